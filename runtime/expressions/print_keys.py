@@ -23,10 +23,15 @@ def key_part(node: TypedExpression, printer: Printer) -> str:
     return f"object_key({text})" if kind in COARSE_KINDS else text
 
 
+def is_plain_key(node: TypedExpression) -> bool:
+    """Return whether the value itself is the key."""
+    return kind_of(exact_operand(node)) not in ("double", "float", "BigDecimal", *COARSE_KINDS)
+
+
 def key_text(expressions: Sequence[TypedExpression], printer: Printer) -> str:
     """Return the text of a key: of the only value, or of a tuple."""
     parts = [key_part(expression, printer) for expression in expressions]
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 
 
-__all__ = ["COARSE_KINDS", "key_part", "key_text"]
+__all__ = ["COARSE_KINDS", "is_plain_key", "key_part", "key_text"]

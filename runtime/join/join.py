@@ -12,8 +12,9 @@ from typing import Protocol
 from epl.plan.joins import JoinPlan
 from epl.plan.lookups import LookupPlan
 from epl.plan.statements import SelectPlan
-from runtime.join.contents import Joined, JoinedCall, joined_stream
+from runtime.join.contents import Joined, JoinedCall, JoinedStream, joined_stream
 from runtime.join.drive import JoinedRow, LookUp, compile_drive
+from runtime.join.loops import chain_of, compile_loops
 from runtime.operators.operator_context import OperatorContext
 from windows.event import Event
 from windows.failures import Failures
@@ -21,7 +22,7 @@ from windows.prior import PriorBuffer
 from windows.protocol import State, View
 from windows.shape import ANYTHING, takes
 
-NO_ROWS: tuple[JoinedRow, ...] = ()
+NO_ROWS: Sequence[JoinedRow] = ()
 
 
 class RowSink(Protocol):
@@ -60,7 +61,11 @@ class Join:
         self._priors: tuple[PriorBuffer | None, ...] = (None,) * len(plan.streams)
         self._drives: list[Callable[[Iterable[Event]], list[JoinedRow]] | None] = [None] * len(plan.streams)
         for drive in plan.join.drives:
-            self._drives[drive.stream] = compile_drive(drive, plan.join, self._look_up, environment)
+            chain = chain_of(drive)
+            rows = [stream.rows for stream in self.streams if isinstance(stream, JoinedStream)]
+            self._drives[drive.stream] = (
+                compile_loops(drive, chain, rows, environment) if chain is not None and len(rows) == len(self.streams)
+                else compile_drive(drive, plan.join, self._look_up, environment))
         self._needs_old = not _only_new(plan)
         self.holding = False
         """Whether what comes waits for ``release``: the same event is on its way to other streams of the join."""
@@ -80,7 +85,7 @@ class Join:
     def _take(self, stream: int, new: Sequence[Event], old: Sequence[Event]) -> None:
         after_timers = self._loop.after_timers
         if not self.holding and after_timers is None:
-            self._process((Delta(self.streams[stream], new, old),))
+            self._process_one(self.streams[stream], new, old)
             return
         waiting = self._waiting.get(stream)
         if waiting is None:
@@ -108,6 +113,34 @@ class Join:
             else:
                 self._process(deltas)
         return bool(waiting)
+
+    def _process_one(self, stream: Joined, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """As ``_process`` of a delta of one stream, which is most of them."""
+        drive, prior = self._drives[stream.number], self._priors[stream.number]
+        if drive is None or prior is not None:
+            self._process((Delta(stream, new, old),))
+            return
+        failures = None
+        old_rows = new_rows = NO_ROWS
+        if old and self._needs_old:
+            try:
+                old_rows = drive(old)
+            except Exception as error:  # noqa: BLE001 - raised once all is done
+                failures = Failures()
+                failures.note(error)
+        stream.apply(new, old)
+        if new:
+            try:
+                new_rows = drive(new)
+            except Exception as error:  # noqa: BLE001
+                failures = failures or Failures()
+                failures.note(error)
+        if stream.passes:
+            stream.settle(new)
+        if new_rows or old_rows:
+            self.child.update(new_rows, old_rows)
+        if failures is not None:
+            failures.settle()
 
     def _process(self, deltas: Sequence[Delta]) -> None:
         failures = Failures()

@@ -2,13 +2,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any, Protocol
 
+from epl.generated_code import field_name
+from epl.plan.expressions import StreamProperty
 from epl.plan.lookups import IndexPlan
 from runtime.aggregation.sorted_bag import SortedBag
 from runtime.expressions import Environment
 from runtime.expressions.compiled import function_of
-from runtime.expressions.print_keys import key_text
+from runtime.expressions.print_keys import is_plain_key, key_text
 from runtime.expressions.printer import Printer
 from runtime.stores.counting import active
 from windows.buckets import is_sparse, put, take
@@ -205,6 +208,8 @@ def build_index(plan: IndexPlan, environment: Environment) -> Index:
 
 
 def _key_of(plan: IndexPlan) -> KeyOf:
+    if not plan.ranges and all(isinstance(key, StreamProperty) and is_plain_key(key) for key in plan.hash):
+        return attrgetter(*(field_name(key.name) for key in plan.hash if isinstance(key, StreamProperty)))
     printer = Printer(Environment(), 1)
     texts = [key_text(plan.hash, printer)] if plan.hash else []
     texts += [printer.value(key) for key in plan.ranges]
@@ -230,10 +235,11 @@ class IndexedRows:
         rows = self._rows
         for row in new:
             rows[row] = None
-        for row in old:
-            rows.pop(row, None)
-        if is_sparse(rows):
-            self._rows = dict(rows)
+        if old:
+            for row in old:
+                rows.pop(row, None)
+            if is_sparse(rows):
+                self._rows = dict(rows)
         for index in self._indexes.values():
             index.update(new, old)
         if self._arrivals is not None:
