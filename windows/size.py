@@ -30,6 +30,7 @@ class Size(Derived):
     names = ("size",)
     namespace = "std"
     title = "size"
+    has_first_row = True
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> Size:

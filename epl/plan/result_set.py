@@ -167,6 +167,22 @@ class ResultSetPlan:
     iterable_unbound: bool = False
     output: OutputPlan | None = None
 
+    @property
+    def starts_again(self) -> bool:
+        """Whether the aggregations count the rows of one delta only: in a unidirectional join, but not where output rate limiting keeps
+        aggregations from one output to the next (as recorded).
+        """
+        if not self.unidirectional or self.output is None or self.output.selector == "default":
+            return self.unidirectional
+        optimized = self.output.optimized
+        kept: dict[Shape, dict[str, bool]] = {
+            "fully aggregated": {"last": optimized, "all": optimized},
+            "grouped fully aggregated": {"first": True, "last": optimized, "all": optimized},
+            "grouped aggregated": {"first": True, "last": True, "all": optimized},
+            "rollup": {"first": True, "last": True, "all": True},
+        }
+        return not kept.get(self.shape, {}).get(self.output.selector, False)
+
     def __attrs_post_init__(self) -> None:
         if self.forward is None:
             columns = len(self.output_type.properties)

@@ -70,7 +70,7 @@ class WindowConfig:
     batches. ``is_selective``: does not let every event in. ``answers_previous``: prev, prevtail, prevcount and
     prevwindow may be asked of it when it is the stream's only data window. ``withholds``: a condition is asked once an event is in, which
     may raise (``BuildContext.withhold``). ``groups`` / ``merges``: groupwin and merge. ``leaves_in_order``: events leave in the order in
-    which they came.
+    which they came. ``has_first_row``: a join has a row of it before any event.
     """
 
     names: ClassVar[tuple[str, ...]] = ()
@@ -86,6 +86,7 @@ class WindowConfig:
     groups: ClassVar[bool] = False
     merges: ClassVar[bool] = False
     leaves_in_order: ClassVar[bool] = False
+    has_first_row: ClassVar[bool] = False
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> WindowConfig:

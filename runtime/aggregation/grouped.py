@@ -18,7 +18,7 @@ from runtime.aggregation.state_shapes import key_shape
 from runtime.expressions import Environment
 from windows.keys import freeze, thaw
 from windows.paging import Paged
-from windows.shape import ANYTHING, COUNT, DUE, ROW, TIME, Check, takes
+from windows.shape import ANYTHING, DUE, INTEGER, ROW, TIME, Check, takes
 
 Key = Any
 
@@ -243,7 +243,7 @@ class Keyed(Aggregator):
         empty = [key_to_state(key) for key in self.empty]
         return [self.pages, empty, None if self.reclaim is None else self.reclaim.state(), list(self.failed)]
 
-    @takes(([(ANYTHING, (COUNT, ANYTHING))], [ANYTHING], ANYTHING, [ROW]))
+    @takes(([(ANYTHING, (INTEGER, ANYTHING))], [ANYTHING], ANYTHING, [ROW]))
     def restore(self, state: Any) -> None:
         groups, empty, reclaim, failed = state
         self.clear()

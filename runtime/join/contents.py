@@ -36,32 +36,36 @@ class JoinedStream:
         self.keeps = number not in join.unidirectional
         self.passes = not plan.windows
         self._take = take
-        self._retains = all(window.retains for window in plan.windows[-1:])
-        """Whether what leaves is the event that came."""
+        last = next((window for window in reversed(plan.windows) if not window.merges), None)
+        self._current: dict[Any, Event] | None = None if last is None or last.retains else {}
+        """The rows of a derived-value window by their values: it emits the values that leave as a row of its own."""
+        self._has_first = last is not None and last.has_first_row and not plan.windows[0].groups
         self._ordered_by_arrival = len(plan.windows) == 1 and plan.windows[0].leaves_in_order and not plan.windows[0].is_batch
         index = next((i for drive in join.drives for i in _indexes(drive.steps, number) if i is not None), None)
         self.in_order = _by_arrival if index is None else _by_index(index, environment)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Take a delta of the windows."""
+        current = self._current
+        if current is not None:
+            old = [current.pop(freeze(row.values()), row) for row in old]
+            current.update((freeze(row.values()), row) for row in new)
         self._take(self.number, new, old)
+
+    def begin(self, window: View) -> None:
+        """Take what the windows hold before any event: a first row, which stays for good as in Esper."""
+        if self._has_first and self.keeps:
+            self.rows.update(tuple(window), NO_EVENTS)
 
     def apply(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Let ``rows`` be what the windows retain after a delta."""
         if self.keeps:
-            self.rows.update(new, old if self._retains else self._held(old))
+            self.rows.update(new, old)
 
     def settle(self, new: Sequence[Event]) -> None:
         """The new events of a delta have been joined."""
         if self.passes:
             self.rows.update(NO_EVENTS, new)
-
-    def _held(self, old: Sequence[Event]) -> Sequence[Event]:
-        """The rows that leave: a derived-value window emits the values that it had, not the row that it emitted before."""
-        if not old:
-            return NO_EVENTS
-        gone = {freeze(row.values()) for row in old}
-        return [row for row in self.rows if freeze(row.values()) in gone]
 
     def contents(self) -> Iterable[Event]:
         return self.in_order(self.rows)
@@ -79,12 +83,18 @@ class JoinedStream:
             self.rows.update(tuple(window), NO_EVENTS)
         elif state is not None:
             self.rows.restore(state)
+        if self._current is not None:
+            changing = tuple(self.rows)[1:] if self._has_first else self.rows
+            self._current = {freeze(row.values()): row for row in changing}
 
 
 class JoinedCall:
     """A historical stream of a join: nothing enters or leaves it, its rows are asked for."""
 
     passes = False
+
+    def begin(self, window: View) -> None:
+        """Do nothing: there is no window."""
 
     def __init__(self, number: int, plan: HistoricalPlan, environment: Environment, arity: int) -> None:
         self.number = number

@@ -91,7 +91,8 @@ def _maker(plan: ResultSetPlan, columns: Sequence[TypedExpression], environment:
         if plan.arity == 1:
             return lambda row, insert_stream, readers: row
         forward = plan.forward
-        return lambda row, insert_stream, readers: row[forward]
+        missing = event_class(plan.output_type)(*[None] * len(plan.output_type.properties))
+        return lambda row, insert_stream, readers: row[forward] or missing
     if plan.arity == 1:
         return compile_event(columns, event_class(plan.output_type), environment)
     row_class = event_class(plan.output_type)

@@ -54,6 +54,7 @@ class Rollup(ResultSet):
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         super().__init__(plan, environment)
+        self._starts_again = plan.starts_again
         factory = GroupFactory(plan.aggregations, environment, plan.arity, rows_leave=not plan.unbound)
         values = row_function(plan.group_by, environment, plan.arity)
         self.key: Callable[[Row], Any] = lambda row: tuple([freeze(value) for value in values(row, True, ())])
@@ -61,7 +62,7 @@ class Rollup(ResultSet):
 
     def begin(self) -> None:
         """Begin a delta: the aggregations of a unidirectional join start again."""
-        if self.plan.unidirectional:
+        if self._starts_again:
             for level in self.levels:
                 level.keyed.clear()
 

@@ -114,6 +114,7 @@ class Aggregating(ResultSet):
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         super().__init__(plan, environment)
+        self._starts_again = plan.starts_again
         self.projection = Projection.of(plan, environment)
         self.aggregator: Aggregator = build_aggregator(
             plan.aggregations, plan.group_by, environment, plan.arity, unbound=plan.unbound, reclaim=plan.reclaim
@@ -121,7 +122,7 @@ class Aggregating(ResultSet):
 
     def begin(self) -> None:
         """Begin a delta: the aggregations of a unidirectional join start again."""
-        if self.plan.unidirectional:
+        if self._starts_again:
             self.aggregator.clear()
 
     def apply(self, new: Sequence[Row], old: Sequence[Row]) -> None:

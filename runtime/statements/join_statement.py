@@ -27,6 +27,9 @@ class RunningJoin(SelectOperators):
             stream.chain.child = stream.through_prior(joined)
         if len(self.streams) == 2 and self.join.calls:
             self._read_windows()
+        if not context.restoring:
+            for stream, joined in zip(self.streams, self.join.streams):
+                joined.begin(stream.chain)
         self._shared = SharedEntries(plan.streams, [stream.entry for stream in self.streams], self.join, context)
 
     def _read_windows(self) -> None:

@@ -27,6 +27,8 @@ class Deltas(BufferBase):
 
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
+        output = inner.plan.output
+        self._is_after_only = output is None or (output.every is None and output.crontab is None and output.condition is None)
         self._deltas: list[tuple[list[Row], list[Row]]] = []
         self._kept: set[int] = set()
 
@@ -40,7 +42,7 @@ class Deltas(BufferBase):
 
     def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         if isinstance(self.inner, (Aggregating, Rollup)):
-            self.take(new, old)
+            (self.inner.apply if self._is_after_only else self.take)(new, old)
 
     def flush(self, force: bool) -> None:
         deltas, self._deltas = self._deltas, []
@@ -192,7 +194,9 @@ class First(BufferBase):
 
 
 class Snapshot(BufferBase):
-    """snapshot: what the statement's iterator gives. Of groups of an unbound stream, it keeps the last row of each."""
+    """snapshot: what the statement's iterator gives, which is nothing of a unidirectional join. Of groups of an unbound stream, it keeps
+    the last row of each.
+    """
 
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
@@ -219,7 +223,7 @@ class Snapshot(BufferBase):
 
     def flush(self, force: bool) -> None:
         failures = Failures()
-        rows = self._rows_now(list(self.contents(self.inner.contents())), failures)
+        rows = [] if self.inner.plan.unidirectional else self._rows_now(list(self.contents(self.inner.contents())), failures)
         if rows or failures.first is None:
             failures.attempt(self.inner.emit, rows, (), force)
         failures.settle()

@@ -57,10 +57,14 @@ class EveryEvents(Condition):
 class AtTimes(Condition):
     """Each time that is due, from the first rows on; a clock that jumps over several due times fires once.
 
-    ``following(due, now)`` gives the time that comes next: the first one where ``due`` is None; None where none ever comes.
+    ``following(due, now)`` gives the time that comes next: the first one where ``due`` is None; None where none ever comes. ``once``: a
+    time that is due is the last one until rows come again.
     """
 
-    def __init__(self, context: TimeContext, following: Callable[[int | None, int], int | None], fire: Callable[[bool], None]) -> None:
+    def __init__(
+        self, context: TimeContext, following: Callable[[int | None, int], int | None], fire: Callable[[bool], None], *, once: bool = False
+    ) -> None:
+        self._once = once
         self._context = context
         self._following = following
         self._fire = fire
@@ -77,7 +81,10 @@ class AtTimes(Condition):
         return GeneratedSteps([], [f"if {condition.next} is None: {condition.add}(1, 0)"], self.objects())
 
     def _due(self) -> None:
-        self._schedule()
+        if self._once:
+            self.next = None
+        else:
+            self._schedule()
         self._fire(True)
 
     def _schedule(self) -> None:
@@ -223,7 +230,8 @@ class OutputStage(ResultSet):
             return Always(self._flush)
         if plan.unit == "events":
             return EveryEvents(compile_expression(plan.every, context.environment, 0), self._flush)
-        return AtTimes(context, periods(context, plan.every), self._flush)
+        once = plan.selector == "snapshot" and self.plan.unidirectional
+        return AtTimes(context, periods(context, plan.every), self._flush, once=once)
 
     def close(self) -> None:
         self.condition.close()
