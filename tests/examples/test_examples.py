@@ -51,6 +51,18 @@ def test_listener_and_iterator(capsys: pytest.CaptureFixture[str]) -> None:
     assert "in: [50.0] out: [500.0]" in printed
 
 
+def test_joins() -> None:
+    ann, bob = ({"customer": customer, "n": 1} for customer in ("ann", "bob"))
+    assert load("joins").main() == [
+        (2, "paid", [{"customer": "ann", "id": "o1", "paid": 20.0}]),
+        (2, "totals", [{**ann, "paid": 20.0}]),
+        (3, "totals", [{**bob, "paid": 1.0}]),
+        (14, "unpaid", [{"id": "o3", "amount": 7.5}]),
+        (20, "paid", [{"customer": "ann", "id": "o3", "paid": 7.5}]),
+        (20, "totals", [{**ann, "paid": 7.5}]),
+    ]
+
+
 def test_module_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert load("module_file").main() == [
         ("LargeSale", {"customer": "ann", "article": "pot", "amount": 120.0}),
