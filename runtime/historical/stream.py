@@ -44,7 +44,6 @@ class HistoricalStream:
         assert clock is not None
         self._cache: Cache | None = None if config is None else config.build(clock, environment.settings.units_per_second)
         self._iteration: Cache | None = None
-        self._table: Result | None = None
         self._look_ups = 0
 
     def rows(self, partial: PartialRow) -> IndexedRows:
@@ -56,6 +55,8 @@ class HistoricalStream:
         are indexed."""
         number = self._look_ups = self._look_ups + 1
         environment, arity, result_of = self._environment, self._arity, self._result
+        if isinstance(self.plan, TablePlan):
+            return self._look_up_in_table(plan)
         every_row = environment.shared(
             "every row", (plan,), lambda: LookupPlan(sought=plan.sought, conditions=plan.applied, applied=plan.applied)
         )
@@ -70,10 +71,27 @@ class HistoricalStream:
 
         return look_up
 
+    def _look_up_in_table(self, plan: LookupPlan) -> LookUp:
+        """The look-up among the rows that the table has at the time: ``refresh_table`` gives it others."""
+        table, environment, arity = _table_of(self.plan, self._environment), self._environment, self._arity
+        rows = table.rows
+        find = compile_lookup(plan, rows, environment, arity)
+
+        def look_up(partial: PartialRow) -> Any:
+            nonlocal rows, find
+            if table.rows is not rows:
+                rows = table.rows
+                find = compile_lookup(plan, rows, environment, arity)
+            return find(partial)
+
+        return look_up
+
     @contextmanager
     def one_iteration(self) -> Iterator[None]:
         """Ask once for equal arguments, whether the source has a cache or not."""
-        outer, self._iteration = self._iteration, self._iteration or LruResults(maxsize)
+        outer = self._iteration
+        if outer is None:
+            self._iteration = LruResults(maxsize)
         try:
             yield
         finally:
@@ -81,8 +99,6 @@ class HistoricalStream:
 
     def _result(self, partial: PartialRow) -> Result:
         arguments = [evaluate(*partial) for evaluate in self._arguments]
-        if isinstance(self.plan, TablePlan):
-            return self._result_of_table()
         cache = self._cache if self._cache is not None else self._iteration
         if cache is None:
             return Result(self._call(arguments), kept=False)
@@ -92,13 +108,6 @@ class HistoricalStream:
             result = Result(self._call(arguments), kept=True)
             cache.put(key, result)
         return result
-
-    def _result_of_table(self) -> Result:
-        """The table's rows as they are now: ``refresh_table`` gives it others."""
-        rows = self._call(())
-        if self._table is None or self._table.rows is not rows:
-            self._table = Result(rows, kept=True)
-        return self._table
 
 
 def _source(plan: HistoricalPlan, environment: Environment) -> tuple[Callable[[Sequence[Any]], IndexedRows], CacheConfig | None]:
@@ -112,9 +121,14 @@ def _source(plan: HistoricalPlan, environment: Environment) -> tuple[Callable[[S
         database = sources.databases[plan.database]
         query = database.caller(plan, units)
         return lambda arguments: IndexedRows(query(arguments)), database.cache
-    assert isinstance(plan, TablePlan)
-    table = sources.tables[plan.name]
+    table = _table_of(plan, environment)
     return lambda _: table.rows, None
+
+
+def _table_of(plan: HistoricalPlan, environment: Environment) -> Any:
+    """The static table of a plan (runtime.historical.static_table)."""
+    assert isinstance(plan, TablePlan)
+    return environment.historical.tables[plan.name]
 
 
 __all__ = ["HistoricalStream", "PartialRow"]
