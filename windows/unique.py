@@ -33,6 +33,7 @@ class Unique(WindowConfig):
     """
 
     names = ("unique",)
+    is_unique = True
     namespace = "std"
     title = "unique"
 
@@ -64,6 +65,7 @@ class FirstUnique(WindowConfig):
     """
 
     names = ("firstunique",)
+    is_unique = True
     namespace = "std"
     title = "firstunique"
     is_selective = True

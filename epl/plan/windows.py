@@ -69,8 +69,9 @@ class WindowConfig:
     the same event (not so with derived-value windows, whose old rows are rows of their own). ``is_batch``: releases its events in
     batches. ``is_selective``: does not let every event in. ``answers_previous``: prev, prevtail, prevcount and
     prevwindow may be asked of it when it is the stream's only data window. ``withholds``: a condition is asked once an event is in, which
-    may raise (``BuildContext.withhold``). ``groups`` / ``merges``: groupwin and merge. ``leaves_in_order``: events leave in the order in
-    which they came. ``has_first_row``: a join has a row of it before any event.
+    may raise (``BuildContext.withhold``). ``groups`` / ``merges``: groupwin and merge. ``is_unique``: it holds one row of each of its
+    ``keys``. ``leaves_in_order``: events leave in the order in which they came. ``has_first_row``: a join has a row of it before any
+    event.
     """
 
     names: ClassVar[tuple[str, ...]] = ()
@@ -85,6 +86,7 @@ class WindowConfig:
     withholds: ClassVar[bool] = False
     groups: ClassVar[bool] = False
     merges: ClassVar[bool] = False
+    is_unique: ClassVar[bool] = False
     leaves_in_order: ClassVar[bool] = False
     has_first_row: ClassVar[bool] = False
 
@@ -161,6 +163,14 @@ def merge_groups(configs: Sequence[WindowConfig], event_type: EventType) -> tupl
         return tuple(configs), event_type
     merge = configs[0].merge(event_type)
     return (*configs, merge), merge.output_type(event_type)
+
+
+def unique_key(configs: Sequence[WindowConfig]) -> tuple[TypedExpression, ...]:
+    """Return the expressions of which the windows hold one row for each combination of values; none where several rows may have equal
+    ones.
+    """
+    grouped = tuple(key for c in configs[:1] if c.groups for key in getattr(c, "keys", ()))
+    return next(((*grouped, *getattr(c, "keys", ())) for c in configs if c.is_unique), ())
 
 
 NOT_RETAINED = "Required data window not found for the 'prev' function, specify a data window for which previous events are retained"

@@ -26,6 +26,7 @@ from epl.plan.expressions import (
     Arithmetic,
     Concatenation,
     Constant,
+    Convert,
     Equality,
     Local,
     Logic,
@@ -42,6 +43,7 @@ from epl.plan.lookups import LookupPlan
 from epl.plan.result_set import AggregationPlan
 from epl.plan.streams import StreamPlan, filter_of
 from epl.plan.subqueries import SubqueryPlan, row_type, subqueries_in, value_type
+from epl.plan.windows import unique_key
 from epl.spans import Span
 from epl.syntax import Expression, GroupElement, Select, SelectItem, StreamWildcard, TypeFilter, Wildcard
 from epl.syntax.expressions import Subquery
@@ -350,14 +352,10 @@ class _Subquery:
 
 def _lookup(plan: SubqueryPlan, where: TypedExpression | None, arity: int) -> LookupPlan:
     """Return how rows are found: those for which where is true; with ``counts_null`` also those for which it is null."""
-    return _counting_null(where, arity) if plan.counts_null else plan_lookup(conjuncts(where), 0, range(1, arity))
-
-
-def _counting_null(where: TypedExpression | None, arity: int) -> LookupPlan:
-    """Only keys that Esper has an index for are looked up: properties as they are. There null finds null, and no other row."""
+    if not plan.counts_null:
+        return plan_lookup(conjuncts(where), 0, range(1, arity))
     conditions = conjuncts(where)
-    known = [condition for condition in conditions if not _computes_key(condition)]
-    lookup = plan_lookup(known, 0, range(1, arity))
+    lookup = plan_lookup(_looked_up(plan.stream, conditions, arity), 0, range(1, arity))
     evaluated = [*lookup.conditions, *(condition for condition in conditions if condition not in lookup.applied)]
     return attrs.evolve(
         lookup, conditions=tuple(map(_not_false, evaluated)), applied=conditions, null_safe=(True,) * len(lookup.null_safe))
@@ -370,7 +368,7 @@ def _membership(plan: SubqueryPlan, column: TypedExpression, where: TypedExpress
         return None
     same = Equality(type=BOXED_BOOLEAN, left=column, right=StreamProperty(type=column.type.boxed, stream=arity, name="value"))
     conditions = conjuncts(where)
-    known = [condition for condition in conditions if not _computes_key(condition)]
+    known = _looked_up(plan.stream, conditions, arity)
     all_rows, lookup = plan_lookup(known, 0, range(1, arity)), plan_lookup([*known, same], 0, range(1, arity + 1))
     evaluated = [condition for condition in lookup.conditions if condition != same]
     looked_up = [condition for condition in evaluated if condition not in all_rows.conditions]
@@ -383,6 +381,28 @@ def _membership(plan: SubqueryPlan, column: TypedExpression, where: TypedExpress
 def _not_false(condition: TypedExpression) -> TypedExpression:
     return Equality(
         type=BOOLEAN, left=condition, right=Constant(type=BOOLEAN, value=False), negated=True, null_safe=True)
+
+
+def _looked_up(stream: StreamPlan, conditions: Sequence[TypedExpression], arity: int) -> list[TypedExpression]:
+    """Return the conditions that Esper has an index for, in which null finds null and no other row: over properties as they are; where a
+    window holds one row of each key, and the key is given, over that alone.
+    """
+    known = [condition for condition in conditions if not _computes_key(condition)]
+    key = unique_key(stream.windows) if stream.retain != "union" else ()
+    names = {_property_of(part) for part in key}
+    if not key or None in names:
+        return known
+    asked = [(condition, plan_lookup([condition], 0, range(1, arity)).index) for condition in known]
+    equal = [(c, _property_of(index.hash[0])) for c, index in asked if index is not None and isinstance(c, Equality)]
+    chosen: list[TypedExpression] = [condition for condition, name in equal if name in names]
+    return chosen if {name for _, name in equal} >= names else known
+
+
+def _property_of(expression: TypedExpression) -> str | None:
+    """Return the property of the row that the expression is, perhaps as another type of number."""
+    while isinstance(expression, Convert):
+        expression = expression.operand
+    return expression.name if isinstance(expression, StreamProperty) else None
 
 
 def _computes_key(condition: TypedExpression) -> bool:
