@@ -136,7 +136,7 @@ class Tokens:
 
 def _unknown(text: str, position: int) -> EplSyntaxError:
     character = text[position]
-    if character < " ":
+    if character < " " or "\x7f" <= character <= "\x9f":
         return EplSyntaxError(
             "Failed to parse: Unrecognized control characters found in text, failed to parse text",
             span=Span(position, position + 1),
@@ -151,12 +151,6 @@ def _unknown(text: str, position: int) -> EplSyntaxError:
         )
     if text.startswith("/*", position):
         return EplSyntaxError("Incorrect syntax near '/*': the comment has no end", span=Span(position, position + 2), text=text)
-    if character < " ":
-        return EplSyntaxError(
-            "Failed to parse: Unrecognized control characters found in text, failed to parse text",
-            span=Span(position, position + 1),
-            text=text,
-        )
     return EplSyntaxError(f"Incorrect syntax near '{character}': not a character of EPL", span=Span(position, position + 1), text=text)
 
 

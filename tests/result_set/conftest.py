@@ -45,7 +45,7 @@ class SelectClause:
         windowed = all(bool(s.views) for s in body.from_.streams)
         self.plan = analysis.analyse(
             body, streams, Catalog({"T": T}, FunctionRegistry(), {}, variables=known, aggregations=AGGREGATIONS), output_name="out",
-            insert_target=None, has_remove_stream=windowed, is_unbound=not windowed,
+            has_remove_stream=windowed, is_unbound=not windowed,
         )
         self.clock = Clock()
         self.cells = {name: Cell(value) for name, value in (variables or {}).items()}

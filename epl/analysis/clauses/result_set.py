@@ -228,7 +228,7 @@ def _limit(select: Select, catalog: Catalog) -> LimitPlan | None:
         return None
     rows = _limit_value(select.limit.rows, catalog)
     offset = None if select.limit.offset is None else _limit_value(select.limit.offset, catalog)
-    if isinstance(offset, Constant) and offset.value < 0:
+    if isinstance(offset, Constant) and offset.value < 1:
         raise StatementRefusal("Limit clause requires a positive offset", span=select.limit.offset.span if select.limit.offset else None)
     return LimitPlan(rows, offset)
 
