@@ -10,6 +10,7 @@ from epl.event_types import EventType
 from epl.functions.registry import FunctionRegistry
 from epl.historical_sources import Database, Method
 from epl.plan.declared import KINDS, Declared
+from epl.plan.streams import NamedWindow
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from epl.syntax import Declaration
@@ -34,7 +35,8 @@ class Catalog:
 
     ``window_configs``: by name and by ``namespace:name``. ``aggregations``: by function name (epl.functions.aggregations). ``enums``: by
     the name that a column's type may have. ``methods``, ``databases``, ``static_tables``: what historical streams name; a table is the
-    type of its rows. Named windows, tables and contexts are not supported yet.
+    type of its rows. The event type of a named window
+    is among ``event_types`` too. Tables and contexts are not supported yet.
     """
 
     event_types: Mapping[str, EventType]
@@ -42,7 +44,7 @@ class Catalog:
     window_configs: Mapping[str, type[WindowConfig]]
     variables: Mapping[str, Variable] = attrs.field(factory=dict)
     declarations: Mapping[str, Declaration] = attrs.field(factory=dict)
-    named_windows: Mapping[str, Any] = attrs.field(factory=dict)
+    named_windows: Mapping[str, NamedWindow] = attrs.field(factory=dict)
     tables: Mapping[str, Any] = attrs.field(factory=dict)
     contexts: Mapping[str, Any] = attrs.field(factory=dict)
     aggregations: Mapping[str, Any] = attrs.field(factory=dict)
@@ -59,4 +61,6 @@ class Catalog:
         for new in news:
             field = KINDS[new.kind].field
             fields.setdefault(field, dict(getattr(self, field)))[new.name] = new.value
+            if new.kind == "named_window":
+                fields.setdefault("event_types", dict(self.event_types))[new.name] = new.value.event_type
         return attrs.evolve(self, **fields) if fields else self

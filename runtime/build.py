@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from epl.plan.historical import historical_of
+from epl.plan.named_windows import CreateWindowPlan
 from epl.plan.on_statements import OnSetPlan, UpdateIstreamPlan
 from epl.plan.splitting import OnSplitPlan
 from epl.plan.statements import (
@@ -20,8 +21,10 @@ from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment
 from runtime.fused import fuse
 from runtime.operators.operator_context import OperatorContext, StatementContext
+from runtime.operators.stream_entry import StreamEntry
 from runtime.operators.subquery import Subqueries
 from runtime.statements.create_variable import RunningCreateVariable
+from runtime.statements.create_window import RunningCreateWindow
 from runtime.statements.historical_select import RunningHistoricalSelect
 from runtime.statements.join_statement import RunningJoin
 from runtime.statements.on_set import RunningOnSet
@@ -40,12 +43,13 @@ def _select(plan: SelectPlan, context: OperatorContext) -> Running:
     running: SelectOperators
     if plan.join is None:
         running = RunningSelect(plan, context)
-        if not plan.subqueries:
+        if not plan.subqueries and isinstance(running.entry, StreamEntry):
             fuse(running)
     else:
         running = RunningJoin(plan, context)
     for stream in running.streams:
         stream.entry.repeat()
+    running.fill()
     return running
 
 
@@ -59,6 +63,7 @@ BUILDERS: Mapping[type[BodyPlan], Callable[[Any, OperatorContext], Running]] = {
     CreateSchemaPlan: _declaration,
     CreateExpressionPlan: _declaration,
     CreateVariablePlan: RunningCreateVariable,
+    CreateWindowPlan: RunningCreateWindow,
     OnSetPlan: RunningOnSet,
     OnSplitPlan: RunningSplit,
     UpdateIstreamPlan: RunningUpdate,

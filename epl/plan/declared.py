@@ -10,10 +10,11 @@ import attrs
 
 from epl.event_types import EventType
 from epl.plan.expressions import VariableValue
+from epl.plan.streams import NamedWindow
 from epl.plan.walk import expressions_of, plans_of
 from epl.spans import Span
 
-Kind = Choice["event_type", "variable", "declaration"]
+Kind = Choice["event_type", "variable", "declaration", "named_window"]
 """The key in KINDS."""
 
 
@@ -78,9 +79,15 @@ def _is_call_written(declared: Declared, body: object, text: str) -> bool:
     return re.search(rf"\b{re.escape(declared.name)}\s*\(", text) is not None
 
 
+def _is_window_used(declared: Declared, body: object, text: str) -> bool:
+    window: NamedWindow = declared.value
+    return any(part is window or part is window.event_type for part in plans_of(body))
+
+
 KINDS: Mapping[Kind, DeclaredKind] = {
     "event_type": DeclaredKind(field="event_types", noun="event type", article="An", is_used=_is_type_used),
     "variable": DeclaredKind(field="variables", noun="variable", is_used=_is_variable_used),
+    "named_window": DeclaredKind(field="named_windows", noun="named window", is_used=_is_window_used),
     "declaration": DeclaredKind(field="declarations", noun="declared-expression", is_used=_is_call_written),
 }
 

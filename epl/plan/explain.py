@@ -16,7 +16,7 @@ from epl.plan.joins import JoinPlan
 from epl.plan.lookups import LookupPlan
 from epl.plan.match_recognize import Condition, Operand, RowPattern, RowRecognitionPlan
 from epl.plan.statements import SelectPlan, StatementPlan
-from epl.plan.streams import FilterPlan, SourcePlan
+from epl.plan.streams import FilterPlan, NamedWindow, SourcePlan, StorePlan
 from epl.plan.subqueries import SubqueryPlan
 from epl.plan.windows import WindowConfig
 from epl.value_types import ValueType
@@ -84,6 +84,11 @@ def _named(name: str, item: Any, indent: str, streams: Streams) -> Iterator[str]
     dump = getattr(item, "dump", None)
     if isinstance(item, FilterPlan):
         yield f"{indent}{label}: {_filter(item, streams)}"
+    elif isinstance(item, StorePlan):
+        tests = " and ".join(expression_text(condition, streams[:1]) for condition in item.conditions)
+        yield f"{indent}{label}: {item.window.name}{f' where {tests}' if tests else ''}"
+    elif isinstance(item, NamedWindow):
+        yield f"{indent}{label}: {item.name}"
     elif isinstance(item, JoinPlan):
         yield f"{indent}{label}: {', '.join(item.kinds)}"
         yield from (f"{indent}  {line}" for line in item.lines(streams))

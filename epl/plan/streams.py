@@ -51,6 +51,8 @@ class SourcePlan:
 
     title: ClassVar[str] = "a source"
     """What it is called in a refusal, with its article."""
+    retains: ClassVar[bool] = False
+    """Whether its events stay until they leave by the remove stream."""
 
 
 @attrs.frozen
@@ -74,6 +76,24 @@ class FilterPlan(SourcePlan):
             check(self.key.values != (), f"a key over '{self.key.property}' without values")
 
 
+@attrs.frozen(eq=False)
+class NamedWindow:
+    """What a catalog knows of a named window; equal only to itself, as its event type is."""
+
+    name: str
+    event_type: EventType
+
+
+@attrs.frozen
+class StorePlan(SourcePlan):
+    """The rows of a named window that satisfy ``conditions``: what enters and leaves it. It begins with those that are there."""
+
+    title: ClassVar[str] = "a named window"
+    retains: ClassVar[bool] = True
+    window: NamedWindow
+    conditions: tuple[TypedExpression, ...] = ()
+
+
 @attrs.frozen
 class StreamPlan:
     """One stream: source, contained-event selection, windows.
@@ -88,6 +108,11 @@ class StreamPlan:
     alias: str | None = None
     contained: ContainedPlan | None = None
 
+    @property
+    def retains(self) -> bool:
+        """Whether events stay, in windows of its own or in those of its source, until they leave by the remove stream."""
+        return bool(self.windows) or self.source.retains
+
 
 def _unsupported(what: str) -> EplUnsupportedError:
     return EplUnsupportedError(f"{what[0].upper()}{what[1:]} is not supported here")
@@ -98,6 +123,11 @@ def filter_of(stream: StreamPlan, refusal: Refusal = _unsupported) -> FilterPlan
     if isinstance(stream.source, FilterPlan):
         return stream.source
     raise refusal(stream.source.title)
+
+
+def store_of(stream: StreamPlan) -> StorePlan | None:
+    """Return the plan of a stream over a named window; None for any other."""
+    return stream.source if isinstance(stream.source, StorePlan) else None
 
 
 def only_stream(streams: Sequence[StreamPlan], refusal: Refusal = _unsupported) -> StreamPlan:
@@ -113,5 +143,6 @@ def filters_in(plan: Any) -> Iterator[FilterPlan]:
 
 
 __all__ = [
-    "EqualConstants", "FilterPlan", "IndexKey", "Refusal", "SourcePlan", "StreamPlan", "filter_of", "filters_in", "only_stream",
+    "EqualConstants", "FilterPlan", "IndexKey", "NamedWindow", "Refusal", "SourcePlan", "StorePlan", "StreamPlan", "filter_of",
+    "filters_in", "only_stream", "store_of",
 ]

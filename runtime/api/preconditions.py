@@ -9,7 +9,7 @@ from epl.event_types import EventType
 from epl.plan.declared import KINDS, Declared
 from epl.plan.expressions import VariableValue
 from epl.plan.statements import InsertPlan, ModulePlan
-from epl.plan.streams import filters_in
+from epl.plan.streams import NamedWindow, filters_in
 from epl.plan.walk import expressions_of, plans_of
 from runtime.api.deployment import Deployment
 
@@ -42,13 +42,15 @@ def check_preconditions(
     theirs = [(deployment, declared) for deployment in deployments for declared in deployment.plan.declared]
     for own in plan.declared:
         for deployment, other in theirs:
-            same = (own.kind, own.name) == (other.kind, other.name) and own.value is not other.value
+            same = (own.kind, own.name) == (other.kind, other.name) and (own.value is not other.value or own.kind == "named_window")
             if same and _meet(own, plan, other, deployment.plan):
                 raise _unsatisfied(
                     f"{KINDS[own.kind].article} {own.noun} by name '{own.name}' has already been created for module "
                     f"'{plan.name or '(unnamed)'}'"
                 )
-    _check_there(plan, {id(t) for t in types} | {id(d.value) for _, d in theirs} | {id(d.value) for d in plan.declared}, variables)
+    declared = [*(d for _, d in theirs), *plan.declared]
+    rows = {id(d.value.event_type) for d in declared if d.kind == "named_window"}
+    _check_there(plan, {id(t) for t in types} | {id(d.value) for d in declared} | rows, variables)
 
 
 def _meet(own: Declared, plan: ModulePlan, other: Declared, theirs: ModulePlan) -> bool:
@@ -66,6 +68,9 @@ def _check_there(plan: ModulePlan, known: set[int], variables: Mapping[str, Any]
         for used in (*read, *filled):
             if id(used) not in known:
                 raise _unsatisfied(f"Required dependency event type '{used.name}' cannot be found")
+        for window in [part for part in plans_of(statement.body) if isinstance(part, NamedWindow)]:
+            if id(window) not in known:
+                raise _unsatisfied(f"Required dependency named window '{window.name}' cannot be found")
         for expression in expressions_of(statement.body):
             for node in expression.walk():
                 if isinstance(node, VariableValue) and node.name not in own and node.name not in variables:

@@ -19,6 +19,7 @@ from runtime.event_loop.delivery import Delivery, MatchStates
 from runtime.event_loop.dispatch import dispatcher, intake
 from runtime.event_loop.filter_index import FilterIndex, Receiver
 from runtime.event_loop.routed_events import RoutedEvents
+from runtime.event_loop.store_deltas import StoreDeltas
 from runtime.event_loop.stream_updates import EventUpdates
 from windows.event import Event
 
@@ -62,7 +63,11 @@ class EventLoop:
         self.records_causes = False
         """Whether a batch listener needs causes: the batch tier numbers its calls then."""
         self.match_states = MatchStates(settings.max_states, settings.max_states_prevent_start)
-        self.queue: deque[tuple[Event, EventType, int]] = deque()
+        self.queue: deque[tuple[Any, EventType | None, int]] = deque()
+        """Routed events, their streams and precedence; without a stream: named windows have changed."""
+        self.store_deltas = StoreDeltas(self.queue, on_error)
+        self.stores: dict[EventType, Any] = {}
+        """The rows of named windows (runtime.stores.named_window), by their event types."""
         self.routed = RoutedEvents(settings.max_routed)
         self.pending: dict[Delivery, None] = {}
         """What has something to deliver once all statements have had the event."""
@@ -212,12 +217,21 @@ class EventLoop:
         try:
             while queue:
                 event, stream_type, _ = queue.popleft()
-                self._process_one(event, stream_type)
+                if stream_type is None:
+                    self._deliver_deltas()
+                else:
+                    self._process_one(event, stream_type)
         finally:
             routed.end(outer)
         if routed.refused and not outer:
             for error, statement, event in routed.faults():
                 self.on_error(error, statement, event)
+
+    def _deliver_deltas(self) -> None:
+        numbers = self.store_deltas.deliver()
+        if self.changed_statements is not None:
+            self.changed_statements.update(numbers)
+        self.flush()
 
     # ------------------------------------------------------------------ time
 

@@ -21,12 +21,12 @@ def fuse_recognition(running: RunningSelect) -> None:
     if not isinstance(recognizer, RowRecognition) or view.child is not recognizer or recognizer.iterate_only:
         return
     if isinstance(view, PassThrough):
-        receiver = running.entry.receiver
+        receiver = running.receiver
         receiver.receive = recognizer.receive  # type: ignore[method-assign]
         if isinstance(recognizer, SharedRowRecognition) and recognizer.can_be_written:
             receiver.write = partial(_written, running, recognizer)
     elif type(view) is TimeView and not view.duration.calendar:
-        running.entry.receiver.receive = view.one_entering(recognizer.receive)  # type: ignore[assignment]
+        running.receiver.receive = view.one_entering(recognizer.receive)  # type: ignore[assignment]
         view.timer.callback = view.one_expiring(recognizer.leave)  # type: ignore[attr-defined]
 
 

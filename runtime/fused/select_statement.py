@@ -256,7 +256,7 @@ class _Fused:
 
     def attach(self, running: RunningSelect) -> None:
         """Put the functions, bound to the instance's operators, in the place of what they stand for."""
-        objects, receiver = _objects(running, self.aggregations), running.entry.receiver
+        objects, receiver = _objects(running, self.aggregations), running.receiver
         functions = self.factory(objects, running.context.environment)
         receiver.receive = functions["take"]  # type: ignore[method-assign]
         receiver.write = partial(_written, running)

@@ -34,7 +34,7 @@ class JoinedStream:
         self.rows = IndexedRows()
         self._environment, self._arity = environment, len(join.kinds) + 1
         self.keeps = number not in join.unidirectional
-        self.passes = not plan.windows
+        self.passes = not plan.retains
         self._take = take
         last = next((window for window in reversed(plan.windows) if not window.merges), None)
         self._current: dict[Any, Event] | None = None if last is None or last.retains else {}

@@ -4,7 +4,7 @@ The receivers of the streams let what they take wait in the join; a receiver tha
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from epl.event_types import EventType
 from epl.plan.streams import StreamPlan, filter_of
@@ -12,8 +12,11 @@ from runtime.event_loop.filter_index import Entry
 from runtime.expressions.generated_steps import EmitSteps
 from runtime.join.join import Join
 from runtime.operators.operator_context import OperatorContext
+from runtime.operators.store_entry import StoreEntry
 from runtime.operators.stream_entry import NoEntry, StreamEntry
 from windows.event import Event
+
+Take = Callable[[Sequence[Event], Sequence[Event]], None]
 
 
 class Releasing:
@@ -40,8 +43,9 @@ class SharedEntries:
     """The entries, from ``start`` to ``close``, that release what one event brings to several streams; none where no event can."""
 
     def __init__(
-        self, streams: Sequence[StreamPlan], entries: Sequence[StreamEntry | NoEntry], join: Join, context: OperatorContext
+        self, streams: Sequence[StreamPlan], entries: Sequence[StreamEntry | StoreEntry | NoEntry], join: Join, context: OperatorContext
     ) -> None:
+        _hold_windows(entries, join, context)
         receiving = [(stream, entry) for stream, entry in zip(streams, entries, strict=True) if isinstance(entry, StreamEntry)]
         types = [filter_of(stream).event_type for stream, _ in receiving]
         shared = [_meets_another(number, types) for number in range(len(types))]
@@ -67,6 +71,27 @@ def _meets_another(number: int, types: Sequence[EventType]) -> bool:
     """Whether an event of the stream may be one of another stream too."""
     mine = types[number]
     return any(mine.is_a(other) or other.is_a(mine) for place, other in enumerate(types) if place != number)
+
+
+def _hold_windows(entries: Sequence[StreamEntry | StoreEntry | NoEntry], join: Join, context: OperatorContext) -> None:
+    """Let what a named window brings to several streams wait: the last of them releases it."""
+    over = [entry for entry in entries if isinstance(entry, StoreEntry)]
+    for number, entry in enumerate(over):
+        alike = [place for place, other in enumerate(over) if other.store is entry.store]
+        if len(alike) > 1:
+            entry.take = _held(entry.take, join, releases=number == alike[-1])  # type: ignore[method-assign, assignment]
+
+
+def _held(take: Take, join: Join, *, releases: bool) -> Take:
+    def held(new: Sequence[Event], old: Sequence[Event]) -> None:
+        join.holding = True
+        try:
+            take(new, old)
+        finally:
+            if releases:
+                join.release()
+
+    return held
 
 
 def _hold(entry: StreamEntry, join: Join) -> None:

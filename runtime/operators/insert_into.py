@@ -8,6 +8,7 @@ from epl.event_types import EventOf, EventType
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import InsertPlan
 from epl.value_types import ArrayType, Scalar, ValueType
+from runtime.event_loop.store_deltas import INTO_WINDOW
 from runtime.expressions import compile_expression
 from runtime.expressions.structs import default_of, struct_as, widening_to
 from runtime.operators.operator_context import OperatorContext
@@ -24,12 +25,15 @@ class Routing:
         self._target = plan.target
         self._core = context.core
         self._name = context.name
+        self._first = INTO_WINDOW if plan.target in context.core.stores else 0
         self._precedence = None
         if plan.precedence is not None and context.core.settings.precedence:
             self._precedence = compile_expression(plan.precedence, context.environment, 1)
 
     def __call__(self, event: Event) -> None:
-        precedence = 0 if self._precedence is None else self._precedence(event) or 0
+        precedence = self._first
+        if self._precedence is not None:
+            precedence += self._precedence(event) or 0
         self._core.route(event, self._target, precedence, self._name)
 
 

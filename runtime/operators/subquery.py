@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from epl.plan.expressions import Prior
-from epl.plan.streams import StreamPlan
+from epl.plan.streams import StreamPlan, store_of
 from epl.plan.subqueries import SubqueryPlan
 from epl.plan.walk import expressions_of
 from runtime.aggregation.grouped import Aggregator, build_aggregator
 from runtime.clock.schedule import ScheduledTimer
 from runtime.expressions import compile_predicate
 from runtime.operators.operator_context import OperatorContext
-from runtime.operators.stream_entry import StreamEntry
+from runtime.operators.store_entry import StoreContents, fill, stream_entry
 from runtime.operators.subquery_answers import answer_of
 from runtime.stores.indexes import IndexedRows
 from windows.chain import build_chain
@@ -60,8 +60,9 @@ class SubqueryStream:
     def __init__(self, plan: StreamPlan, plans: Sequence[SubqueryPlan], context: SubqueryContext) -> None:
         self.plan = plan
         self.context = context
-        self.chain = build_chain(plan.windows, plan.retain, context)
-        self.entry = StreamEntry(plan, context, self.chain)
+        is_store = store_of(plan) is not None
+        self.chain = StoreContents(plan, context) if is_store else build_chain(plan.windows, plan.retain, context)
+        self.entry = stream_entry(plan, context, self.chain)
         self.entry.repeat()
         self.rows = IndexedRows()
         self._derived: dict[Any, Event] | None = None if all(w.retains for w in plan.windows[-1:]) else {}
@@ -145,7 +146,7 @@ class RunningAggregations:
         environment = context.environment
         self._test = None if plan.where is None else compile_predicate(plan.where, environment, 1)
         self.aggregator: Aggregator = build_aggregator(
-            plan.aggregations, plan.group_by, environment, 1, unbound=not plan.stream.windows)
+            plan.aggregations, plan.group_by, environment, 1, unbound=not plan.stream.retains)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         test = self._test
@@ -197,6 +198,7 @@ class Subqueries:
             self._streams.append(stream)
             for each in group:
                 each.open(stream)
+            fill(stream.entry, stream.chain, stream.context)
 
     def start(self) -> None:
         for stream in self._streams:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from epl.plan.streams import StreamPlan
 from runtime.operators.operator_context import OperatorContext
-from runtime.operators.stream_entry import StreamEntry
+from runtime.operators.store_entry import stream_entry
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink, State
 
@@ -34,7 +34,7 @@ class OnEvent(Stateless):
 
     def __init__(self, stream: StreamPlan, context: OperatorContext, sink: Sink) -> None:
         super().__init__(context)
-        self._entry = StreamEntry(stream, context, sink)
+        self._entry = stream_entry(stream, context, sink)
         self._entry.repeat()
 
     def start(self) -> None:

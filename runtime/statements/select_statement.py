@@ -8,13 +8,15 @@ from epl.plan.expressions import Prior
 from epl.plan.historical import historical_of
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import SelectPlan
-from epl.plan.streams import StreamPlan
+from epl.plan.streams import StreamPlan, store_of
 from epl.plan.walk import expressions_of
 from runtime import match_recognize, result_set
+from runtime.event_loop.filter_index import Receiver
 from runtime.expressions import Environment, compile_predicate
 from runtime.operators.insert_into import Inserter
 from runtime.operators.iterable_unbound import LastEvents
 from runtime.operators.operator_context import OperatorContext
+from runtime.operators.store_entry import StoreContents, StoreEntry, fill, stream_entry
 from runtime.operators.stream_entry import NoEntry, StreamEntry
 from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event
@@ -90,14 +92,14 @@ class RunningStream:
         self.plan = stream = plan.streams[number]
         context.stream = number
         self.chain: View = _chain(stream, plan.result_set, context)
-        self.entry: StreamEntry | NoEntry = NoEntry()
+        self.entry: StreamEntry | StoreEntry | NoEntry = NoEntry()
         if historical_of(stream) is None:
             quiet = plan.where is not None or plan.join is not None
-            self.entry = StreamEntry(stream, context, self.chain, number=number, quiet=quiet)
+            self.entry = stream_entry(stream, context, self.chain, number=number, quiet=quiet)
         self.prior: PriorBuffer | None = None
         largest = _largest_prior(plan, number, context.environment)
         if largest is not None:
-            retains = any(w.retains for w in stream.windows[-1:]) and plan.row_recognition is None
+            retains = (any(w.retains for w in stream.windows[-1:]) or store_of(stream) is not None) and plan.row_recognition is None
             self.prior = context.environment.prior[number] = PriorBuffer(largest, retains=retains, forgets=plan.join is None)
 
     def through_prior(self, sink: Sink) -> Sink:
@@ -143,10 +145,16 @@ class SelectOperators:
         """Return the rows that where has seen enter and not leave."""
         raise NotImplementedError
 
+    def fill(self) -> None:
+        """Begin with the rows of the named windows that the streams read."""
+        for stream in self.streams:
+            fill(stream.entry, stream.chain, self.context)
+
     def connect(self) -> Sink:
         """Chain the operators from where on, last first; return the first of them."""
         self.result_set.child = self.inserter or self.context.output
-        withholds = any(w.withholds for stream in self.plan.streams for w in stream.windows)
+        streams = self.plan.streams
+        withholds = any(store_of(stream) is not None or any(w.withholds for w in stream.windows) for stream in streams)
         sink: Sink = Gate(self.result_set, self.context) if withholds else self.result_set
         if self.where is not None:
             self.where.child = sink
@@ -181,7 +189,7 @@ class RunningSelect(SelectOperators):
         super().__init__(plan, context)
         self.stream = self.streams[0]
         entry = self.stream.entry
-        assert isinstance(entry, StreamEntry)
+        assert not isinstance(entry, NoEntry)
         self.chain, self.entry = self.stream.chain, entry
         self.recognizer: View | None = match_recognize.build(plan.row_recognition, context) if plan.row_recognition is not None else None
         sink = self.stream.through_prior(self.connect())
@@ -190,6 +198,12 @@ class RunningSelect(SelectOperators):
             self.recognizer.parent_contents = lambda: iter(self.chain)
             sink = self.recognizer
         self.chain.child = sink
+
+    @property
+    def receiver(self) -> Receiver:
+        """What takes the events that pass the filter."""
+        assert isinstance(self.entry, StreamEntry)
+        return self.entry.receiver
 
     def rows(self) -> Iterable[Event]:
         return self.recognizer if self.recognizer is not None else self.chain
@@ -223,7 +237,9 @@ def _row_test(plan: SelectPlan, environment: Environment) -> Callable[[Any], boo
 
 
 def _chain(stream: StreamPlan, rows: ResultSetPlan, context: OperatorContext) -> View:
-    """The stream's windows; without any, what ``@IterableUnbound`` keeps."""
+    """The stream's windows; without any, the rows of a named window, or what ``@IterableUnbound`` keeps."""
+    if store_of(stream) is not None:
+        return StoreContents(stream, context)
     if stream.windows or not rows.iterable_unbound:
         return build_chain(stream.windows, stream.retain, context)
     if rows.shape != "grouped fully aggregated":

@@ -37,7 +37,7 @@ def check_streams(from_: From, plans: Sequence[StreamPlan]) -> None:
         return  # the events of the only other stream are looked up as they come
     meeting = [plan for number, plan in enumerate(plans) if number not in calls and (number in driving or not driving)]
     for number, plan in enumerate(plans):
-        if number not in driving and number not in calls and not plan.windows and not _meets_itself(plan, meeting):
+        if number not in driving and number not in calls and not plan.retains and not _meets_itself(plan, meeting):
             name = plan.alias or filter_of(plan).event_type.name
             raise EplValidationError(
                 f"Joins require that at least one view is specified for each stream, no view was specified for {name}",
@@ -53,7 +53,7 @@ def unidirectional_streams(from_: From, plans: Sequence[StreamPlan]) -> tuple[in
         return ()
     events = [number for number, plan in enumerate(plans) if historical_of(plan) is None]
     marked = tuple(number for number in events if from_.streams[number].unidirectional)
-    if not marked and len(events) == 1 and not plans[events[0]].windows:
+    if not marked and len(events) == 1 and not plans[events[0]].retains:
         return (events[0],)
     return marked
 
@@ -63,7 +63,7 @@ def _meets_itself(plan: StreamPlan, others: Sequence[StreamPlan]) -> bool:
     in this stream and in ``others``: the unidirectional one, or all streams.
     """
     event_type = filter_of(plan).event_type
-    alike = all(not each.windows and _takes_all(each) and filter_of(each).event_type is event_type for each in others)
+    alike = all(not each.retains and _takes_all(each) and filter_of(each).event_type is event_type for each in others)
     return alike and _takes_all(plan)
 
 

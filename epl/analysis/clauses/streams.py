@@ -17,7 +17,8 @@ from epl.analysis.filters.lookup import bind_filters, plan_filter
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
-from epl.plan.streams import StreamPlan
+from epl.plan.contained import ContainedPlan
+from epl.plan.streams import SourcePlan, StorePlan, StreamPlan
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused, check_chain, merge_groups
 from epl.syntax import (
     Declaration,
@@ -43,7 +44,8 @@ def analyse_stream(
         return analyse_historical(stream, catalog)
     if not isinstance(source, TypeFilter):
         raise EplUnsupportedError("Patterns are not supported yet", span=stream.span)
-    event_type = source_type(source, catalog)
+    window = catalog.named_windows.get(source.type_name)
+    event_type = source_type(source, catalog) if window is None else window.event_type
     inner = ScopeStream(stream.alias, event_type)
     scope = Scope(catalog, (inner,), clause="filter", declarations=declarations, allow_previous=False, in_filter=True)
     conditions = bind_filters(source.filters, scope)
@@ -53,14 +55,31 @@ def analyse_stream(
     comes_in = event_type if contained is None else contained.output_type
     windows, outer = analyse_windows(stream.views, comes_in, catalog, declarations)
     windows = tuple(w.with_hints(hints or {}) for w in windows)
-    _check_windows(windows, stream)
-    planned = plan_filter(event_type, conditions, catalog.settings)
+    check_windows(windows, stream)
+    planned: SourcePlan
+    if window is None:
+        planned = plan_filter(event_type, conditions, catalog.settings)
+    else:
+        planned = StorePlan(window, conditions)
+        _check_consumer(windows, contained, stream)
     plan = StreamPlan(planned, outer, windows, stream.retain, stream.alias, contained=contained)
-    has_window = any(w.is_data_window for w in windows)
+    has_window = window is not None or any(w.is_data_window for w in windows)
     return plan, ScopeStream(stream.alias, outer, has_window=has_window)
 
 
-def _check_windows(windows: tuple[WindowConfig, ...], stream: Stream) -> None:
+def _check_consumer(windows: tuple[WindowConfig, ...], contained: ContainedPlan | None, stream: Stream) -> None:
+    """Check what a stream over a named window declares of its own."""
+    if any(window.is_data_window for window in windows):
+        raise EplValidationError(
+            "Consuming statements to a named window cannot declare a data window view onto the named window", span=stream.span
+        )
+    if windows or contained is not None:
+        what = "Views of streams" if windows else "Contained events"
+        raise EplUnsupportedError(f"{what} over named windows are not supported yet", span=stream.span)
+
+
+def check_windows(windows: tuple[WindowConfig, ...], stream: Stream) -> None:
+    """Raise EplValidationError for data windows that do not go together."""
     try:
         check_chain(windows, stream.retain)
     except WindowRefused as error:
@@ -72,8 +91,8 @@ def _check_windows(windows: tuple[WindowConfig, ...], stream: Stream) -> None:
 def source_type(source: TypeFilter, catalog: Catalog) -> EventType:
     """Return the event type that a from clause names."""
     name = source.type_name
-    if name in catalog.named_windows or name in catalog.tables:
-        raise EplUnsupportedError(f"'{name}' is a named window or table, which are not supported yet", span=source.span)
+    if name in catalog.tables:
+        raise EplUnsupportedError(f"'{name}' is a table, which is not supported here", span=source.span)
     event_type = catalog.event_types.get(name) or find_event_type(name, catalog.event_types)
     if event_type is None:
         raise EplValidationError(

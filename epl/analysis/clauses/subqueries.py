@@ -90,7 +90,7 @@ class _Subquery:
         self.stream, own = self._stream()
         self.title = subquery_title(node)
         self.collector = Collector(
-            has_remove_stream=bool(self.stream.windows), group_by_refusal="Subselect aggregations functions cannot specify a group-by")
+            has_remove_stream=self.stream.retains, group_by_refusal="Subselect aggregations functions cannot specify a group-by")
         outer = tuple(attrs.evolve(stream, outer=True) for stream in scope.streams)
         self.inner = attrs.evolve(
             scope, streams=(own, *outer), clause="select-clause", unqualified=True, in_subquery=True, allow_previous=True,
@@ -287,7 +287,7 @@ class _Subquery:
 
     def _check_window(self, columns: Sequence[TypedExpression], where: TypedExpression | None, aggregated: bool) -> None:
         """Without a window rows never leave: allowed where the answer depends on aggregations alone, or on whether there are rows."""
-        if self.stream.windows:
+        if self.stream.retains:
             return
         if self.scope.in_filter:
             raise EplValidationError(NO_WINDOW, span=self.node.span)

@@ -9,7 +9,7 @@ from epl.event_types import EventType
 from epl.plan.on_statements import UpdateIstreamPlan
 from epl.plan.splitting import OnSplitPlan
 from epl.plan.statements import InsertPlan, SelectPlan, StatementPlan
-from epl.plan.streams import filters_in
+from epl.plan.streams import FilterPlan, NamedWindow
 from epl.plan.walk import plans_of
 
 
@@ -23,7 +23,7 @@ class Streams:
     @classmethod
     def of(cls, plan: StatementPlan) -> Streams:
         return cls(
-            tuple(each.event_type for each in filters_in(plan.body)),
+            tuple(part.event_type for part in plans_of(plan.body) if isinstance(part, (FilterPlan, NamedWindow))),
             tuple(part.target for part in plans_of(plan.body) if isinstance(part, InsertPlan)),
         )
 

@@ -14,6 +14,7 @@ from epl.analysis.partitioning.row_patterns import row_recognition
 from epl.event_types import EventType
 from epl.plan import expressions as typed
 from epl.plan.historical import historical_of
+from epl.plan.named_windows import CreateWindowPlan
 from epl.plan.on_statements import OnSetPlan, UpdateIstreamPlan
 from epl.plan.result_set import OutputPlan
 from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
@@ -160,7 +161,7 @@ def _subquery(statement: str, node: typed.SubqueryValue, sides: Sequence[Collect
 def _enrichment(statement: StatementPlan, plan: SelectPlan) -> Facts:
     """A stream without window beside historical ones, which answer each engine alike: nothing is kept from one event to the next."""
     numbers = [number for number, stream in enumerate(plan.streams) if historical_of(stream) is None]
-    if len(numbers) != 1 or plan.streams[numbers[0]].windows:
+    if len(numbers) != 1 or plan.streams[numbers[0]].retains:
         raise NotPartitionable("the join", "with historical streams it is local to a key only where one stream without window drives it")
     if plan.subqueries or plan.result_set.aggregations or plan.result_set.group_by or plan.result_set.distinct:
         raise NotPartitionable("the join", "with historical streams, what looks at several rows is not known to be local to a key")
@@ -211,6 +212,10 @@ def _on_set(statement: StatementPlan, plan: OnSetPlan, surroundings: OtherStatem
     raise NotPartitionable("on … set", "variables are one for all rows")
 
 
+def _create_window(statement: StatementPlan, plan: CreateWindowPlan, surroundings: OtherStatements) -> Facts:
+    raise NotPartitionable(f"the named window '{plan.window.name}'", "its rows are one for all statements")
+
+
 def _declaration(statement: StatementPlan, plan: BodyPlan, surroundings: OtherStatements) -> Facts:
     return Facts(statement.name)
 
@@ -221,6 +226,7 @@ FACTS: Mapping[type[BodyPlan], Callable[[StatementPlan, Any, OtherStatements], F
     UpdateIstreamPlan: _update,
     OnSetPlan: _on_set,
     CreateSchemaPlan: _declaration,
+    CreateWindowPlan: _create_window,
     CreateVariablePlan: _declaration,
     CreateExpressionPlan: _declaration,
 }

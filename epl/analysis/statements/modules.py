@@ -9,6 +9,7 @@ import attrs
 
 from epl.analysis.clauses import subqueries
 from epl.analysis.statements.annotations import check_annotations
+from epl.analysis.statements.create_window import analyse_create_window
 from epl.analysis.statements.on_set import analyse_on_set
 from epl.analysis.statements.on_split import analyse_on_split
 from epl.analysis.statements.schemas import analyse_schema
@@ -34,7 +35,19 @@ from epl.plan.statements import (
 )
 from epl.plan.subqueries import distinct_subqueries
 from epl.plan.walk import expressions_of
-from epl.syntax import Body, CreateExpression, CreateSchema, CreateVariable, Module, OnSet, OnSplit, Select, Statement, UpdateIstream
+from epl.syntax import (
+    Body,
+    CreateExpression,
+    CreateSchema,
+    CreateVariable,
+    CreateWindow,
+    Module,
+    OnSet,
+    OnSplit,
+    Select,
+    Statement,
+    UpdateIstream,
+)
 from epl.unparse import unparse
 
 ACCESS = ("private", "protected", "public")
@@ -135,7 +148,7 @@ def _refuse_scripts(statement: Statement) -> None:
 
 
 REFUSED: Mapping[str, str] = {
-    "CreateWindow": "Create window", "CreateTable": "Create table", "CreateIndex": "Create index", "CreateContext": "Create context",
+    "CreateTable": "Create table", "CreateIndex": "Create index", "CreateContext": "Create context",
     "CreateDataflow": "Create dataflow", "CreateClass": "Create inlined_class", "OnSelect": "On-select", "OnDelete": "On-delete",
     "OnUpdate": "On-update",
     "OnMerge": "On-merge",
@@ -193,6 +206,12 @@ def _create_variable(statement: Statement, catalog: Catalog, name: str) -> Analy
     return plan, (Declared("variable", body.name, variable, _access(statement, catalog)),)
 
 
+def _create_window(statement: Statement, catalog: Catalog, name: str) -> Analysed:
+    plan = analyse_create_window(statement, catalog, name)
+    plan.window.event_type.complete(is_bus=False)
+    return plan, (Declared("named_window", plan.window.name, plan.window, _access(statement, catalog)),)
+
+
 def _create_expression(statement: Statement, catalog: Catalog, name: str) -> Analysed:
     body = statement.body
     assert isinstance(body, CreateExpression)
@@ -225,6 +244,7 @@ ANALYSES: Mapping[type[Body], Callable[[Statement, Catalog, str], Analysed]] = {
     Select: _select,
     CreateSchema: _create_schema,
     CreateVariable: _create_variable,
+    CreateWindow: _create_window,
     CreateExpression: _create_expression,
     OnSet: _plain(analyse_on_set),
     OnSplit: _on_split,

@@ -34,7 +34,7 @@ from epl.plan.joins import JoinPlan
 from epl.plan.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan
-from epl.plan.streams import StreamPlan, filter_of, only_stream
+from epl.plan.streams import StreamPlan, filter_of, only_stream, store_of
 from epl.syntax import Expression, Select, Statement, StreamWildcard, TypeFilter, Wildcard
 
 
@@ -126,7 +126,7 @@ def bind_match_recognize(facts: SelectFacts) -> SelectFacts:
     windows = only_stream(facts.streams).windows
     plan = row_recognition.analyse(
         clause, facts.scopes[0], facts.catalog,
-        has_window=any(w.is_data_window for w in windows),
+        has_window=store_of(only_stream(facts.streams)) is not None or any(w.is_data_window for w in windows),
         iterate_only="iterate_only" in hints_of(facts.statement),
     )
     return attrs.evolve(facts, row_recognition=plan)
@@ -138,7 +138,7 @@ def bind_where(facts: SelectFacts) -> SelectFacts:
     where = facts.select.where
     if where is None:
         return facts
-    behind = facts.row_recognition is None or any(stream.windows for stream in facts.streams)
+    behind = facts.row_recognition is None or any(stream.retains for stream in facts.streams)
     scopes = _visible(facts) if behind else facts.scopes
     refusal = "An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
     scope = Scope(facts.catalog, scopes, clause="filter", aggregation_refusal=refusal, declarations=facts.statement.declarations)
@@ -151,7 +151,7 @@ def bind_where(facts: SelectFacts) -> SelectFacts:
 
 def _is_bare(streams: tuple[StreamPlan, ...]) -> bool:
     """Whether the rows are the events of one stream as they come: no join, no window, no contained events, no call."""
-    return len(streams) == 1 and not any(s.windows or s.contained is not None or historical_of(s) is not None for s in streams)
+    return len(streams) == 1 and not any(s.retains or s.contained is not None or historical_of(s) is not None for s in streams)
 
 
 def _with_conditions(facts: SelectFacts, conditions: tuple[TypedExpression, ...]) -> StreamPlan:
@@ -167,7 +167,7 @@ def _where_conditions(where: Expression, scope: Scope, facts: SelectFacts) -> tu
     except SubqueryRefusal:
         raise
     except EplValidationError as error:
-        alone = len(facts.streams) == 1 and not any(stream.windows for stream in facts.streams) and not has_subqueries(where)
+        alone = len(facts.streams) == 1 and not any(stream.retains for stream in facts.streams) and not has_subqueries(where)
         if error.message == scope.aggregation_refusal and alone:
             raise EplValidationError("Aggregation functions not allowed within filters", span=error.span, hint=error.hint) from error
         if alone and not facts.row_recognition:
@@ -207,7 +207,7 @@ def bind_result_set(facts: SelectFacts) -> SelectFacts:
     """Bind columns, aggregations, group by, having, order by, limit."""
     select = facts.select
     scopes = _visible(facts)
-    data_windows = any(stream.windows for stream in facts.streams)
+    data_windows = any(stream.retains for stream in facts.streams)
     asked = all(historical_of(stream) is not None for stream in facts.streams)
     plan = result_set.analyse(
         select, scopes, facts.catalog, output_name=f"{facts.name}_out",

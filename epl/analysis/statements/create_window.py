@@ -1,0 +1,93 @@
+"""create window: the type of its rows, its data windows, what it begins with."""
+from __future__ import annotations
+
+from epl.analysis.clauses.selection import analyse_selection
+from epl.analysis.clauses.streams import analyse_windows, check_windows
+from epl.analysis.expressions.bind import bind_in_clause
+from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.analysis.expressions.type_names import find_event_type
+from epl.analysis.statements.hints import hints_of
+from epl.analysis.statements.schemas import analyse_schema
+from epl.catalog import Catalog
+from epl.errors import AlreadyDeclaredError, EplUnsupportedError, EplValidationError
+from epl.event_types import EventType
+from epl.plan.expressions import TypedExpression
+from epl.plan.named_windows import CreateWindowPlan, FillPlan
+from epl.plan.streams import FilterPlan, NamedWindow, StreamPlan
+from epl.syntax import CreateSchema, CreateWindow, SelectItem, Statement, Stream, TypeFilter, Wildcard
+
+NO_WINDOW = "Named windows require one or more child views that are data window views"
+
+
+def analyse_create_window(statement: Statement, catalog: Catalog, name: str) -> CreateWindowPlan:
+    """Return the plan; the event type of its rows has the window's name."""
+    body = statement.body
+    assert isinstance(body, CreateWindow)
+    if statement.context:
+        raise EplUnsupportedError("Contexts are not supported yet", span=body.span)
+    _check_name(body, catalog)
+    event_type, columns = _row_type(body, statement, catalog)
+    windows, last = analyse_windows(body.views, event_type, catalog, statement.declarations)
+    if last is not event_type or not any(window.is_data_window and not window.groups for window in windows):
+        raise EplValidationError(NO_WINDOW, span=body.span)
+    hints = hints_of(statement)
+    windows = tuple(window.with_hints(hints) for window in windows)
+    check_windows(windows, Stream(TypeFilter(body.name), views=body.views, retain=body.retain, span=body.span))
+    stream = StreamPlan(FilterPlan(event_type), event_type, windows, body.retain)
+    fill = _fill(body, columns, statement, catalog)
+    return CreateWindowPlan(output_type=event_type, window=NamedWindow(body.name, event_type), stream=stream, fill=fill)
+
+
+def _check_name(body: CreateWindow, catalog: Catalog) -> None:
+    if body.name in catalog.named_windows:
+        raise AlreadyDeclaredError(f"Named window named '{body.name}' has already been declared", "named_window", body.name, span=body.span)
+    if body.name in catalog.event_types:
+        raise EplValidationError(f"Error starting statement: An event type or schema by name '{body.name}' already exists", span=body.span)
+
+
+def _row_type(body: CreateWindow, statement: Statement, catalog: Catalog) -> tuple[EventType, tuple[TypedExpression, ...]]:
+    """The type of the window's rows; the columns that are selected of another type, none where they are that type's own."""
+    if body.from_type is None:
+        return analyse_schema(CreateSchema(body.name, columns=body.columns, span=body.span), statement, catalog), ()
+    source = catalog.event_types.get(body.from_type) or find_event_type(body.from_type, catalog.event_types)
+    if source is None:
+        raise EplValidationError(
+            f"Failed to resolve event type, named window or table by name '{body.from_type}'", span=body.span)
+    if source.kind == "variant" or source.any_type:
+        raise EplUnsupportedError(f"Named windows of the type '{source.name}' are not supported yet", span=body.span)
+    if all(_is_whole(item) for item in body.items):
+        return EventType(
+            body.name, source.kind, source.properties, (), source.start_timestamp, source.end_timestamp, open=source.open,
+            property_resolution=source.property_resolution), ()
+    scope = Scope(
+        catalog, (ScopeStream(None, source),), declarations=statement.declarations, allow_previous=False,
+        aggregation_refusal="Aggregation functions may not be used within create-window")
+    selection = analyse_selection(body.items, scope, body.name)
+    return EventType(body.name, "map", selection.output_type.properties), selection.columns
+
+
+def _is_whole(item: SelectItem) -> bool:
+    return isinstance(item.expression, Wildcard) and item.alias is None
+
+
+def _fill(
+    body: CreateWindow, columns: tuple[TypedExpression, ...], statement: Statement, catalog: Catalog
+) -> FillPlan | None:
+    """``insert [where …]``: the rows of another window that this one begins with."""
+    if not body.insert:
+        return None
+    source = catalog.named_windows.get(body.from_type or "")
+    if source is None:
+        raise EplValidationError(
+            f"A named window by name '{body.from_type}' could not be located, the insert-keyword requires an existing named window",
+            span=body.span)
+    where = None
+    if body.insert_where is not None:
+        scope = Scope(
+            catalog, (ScopeStream(None, source.event_type),), clause="create-window filter", declarations=statement.declarations,
+            allow_previous=False)
+        where = bind_in_clause(body.insert_where, scope)
+    return FillPlan(source=source, columns=columns, where=where)
+
+
+__all__ = ["analyse_create_window"]

@@ -1,0 +1,59 @@
+"""What has entered and left named windows during an event, until their consumers get it: once all statements have had the event, and before
+any other routed event."""
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
+
+from windows.event import Event
+
+FIRST = 1 << 62
+"""The precedence, among routed events, of what waits here."""
+INTO_WINDOW = 1 << 61
+"""The precedence of events that are inserted into a named window."""
+
+
+class Consumer(Protocol):
+    """A stream over a named window. ``order``: (-priority, number of the statement, of the stream)."""
+
+    name: str
+    order: tuple[int, int, int]
+
+    def take(self, new: Sequence[Event], old: Sequence[Event]) -> None: ...
+
+
+class StoreDeltas:
+    """``queue``: of routed events; an entry without a type calls ``deliver``."""
+
+    def __init__(self, queue: deque[Any], on_error: Callable[[BaseException, str, Event | None], None]) -> None:
+        self._queue = queue
+        self._on_error = on_error
+        self._waiting: dict[Consumer, tuple[Sequence[Event], Sequence[Event]]] = {}
+
+    def add(self, consumers: Iterable[Consumer], new: Sequence[Event], old: Sequence[Event]) -> None:
+        """Let a delta wait; what several steps of one event change is one delta to a consumer."""
+        waiting = self._waiting
+        for consumer in consumers:
+            if not waiting:
+                self._queue.appendleft((None, None, FIRST))
+            before = waiting.get(consumer)
+            waiting[consumer] = (new, old) if before is None else ((*before[0], *new), (*before[1], *old))
+
+    def forget(self, consumer: Consumer) -> None:
+        """The consumer is closed."""
+        self._waiting.pop(consumer, None)
+
+    def deliver(self) -> set[int]:
+        """Call the consumers in the order of their statements; return the numbers of these statements."""
+        waiting, self._waiting = self._waiting, {}
+        consumers = sorted(waiting, key=lambda consumer: consumer.order)
+        for consumer in consumers:
+            try:
+                consumer.take(*waiting[consumer])
+            except Exception as error:  # noqa: BLE001 - law 6: one statement's fault harms no other
+                self._on_error(error, consumer.name, None)
+        return {consumer.order[1] for consumer in consumers}
+
+
+__all__ = ["FIRST", "INTO_WINDOW", "Consumer", "StoreDeltas"]

@@ -1,0 +1,71 @@
+"""create window: data windows, and the store of their rows."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from epl.plan.named_windows import CreateWindowPlan, FillPlan
+from runtime.expressions import compile_predicate
+from runtime.expressions.compiled import compile_row
+from runtime.operators.operator_context import OperatorContext
+from runtime.operators.stream_entry import StreamEntry
+from runtime.stores.named_window import NamedWindowStore
+from windows.chain import build_chain
+from windows.event import NO_EVENTS, Event, event_class
+from windows.protocol import State
+from windows.shape import ANYTHING, takes
+
+
+class RunningCreateWindow:
+    """Events inserted into the window → data windows → store → listeners, consumers. The iterator gives the rows."""
+
+    def __init__(self, plan: CreateWindowPlan, context: OperatorContext) -> None:
+        self._context = context
+        self._type = plan.window.event_type
+        stream = plan.stream
+        self._chain = build_chain(stream.windows, stream.retain, context)
+        self._entry = StreamEntry(stream, context, self._chain)
+        self._stores = context.core.stores
+        self.store = NamedWindowStore(plan.window, self._chain, context.output, context.core.store_deltas)
+        self._in_order = len(stream.windows) == 1 and stream.windows[0].leaves_in_order and not stream.windows[0].is_batch
+        if plan.fill is not None and not context.restoring:
+            self.store.fill(self._first_rows(plan.fill))
+        self._stores[self._type] = self.store
+
+    def _first_rows(self, plan: FillPlan) -> list[Event]:
+        environment = self._context.environment
+        rows: Iterable[Event] = self._stores[plan.source.event_type]
+        if plan.where is not None:
+            rows = filter(compile_predicate(plan.where, environment, 1), rows)
+        new = event_class(self._type)
+        if not plan.columns:
+            names = self._type.names
+            return [new(*[row.get(name) for name in names]) for row in rows]
+        values = compile_row(plan.columns, environment, 1)
+        return [new(*values(row, True, None)) for row in rows]
+
+    def start(self) -> None:
+        self._entry.start()
+
+    def close(self) -> None:
+        self._entry.close()
+        self._chain.close()
+        self._context.close()
+        if self._stores.get(self._type) is self.store:
+            del self._stores[self._type]
+
+    def iterate(self) -> Iterable[Event]:
+        return self.store
+
+    def state(self) -> State:
+        return {"windows": self._chain.state(), "rows": None if self._in_order else self.store.rows.state()}
+
+    @takes({"windows": ANYTHING, "rows": ANYTHING})
+    def restore(self, state: State) -> None:
+        self._chain.restore(state["windows"])
+        if state["rows"] is None:
+            self.store.rows.update(tuple(self._chain), NO_EVENTS)
+        else:
+            self.store.rows.restore(state["rows"])
+
+
+__all__ = ["RunningCreateWindow"]

@@ -1,0 +1,65 @@
+"""A named window at run time: its rows, the indexes over them, and who consumes what enters and leaves it."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from epl.plan.streams import NamedWindow
+from runtime.event_loop.store_deltas import Consumer, StoreDeltas
+from runtime.stores.indexes import IndexedRows
+from windows.event import NO_EVENTS, Event
+from windows.protocol import Sink, View
+
+
+class NamedWindowStore:
+    """Downstream of the data windows ``chain``, which determine what is held and in which order it is iterated.
+
+    ``rows``: the same rows, with the indexes that look-ups ask for. ``output`` gets every delta, then it waits for the consumers.
+    """
+
+    def __init__(self, window: NamedWindow, chain: View, output: Sink, deltas: StoreDeltas) -> None:
+        self.window = window
+        self.rows = IndexedRows()
+        self._chain = chain
+        self._output = output
+        self._deltas = deltas
+        self._consumers: dict[Consumer, None] = {}
+        self._filling = False
+        chain.child = self
+
+    # ------------------------------------------------------------------ rows
+
+    def change(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """Let rows enter, and others leave: through the data windows, which may evict more of them."""
+        self._chain.update(new, old)
+
+    def fill(self, rows: Sequence[Event]) -> None:
+        """Begin with these rows; no listener and no consumer gets them."""
+        self._filling = True
+        try:
+            self._chain.update(rows, NO_EVENTS)
+        finally:
+            self._filling = False
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """Take a delta of the data windows."""
+        self.rows.update(new, old)
+        if self._filling:
+            return
+        self._output.update(new, old)
+        self._deltas.add(self._consumers, new, old)
+
+    def __iter__(self) -> Iterator[Event]:
+        """The rows in the order of the data windows."""
+        return iter(self._chain)
+
+    # ------------------------------------------------------------------ consumers
+
+    def add(self, consumer: Consumer) -> None:
+        self._consumers[consumer] = None
+
+    def remove(self, consumer: Consumer) -> None:
+        self._consumers.pop(consumer, None)
+        self._deltas.forget(consumer)
+
+
+__all__ = ["NamedWindowStore"]

@@ -1,0 +1,141 @@
+"""Named windows: restores at any event, faults of consumers, visibility."""
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from epl.errors import EplDeploymentError, EplUnsupportedError
+from runtime import Runtime
+
+SCHEMA = "@public create schema Trade(id string, v int); @public create schema Drop(v int); "
+MODULE = SCHEMA + """
+@public create window W#length(3)#unique(v) as Trade;
+insert into W select * from Trade;
+@name('rows') select irstream id, v from W;
+@name('sum') select sum(v) as s from W(v > 1);
+@name('join') select a.id as x, b.id as y from W as a, W as b where a.v < b.v;
+@name('query') select (select count(*) from W) as c, (select sum(v) from W) as s from Drop;
+"""
+READ = ("rows", "sum", "join", "query")
+
+
+def _listen(runtime: Runtime, names: tuple[str, ...] = READ) -> list[Any]:
+    calls: list[Any] = []
+    for deployment in runtime.deployments.values():
+        for statement in deployment:
+            if statement.name in names:
+                statement.add_listener(
+                    lambda new, old, s, _: calls.append((s.name, [dict(row) for row in new], [dict(row) for row in old])))
+    return calls
+
+
+def _send(runtime: Runtime, number: int, v: int) -> None:
+    if v < 0:
+        runtime.send("Drop", {"v": v})
+    else:
+        runtime.send("Trade", {"id": f"o{number}", "v": v})
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(-1, 3), max_size=12), st.integers(0, 12))
+def test_restored_at_any_event(values: list[int], cut: int) -> None:
+    whole, other = Runtime(start_time=0), Runtime(start_time=0)
+    whole.deploy(MODULE)
+    other.deploy(MODULE)
+    calls, others = _listen(whole), [_listen(other)]
+    for number, v in enumerate(values):
+        if number == cut:
+            other = Runtime.restore(other.snapshot())
+            others.append(_listen(other))
+        _send(whole, number, v)
+        _send(other, number, v)
+    assert [call for part in others for call in part] == calls
+
+
+@given(st.lists(st.integers(0, 3), max_size=12))
+@settings(max_examples=25, deadline=None)
+def test_a_late_consumer_continues_as_an_early_one(values: list[int]) -> None:
+    early, late = Runtime(start_time=0), Runtime(start_time=0)
+    window = SCHEMA + "@public create window W#length(2) as Trade; insert into W select * from Trade"
+    consumer = "@name('rows') select irstream id, sum(v) as s from W group by v % 2; @name('join') select a.id as x from W as a, W as b"
+    early.deploy(window)
+    late.deploy(window)
+    early.deploy(consumer)
+    for number, v in enumerate(values):
+        _send(early, number, v)
+        _send(late, number, v)
+    late.deploy(consumer)
+    calls, others = _listen(early), _listen(late)
+    for number, v in enumerate([1, 2, 1], 100):
+        _send(early, number, v)
+        _send(late, number, v)
+    assert calls == others
+
+
+def test_a_consumer_that_raises_harms_no_other() -> None:
+    errors: list[str] = []
+    runtime = Runtime(start_time=0, on_error=lambda error, statement, event: errors.append(statement))
+    runtime.register_function("risky", _risky)
+    runtime.deploy(SCHEMA + """create window W#length(2) as Trade; insert into W select * from Trade;
+        @name('filter') select id from W(risky(v) > 0); @name('where') select id from W where risky(v) > 0;
+        @name('rows') select irstream id from W; @name('query') select (select count(*) from W) as c from Drop""")
+    calls = _listen(runtime, ("rows", "filter", "where", "query"))
+    for number, v in enumerate((1, 0, 2, 3)):
+        _send(runtime, number, v)
+    _send(runtime, 9, -1)
+    assert [new for name, new, old in calls if name == "rows"] == [[{"id": f"o{n}"}] for n in range(4)]
+    for reading in ("filter", "where"):
+        assert [new for name, new, old in calls if name == reading and new] == [[{"id": "o0"}], [{"id": "o2"}], [{"id": "o3"}]]
+    assert calls[-1] == ("query", [{"c": 2}], [])
+    assert set(errors) == {"filter", "where"}
+
+
+def _risky(v: int) -> int:
+    if v == 0:
+        raise ValueError("zero")
+    return v
+
+
+def test_a_window_that_others_read_stays() -> None:
+    runtime = Runtime(start_time=0)
+    first = runtime.deploy(SCHEMA + "@public create window W#keepall as Trade")
+    second = runtime.deploy("@name('s') select * from W")
+    with pytest.raises(EplDeploymentError, match=r"Named window 'W' cannot be un-deployed as it is referenced by deployment 'd1'"):
+        first.undeploy()
+    second.undeploy()
+    third = runtime.deploy("insert into W select * from Trade")
+    with pytest.raises(EplDeploymentError, match=r"Named window 'W'|Event type 'Trade'"):
+        first.undeploy()
+    third.undeploy()
+    first.undeploy()
+    runtime.deploy(SCHEMA + "create window W#lastevent as Trade")
+
+
+def test_a_module_is_refused_while_its_window_is_there() -> None:
+    runtime = Runtime(start_time=0)
+    runtime.deploy(SCHEMA)
+    plan = runtime.compile("@public create window W#keepall as Trade")
+    reader = Runtime(start_time=0)
+    reader.deploy(SCHEMA)
+    runtime.deploy(plan)
+    with pytest.raises(EplDeploymentError, match="A named window by name 'W' has already been created"):
+        runtime.deploy(plan)
+
+
+def test_what_is_not_supported_yet_is_refused_by_name() -> None:
+    runtime = Runtime(start_time=0)
+    runtime.deploy(SCHEMA + "@public create window W#keepall as Trade")
+    for text in ("select * from W#uni(v)", "update istream W set v = 1"):
+        with pytest.raises(EplUnsupportedError, match=r"(?i)named window"):
+            runtime.deploy(text)
+
+
+def test_explain_names_the_window() -> None:
+    runtime = Runtime(start_time=0)
+    statement = list(runtime.deploy(SCHEMA + "create window W#keepall as Trade; select * from W(v > 1)"))[-1]
+    text = statement.explain()
+    assert "named window: W where v > 1" in text
+    assert "not at all: the stream over a named window" in text
