@@ -41,7 +41,7 @@ from epl.plan.expressions import (
 )
 from epl.plan.lookups import LookupPlan
 from epl.plan.result_set import AggregationPlan
-from epl.plan.streams import StreamPlan, filter_of
+from epl.plan.streams import StreamPlan, filter_of, store_of
 from epl.plan.subqueries import SubqueryPlan, row_type, subqueries_in, value_type
 from epl.plan.windows import unique_key
 from epl.spans import Span
@@ -115,7 +115,8 @@ class _Subquery:
             raise SubqueryRefusal(error.message, span=error.span, hint=error.hint) from error
         if any(True for _ in subqueries_in(stream)):
             raise _nested(source.span)
-        filter_of(stream, lambda title: EplUnsupportedError(f"A sub-query over {title} is not supported", span=source.span))
+        if store_of(stream) is None:
+            filter_of(stream, lambda title: EplUnsupportedError(f"A sub-query over {title} is not supported", span=source.span))
         return stream, own
 
     # ------------------------------------------------------------------ the whole
