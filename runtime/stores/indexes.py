@@ -55,7 +55,12 @@ class HashIndex:
             else:
                 buckets[key] = {bucket[0]: None, row: None}
         for row in old:
-            take(buckets, key_of(row), row)
+            key = key_of(row)
+            bucket = buckets.get(key)
+            if bucket.__class__ is not tuple:
+                take(buckets, key, row)
+            elif bucket[0] is row:  # so are most keys
+                del buckets[key]
 
     def find_each(self, keys: Iterable[Any]) -> Rows:
         """Return the rows of one key after the other; null finds nothing, and a key that was there before nothing more."""
