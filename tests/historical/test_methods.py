@@ -268,6 +268,11 @@ def test_arguments_that_cannot_run_yet(text: str, message: str) -> None:
             runtime.deploy(text)
 
 
+def test_a_class_of_java_is_not_supported() -> None:
+    with Runtime() as runtime, pytest.raises(EplUnsupportedError, match=r"Could not load class by name 'com\.acme\.Lookup', please check"):
+        runtime.deploy("select * from method:com.acme.Lookup.rows()")
+
+
 @pytest.mark.parametrize("text", [
     "method:m(c.v) as a, method:m(a.v) as b, method:m(b.v) as c", "T#keepall as t, method:m(b.v) as a, method:m(a.v) as b",
 ])

@@ -59,7 +59,9 @@ def analyse_historical(stream: Stream, catalog: Catalog) -> tuple[StreamPlan, Sc
 def _method(source: MethodSource, catalog: Catalog) -> MethodPlan:
     method = catalog.methods.get(source.name)
     if method is None:
-        raise EplValidationError(_unknown_method(source.name, catalog.methods), span=source.span, hint=_close(source.name, catalog.methods))
+        # A class with its package is most likely one of Java's, which Esper could load.
+        kind = EplUnsupportedError if source.name.count(".") > 1 else EplValidationError
+        raise kind(_unknown_method(source.name, catalog.methods), span=source.span, hint=_close(source.name, catalog.methods))
     class_name, _, function = source.name.rpartition(".")
     of_class = f" of class '{class_name}'" if class_name else ""
     if not method.returns_rows:
