@@ -23,6 +23,9 @@ from runtime.result_set import accumulators_of
 from windows.event import Event
 from windows.protocol import Accumulator, Evaluate, RandomAccess, Sink
 
+AFTER_WINDOWS = 1_000_000
+"""More than the timers of a statement's windows."""
+
 
 class StatementContext:
     """What all instances of one statement have in common. ``environment``: what its expressions may touch, with all that is compiled of
@@ -110,6 +113,12 @@ class OperatorContext:
         number = self._timers_made
         self._timers_made = number + 1
         return ScheduledTimer(self.core.schedule, (self.statement.number, self.partition, number), self.name, callback)
+
+    def last_timer(self, callback: Callable[[], None]) -> ScheduledTimer:
+        """Return a timer for output: of those due at once, it runs after the timers of windows, those of sub-queries among them."""
+        timer = self.timer(callback)
+        statement, partition, number = timer.order
+        return ScheduledTimer(self.core.schedule, (statement, partition, number + AFTER_WINDOWS), self.name, callback)
 
     def evaluator(self, expression: TypedExpression) -> Evaluate:
         return compile_expression(expression, self.environment, 1)

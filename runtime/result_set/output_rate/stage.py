@@ -68,7 +68,7 @@ class AtTimes(Condition):
         self._context = context
         self._following = following
         self._fire = fire
-        self._timer = context.timer(self._due)
+        self._timer = context.last_timer(self._due)
         self.next: int | None = None
 
     def add(self, new: int, old: int) -> None:
