@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import attrs
 
 from epl.errors import EplError, EplRuntimeError, EplValidationError
+from epl.event_types import EventType
 from epl.plan.statements import SelectPlan
 from epl.value_types import OBJECT, ValueType
 from runtime.api.deployment import Deployment
@@ -354,8 +355,14 @@ class TracePlayer:
         """Return a property's value; an object's class, which the trace does not say, by its properties."""
         if of_class and declared == OBJECT and isinstance(value, dict):
             event_type = self.types.class_of(value)
-            return value if event_type is None else to_event(event_type, value)
+            return value if event_type is None else to_event(self._known(event_type), value)
         return from_json(value, declared)
+
+    def _known(self, event_type: EventType) -> EventType:
+        """Return the runtime's own type of that name, which is another one after a restart; of an unnamed class, one below such types."""
+        if any(event_type is known for known in self.types.event_types.values()):
+            return self.runtime.event_type(event_type.name)
+        return attrs.evolve(event_type, supertypes=tuple(map(self._known, event_type.supertypes)))
 
     def route(self, step: Step, done: Done) -> None:
         self.runtime.route(step["type"], step["props"])
