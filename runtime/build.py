@@ -6,7 +6,7 @@ from typing import Any
 
 from epl.plan.historical import historical_of
 from epl.plan.named_windows import CreateWindowPlan
-from epl.plan.on_statements import OnSetPlan, UpdateIstreamPlan
+from epl.plan.on_statements import OnDeletePlan, OnSelectPlan, OnSetPlan, OnUpdatePlan, UpdateIstreamPlan
 from epl.plan.splitting import OnSplitPlan
 from epl.plan.statements import (
     BodyPlan,
@@ -29,6 +29,7 @@ from runtime.statements.historical_select import RunningHistoricalSelect
 from runtime.statements.join_statement import RunningJoin
 from runtime.statements.on_set import RunningOnSet
 from runtime.statements.on_split import RunningSplit
+from runtime.statements.on_window import RunningOnDelete, RunningOnSelect, RunningOnUpdate
 from runtime.statements.running import NO_STATE, Declaration, Running
 from runtime.statements.select_statement import RunningSelect, SelectOperators
 from runtime.statements.select_without_from import RunningSelectRow
@@ -64,6 +65,9 @@ BUILDERS: Mapping[type[BodyPlan], Callable[[Any, OperatorContext], Running]] = {
     CreateExpressionPlan: _declaration,
     CreateVariablePlan: RunningCreateVariable,
     CreateWindowPlan: RunningCreateWindow,
+    OnDeletePlan: RunningOnDelete,
+    OnSelectPlan: RunningOnSelect,
+    OnUpdatePlan: RunningOnUpdate,
     OnSetPlan: RunningOnSet,
     OnSplitPlan: RunningSplit,
     UpdateIstreamPlan: RunningUpdate,

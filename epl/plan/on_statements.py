@@ -1,12 +1,14 @@
-"""Statements with set clauses: on … set, update istream."""
+"""Statements that events trigger: on … set, update istream, on … delete, select and update of a named window."""
 from __future__ import annotations
 
 import attrs
 
 from epl.plan.assignments import PropertyAssignment, VariableAssignment
 from epl.plan.expressions import TypedExpression
-from epl.plan.statements import BodyPlan
-from epl.plan.streams import StreamPlan
+from epl.plan.lookups import LookupPlan
+from epl.plan.result_set import ResultSetPlan
+from epl.plan.statements import BodyPlan, InsertPlan
+from epl.plan.streams import NamedWindow, StreamPlan
 
 
 @attrs.frozen
@@ -25,3 +27,42 @@ class UpdateIstreamPlan(BodyPlan):
     stream: StreamPlan
     assignments: tuple[PropertyAssignment, ...]
     where: TypedExpression | None
+
+
+@attrs.frozen(kw_only=True)
+class MatchPlan:
+    """Which rows of a window (stream 0) an event (stream 1) concerns: those that ``lookup`` finds and for which ``where`` holds, if it is
+    not a part of the look-up."""
+
+    window: NamedWindow
+    lookup: LookupPlan
+    where: TypedExpression | None = None
+
+
+@attrs.frozen(kw_only=True)
+class OnWindowPlan(BodyPlan):
+    """What the statements that events trigger on a named window have in common."""
+
+    trigger: StreamPlan
+    match: MatchPlan
+
+
+@attrs.frozen(kw_only=True)
+class OnDeletePlan(OnWindowPlan):
+    """on T delete from W where …"""
+
+
+@attrs.frozen(kw_only=True)
+class OnSelectPlan(OnWindowPlan):
+    """on T select … from W where …: rows of the window and the event, through ``result_set``. ``delete``: the rows leave the window."""
+
+    result_set: ResultSetPlan
+    insert: InsertPlan | None = None
+    delete: bool = False
+
+
+@attrs.frozen(kw_only=True)
+class OnUpdatePlan(OnWindowPlan):
+    """on T update W set … where …: assignments read the row as it is by then, the event, and the row as it was (stream 2)."""
+
+    assignments: tuple[PropertyAssignment, ...]

@@ -25,7 +25,7 @@ class RunningCreateWindow:
         self._chain = build_chain(stream.windows, stream.retain, context)
         self._entry = StreamEntry(stream, context, self._chain)
         self._stores = context.core.stores
-        self.store = NamedWindowStore(plan.window, self._chain, context.output, context.core.store_deltas)
+        self.store = NamedWindowStore(plan.window, self._chain, context.output, context.core.store_deltas, self._note_change)
         self._in_order = len(stream.windows) == 1 and stream.windows[0].leaves_in_order and not stream.windows[0].is_batch
         if plan.fill is not None and not context.restoring:
             self.store.fill(self._first_rows(plan.fill))
@@ -42,6 +42,12 @@ class RunningCreateWindow:
             return [new(*[row.get(name) for name in names]) for row in rows]
         values = compile_row(plan.columns, environment, 1)
         return [new(*values(row, True, None)) for row in rows]
+
+    def _note_change(self) -> None:
+        """Note that the statement's state changes, though another statement has got the event."""
+        changed = self._context.core.changed_statements
+        if changed is not None:
+            changed.add(self._context.statement.number)
 
     def start(self) -> None:
         self._entry.start()

@@ -1,7 +1,7 @@
 """A named window at run time: its rows, the indexes over them, and who consumes what enters and leaves it."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from epl.plan.streams import NamedWindow
 from runtime.event_loop.store_deltas import Consumer, StoreDeltas
@@ -14,9 +14,10 @@ class NamedWindowStore:
     """Downstream of the data windows ``chain``, which determine what is held and in which order it is iterated.
 
     ``rows``: the same rows, with the indexes that look-ups ask for. ``output`` gets every delta, then it waits for the consumers.
+    ``changing``: called before other statements change rows.
     """
 
-    def __init__(self, window: NamedWindow, chain: View, output: Sink, deltas: StoreDeltas) -> None:
+    def __init__(self, window: NamedWindow, chain: View, output: Sink, deltas: StoreDeltas, changing: Callable[[], None]) -> None:
         self.window = window
         self.rows = IndexedRows()
         self._chain = chain
@@ -24,12 +25,14 @@ class NamedWindowStore:
         self._deltas = deltas
         self._consumers: dict[Consumer, None] = {}
         self._filling = False
+        self._changing = changing
         chain.child = self
 
     # ------------------------------------------------------------------ rows
 
     def change(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Let rows enter, and others leave: through the data windows, which may evict more of them."""
+        self._changing()
         self._chain.update(new, old)
 
     def fill(self, rows: Sequence[Event]) -> None:

@@ -139,3 +139,71 @@ def test_explain_names_the_window() -> None:
     text = statement.explain()
     assert "named window: W where v > 1" in text
     assert "not at all: the stream over a named window" in text
+
+
+ON = SCHEMA + """@public create schema Raise(id string, plus int); @public create schema Ask(least int);
+@public create window W#keepall as Trade;
+insert into W select * from Trade;
+on Drop as d delete from W where W.v > d.v;
+on Raise as r update W set v = v + r.plus where W.id = r.id;
+@name('asked') on Ask select id, v from W where v >= least;
+@name('deltas') select irstream id, v from W;
+@name('sum') select sum(v) as s from W;
+"""
+STEPS = st.one_of(
+    st.tuples(st.just("Trade"), st.sampled_from("abc"), st.integers(0, 5)), st.tuples(st.just("Drop"), st.just(""), st.integers(0, 8)),
+    st.tuples(st.just("Raise"), st.sampled_from("abc"), st.integers(1, 3)), st.tuples(st.just("Ask"), st.just(""), st.integers(0, 6)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(STEPS, max_size=25), st.integers(0, 25))
+def test_on_statements_do_what_a_list_does(steps: list[tuple[str, str, int]], cut: int) -> None:
+    runtime = Runtime(start_time=0)
+    runtime.deploy(ON)
+    calls = _listen(runtime, ("asked", "deltas"))
+    rows: list[tuple[str, int]] = []
+    seen: list[tuple[str, int]] = []
+    for place, (kind, key, number) in enumerate(steps):
+        if place == cut:
+            runtime = Runtime.restore(runtime.snapshot())
+            calls = _listen(runtime, ("asked", "deltas"))
+        calls.clear()
+        values = {"Trade": {"id": key, "v": number}, "Drop": {"v": number}, "Raise": {"id": key, "plus": number}, "Ask": {"least": number}}
+        runtime.send(kind, values[kind])
+        if kind == "Trade":
+            rows.append((key, number))
+        elif kind == "Drop":
+            rows = [row for row in rows if row[1] <= number]
+        elif kind == "Raise":
+            rows = [row for row in rows if row[0] != key] + [(i, v + number) for i, v in rows if i == key]
+        for name, new, old in calls:
+            if name == "asked":
+                assert sorted((row["id"], row["v"]) for row in new) == sorted(row for row in rows if row[1] >= number)
+            else:
+                for row in old:
+                    seen.remove((row["id"], row["v"]))
+                seen += [(row["id"], row["v"]) for row in new]
+        statements = {s.name: s for d in runtime.deployments.values() for s in d}
+        assert [(row["id"], row["v"]) for row in statements["deltas"].rows()] == rows
+        assert sorted(seen) == sorted(rows)
+        assert [row["s"] for row in statements["sum"].rows()] == [sum(v for _, v in rows) if rows else None]
+
+
+@pytest.mark.parametrize("action", [
+    "on Ask delete from W where risky(v) > 0", "on Ask update W set v = cast(risky(v), int)", "on Ask select and delete risky(v) as r from W"])
+def test_an_action_that_raises_changes_nothing(action: str) -> None:
+    errors: list[str] = []
+    runtime = Runtime(start_time=0, on_error=lambda error, statement, event: errors.append(statement))
+    runtime.register_function("risky", _risky)
+    runtime.deploy(SCHEMA + f"""create schema Ask(least int); @name('w') create window W#keepall as Trade;
+        insert into W select * from Trade; @name('action') {action}; @name('deltas') select irstream id, v from W;
+        @name('sum') select sum(v) as s from W; @name('keyed') on Ask select W.id as i from W where v = least""")
+    for number, v in enumerate((1, 0, 2)):
+        _send(runtime, number, v)
+    calls = _listen(runtime, ("deltas", "keyed"))
+    runtime.send("Ask", {"least": 2})
+    statements = {s.name: s for d in runtime.deployments.values() for s in d}
+    assert errors == ["action"]
+    assert calls == [("keyed", [{"i": "o2"}], [])]
+    assert [row["v"] for row in statements["w"].rows()] == [1, 0, 2]
+    assert statements["sum"].rows()[0]["s"] == 3

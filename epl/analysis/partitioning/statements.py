@@ -15,7 +15,7 @@ from epl.event_types import EventType
 from epl.plan import expressions as typed
 from epl.plan.historical import historical_of
 from epl.plan.named_windows import CreateWindowPlan
-from epl.plan.on_statements import OnSetPlan, UpdateIstreamPlan
+from epl.plan.on_statements import OnDeletePlan, OnSelectPlan, OnSetPlan, OnUpdatePlan, OnWindowPlan, UpdateIstreamPlan
 from epl.plan.result_set import OutputPlan
 from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
 from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateVariablePlan, SelectPlan, StatementPlan
@@ -208,6 +208,10 @@ def _update(statement: StatementPlan, plan: UpdateIstreamPlan, surroundings: Oth
     return Facts(statement.name, read, tuple(collector.demands), changes=changes, stateful=collector.stateful)
 
 
+def _on_window(statement: StatementPlan, plan: OnWindowPlan, surroundings: OtherStatements) -> Facts:
+    raise NotPartitionable(f"the named window '{plan.match.window.name}'", "its rows are one for all statements")
+
+
 def _on_set(statement: StatementPlan, plan: OnSetPlan, surroundings: OtherStatements) -> Facts:
     raise NotPartitionable("on … set", "variables are one for all rows")
 
@@ -224,6 +228,9 @@ FACTS: Mapping[type[BodyPlan], Callable[[StatementPlan, Any, OtherStatements], F
     SelectPlan: _select,
     OnSplitPlan: _split,
     UpdateIstreamPlan: _update,
+    OnDeletePlan: _on_window,
+    OnSelectPlan: _on_window,
+    OnUpdatePlan: _on_window,
     OnSetPlan: _on_set,
     CreateSchemaPlan: _declaration,
     CreateWindowPlan: _create_window,

@@ -12,6 +12,7 @@ from epl.analysis.statements.annotations import check_annotations
 from epl.analysis.statements.create_window import analyse_create_window
 from epl.analysis.statements.on_set import analyse_on_set
 from epl.analysis.statements.on_split import analyse_on_split
+from epl.analysis.statements.on_window import analyse_on_delete, analyse_on_select, analyse_on_update
 from epl.analysis.statements.schemas import analyse_schema
 from epl.analysis.statements.select_statement import analyse_select
 from epl.analysis.statements.select_without_from import analyse_select_row
@@ -25,6 +26,7 @@ from epl.errors import AlreadyDeclaredError, EplError, EplUnsupportedError, EplV
 from epl.plan.declared import Declared
 from epl.plan.expressions import Parameter
 from epl.plan.fingerprints import fingerprint
+from epl.plan.on_statements import OnSelectPlan
 from epl.plan.statements import (
     BodyPlan,
     CreateExpressionPlan,
@@ -42,8 +44,11 @@ from epl.syntax import (
     CreateVariable,
     CreateWindow,
     Module,
+    OnDelete,
+    OnSelect,
     OnSet,
     OnSplit,
+    OnUpdate,
     Select,
     Statement,
     UpdateIstream,
@@ -149,8 +154,7 @@ def _refuse_scripts(statement: Statement) -> None:
 
 REFUSED: Mapping[str, str] = {
     "CreateTable": "Create table", "CreateIndex": "Create index", "CreateContext": "Create context",
-    "CreateDataflow": "Create dataflow", "CreateClass": "Create inlined_class", "OnSelect": "On-select", "OnDelete": "On-delete",
-    "OnUpdate": "On-update",
+    "CreateDataflow": "Create dataflow", "CreateClass": "Create inlined_class",
     "OnMerge": "On-merge",
 }
 
@@ -170,7 +174,12 @@ def _select(statement: Statement, catalog: Catalog, name: str) -> Analysed:
     return plan, _inserted_type(plan, statement, catalog)
 
 
-def _inserted_type(plan: SelectPlan, statement: Statement, catalog: Catalog) -> tuple[Declared, ...]:
+def _on_select(statement: Statement, catalog: Catalog, name: str) -> Analysed:
+    plan = analyse_on_select(statement, catalog, name)
+    return plan, _inserted_type(plan, statement, catalog)
+
+
+def _inserted_type(plan: SelectPlan | OnSelectPlan, statement: Statement, catalog: Catalog) -> tuple[Declared, ...]:
     """A stream that insert into brings into being is declared by it."""
     if plan.insert is None or plan.insert.target.name in catalog.event_types:
         return ()
@@ -246,8 +255,11 @@ ANALYSES: Mapping[type[Body], Callable[[Statement, Catalog, str], Analysed]] = {
     CreateVariable: _create_variable,
     CreateWindow: _create_window,
     CreateExpression: _create_expression,
+    OnDelete: _plain(analyse_on_delete),
+    OnSelect: _on_select,
     OnSet: _plain(analyse_on_set),
     OnSplit: _on_split,
+    OnUpdate: _plain(analyse_on_update),
     UpdateIstream: _plain(analyse_update_istream),
 }
 """Which bodies can be planned; every other one is refused by name (REFUSED)."""

@@ -3,21 +3,13 @@ from __future__ import annotations
 
 import attrs
 
-from epl.analysis.clauses.assignments import assigned_column, bind_index, is_call, path_of, refuse, set_scope, unrecognized
+from epl.analysis.clauses.assignments import set_scope
+from epl.analysis.clauses.property_assignments import analyse_property_assignment
 from epl.analysis.clauses.streams import analyse_stream
-from epl.analysis.expressions.bind import bind_in_clause
-from epl.analysis.expressions.binding import StatementRefusal
-from epl.analysis.expressions.scope import Scope
+from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.catalog import Catalog
-from epl.errors import EplUnsupportedError
-from epl.event_types import EventType, Property
-from epl.plan.assignments import PropertyAssignment
-from epl.plan.expressions import TypedExpression
 from epl.plan.on_statements import UpdateIstreamPlan
-from epl.syntax import Assignment, Statement, Stream, TypeFilter, UpdateIstream
-from epl.syntax.expressions import Call, Index, Literal, Name
-from epl.unparse import expression_text
-from epl.value_types import ArrayType, MapType, Scalar, is_null
+from epl.syntax import Statement, Stream, TypeFilter, UpdateIstream
 
 
 def analyse_update_istream(statement: Statement, catalog: Catalog, name: str) -> UpdateIstreamPlan:
@@ -29,49 +21,6 @@ def analyse_update_istream(statement: Statement, catalog: Catalog, name: str) ->
     source = Stream(TypeFilter(body.type_name, span=body.span), alias=body.alias, span=body.span)
     stream, seen = analyse_stream(source, catalog, statement.declarations)
     scope = set_scope(catalog, seen, statement.declarations)
-    assignments = tuple(_assignment(a, stream.event_type, scope) for a in body.assignments)
+    assignments = tuple(analyse_property_assignment(a, stream.event_type, scope) for a in body.assignments)
     where = None if body.where is None else bind_in_clause(body.where, attrs.evolve(scope, clause="where-clause"))
     return UpdateIstreamPlan(stream.event_type, stream, assignments, where)
-
-
-def _assignment(written: Assignment, event_type: EventType, scope: Scope) -> PropertyAssignment:
-    if written.value is None or is_call(written):
-        return PropertyAssignment("call", bind_in_clause(written.target, scope))
-    value = bind_in_clause(written.value, scope)
-    first, rest = path_of(written.target)
-    prop = event_type.property(first.name)
-    if prop is None and first.name in scope.catalog.variables:
-        raise StatementRefusal(f"Left-hand-side does not allow variables for variable '{first.name}'", span=written.span)
-    if prop is None or len(rest) > 1 or (rest and isinstance(rest[0], Name)):
-        raise refuse(written, f"Property '{expression_text(written.target)}' is not available for write access")
-    if isinstance(first, Call):
-        return _keyed(written, value, first, prop, scope)
-    if not rest:
-        return PropertyAssignment("value", _whole(written, value, prop), prop.name)
-    link = rest[0]
-    element = prop.type if prop.indexed else prop.type.element if isinstance(prop.type, ArrayType) else None
-    if element is None or not isinstance(link, Index) or len(link.arguments) != 1:
-        raise refuse(written, f"Property '{expression_text(written.target)}' is not available for write access")
-    index = bind_index(link.arguments[0], prop.name, scope)
-    return PropertyAssignment("element", assigned_column(written, value, element, prop.name), prop.name, index)
-
-
-def _whole(written: Assignment, value: TypedExpression, prop: Property) -> TypedExpression:
-    if is_null(value.type) and isinstance(prop.type, Scalar) and prop.type.primitive:
-        raise refuse(
-            written,
-            f"Invalid assignment of column 'null' of null type to event property '{prop.name}' typed as '{prop.type}', "
-            "nullable type mismatch",
-        )
-    return assigned_column(written, value, prop.type, prop.name)
-
-
-def _keyed(written: Assignment, value: TypedExpression, link: Call, prop: Property, scope: Scope) -> PropertyAssignment:
-    """``p('key') = value``."""
-    if len(link.arguments) == 1 and not isinstance(link.arguments[0], Literal):
-        raise unrecognized(written)
-    if not (prop.mapped or isinstance(prop.type, MapType)) or len(link.arguments) != 1:
-        raise EplUnsupportedError(f"Assigning to '{expression_text(written.target)}' is not supported", span=written.span)
-    element = prop.type.value if isinstance(prop.type, MapType) else prop.type
-    assigned = assigned_column(written, value, element, prop.name)
-    return PropertyAssignment("key", assigned, prop.name, bind_in_clause(link.arguments[0], scope))

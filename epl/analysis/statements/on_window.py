@@ -1,0 +1,129 @@
+"""on T delete, select, update … of a named window: plans and refusals. The window's row is stream 0, the triggering event stream 1."""
+from __future__ import annotations
+
+import attrs
+
+from epl.analysis.clauses import result_set
+from epl.analysis.clauses.assignments import set_scope
+from epl.analysis.clauses.inserts import insert_columns, plan_insert
+from epl.analysis.clauses.property_assignments import analyse_property_assignment
+from epl.analysis.clauses.streams import analyse_stream
+from epl.analysis.expressions.bind import bind_in_clause
+from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.analysis.lookups.planner import conjuncts, plan_lookup
+from epl.catalog import Catalog
+from epl.errors import EplUnsupportedError, EplValidationError
+from epl.plan.expressions import Previous, Prior, TypedExpression
+from epl.plan.lookups import LookupPlan
+from epl.plan.on_statements import MatchPlan, OnDeletePlan, OnSelectPlan, OnUpdatePlan
+from epl.plan.streams import NamedWindow, StreamPlan
+from epl.plan.walk import expressions_of
+from epl.syntax import Expression, OnDelete, OnSelect, OnTrigger, OnUpdate, Statement, StreamWildcard, TypeFilter, Wildcard
+from epl.syntax.nodes import Body
+from epl.value_types import is_boolean, is_null
+
+NO_AGGREGATION = "Failed to validate expression: An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
+
+
+@attrs.frozen
+class _Target:
+    """``scopes``: of the window's row and the triggering event."""
+
+    window: NamedWindow
+    trigger: StreamPlan
+    scopes: tuple[ScopeStream, ScopeStream]
+
+
+def analyse_on_delete(statement: Statement, catalog: Catalog, name: str) -> OnDeletePlan:
+    """Return the plan; listeners get the rows that it deletes."""
+    body = statement.body
+    assert isinstance(body, OnDelete)
+    target = _target(body.target, body.alias, body.trigger, statement, catalog)
+    match = _match(body.where, target, statement, catalog)
+    return OnDeletePlan(output_type=target.window.event_type, trigger=target.trigger, match=match)
+
+
+def analyse_on_update(statement: Statement, catalog: Catalog, name: str) -> OnUpdatePlan:
+    """Return the plan. Assignments also see the row as it was, as ``initial``, which is stream 2."""
+    body = statement.body
+    assert isinstance(body, OnUpdate)
+    target = _target(body.target, body.alias, body.trigger, statement, catalog)
+    row, event = target.scopes
+    scope = set_scope(catalog, row, statement.declarations)
+    scope = attrs.evolve(scope, streams=(row, event, ScopeStream("initial", row.event_type, outer=True)))
+    names = {name for name in (target.window.name, row.alias) if name is not None}
+    assignments = tuple(analyse_property_assignment(each, row.event_type, scope, names) for each in body.assignments)
+    match = _match(body.where, target, statement, catalog)
+    return OnUpdatePlan(output_type=target.window.event_type, trigger=target.trigger, match=match, assignments=assignments)
+
+
+def analyse_on_select(statement: Statement, catalog: Catalog, name: str) -> OnSelectPlan:
+    """Return the plan: a join of the triggering event with the rows, whose aggregations begin again with each."""
+    body = statement.body
+    assert isinstance(body, OnSelect)
+    select = body.select
+    assert select.from_ is not None
+    source = select.from_.streams[0]
+    if len(select.from_.streams) != 1 or not isinstance(source.source, TypeFilter) or source.source.contained:
+        raise EplUnsupportedError("On-select reads one named window", span=body.span)
+    if source.source.filters or source.views:
+        raise EplUnsupportedError("Filters and views of the window of an on-select are not supported", span=body.span)
+    if select.into_table:
+        raise EplUnsupportedError("Into-table is not supported yet", span=body.span)
+    target = _target(source.source.type_name, source.alias, body.trigger, statement, catalog)
+    rows = result_set.analyse(
+        select, target.scopes, catalog, output_name=f"{name}_out", has_remove_stream=True, is_unbound=False,
+        declarations=statement.declarations, unidirectional=True)
+    if any(isinstance(node, (Previous, Prior)) for e in expressions_of(rows) for node in e.walk()):
+        raise EplUnsupportedError("Previous and prior are not supported in an on-select", span=body.span)
+    insert = None
+    if select.insert_into is not None:
+        wild = any(isinstance(item.expression, (Wildcard, StreamWildcard)) for item in select.items)
+        columns = insert_columns(select, rows.output_type, wild)
+        insert = plan_insert(
+            select.insert_into, rows.output_type, columns, catalog, own_event=rows.forward is not None, expressions=rows.columns)
+    match = _match(select.where, target, statement, catalog)
+    return OnSelectPlan(
+        output_type=rows.output_type if insert is None else insert.target, trigger=target.trigger, match=match, result_set=rows,
+        insert=insert, delete=body.delete)
+
+
+def _target(name: str, alias: str | None, trigger: OnTrigger, statement: Statement, catalog: Catalog) -> _Target:
+    body: Body = statement.body
+    if statement.context:
+        raise EplUnsupportedError("Contexts are not supported yet", span=body.span)
+    if name in catalog.tables:
+        raise EplUnsupportedError("On-statements of tables are not supported yet", span=body.span)
+    window = catalog.named_windows.get(name)
+    if window is None:
+        raise EplValidationError(f"A named window or table '{name}' has not been declared", span=body.span)
+    stream, event = analyse_stream(trigger.source, catalog, statement.declarations)
+    row = ScopeStream(alias, window.event_type, has_window=True)
+    return _Target(window, stream, (row, event))
+
+
+def _match(where: Expression | None, target: _Target, statement: Statement, catalog: Catalog) -> MatchPlan:
+    """How the rows that the condition holds for are found."""
+    if where is None:
+        return MatchPlan(window=target.window, lookup=LookupPlan(sought=0))
+    condition = _where(where, target.scopes, statement, catalog)
+    conditions = conjuncts(condition)
+    lookup = plan_lookup(conditions, 0, {1})
+    whole = all(each in lookup.applied for each in conditions)
+    return MatchPlan(window=target.window, lookup=lookup, where=None if whole else condition)
+
+
+def _where(
+    where: Expression, scopes: tuple[ScopeStream, ...], statement: Statement, catalog: Catalog
+) -> TypedExpression:
+    scope = Scope(
+        catalog, scopes, clause="where-clause", declarations=statement.declarations, allow_previous=False,
+        aggregation_refusal=NO_AGGREGATION)
+    condition = bind_in_clause(where, scope)
+    if not (is_boolean(condition.type) or is_null(condition.type)):
+        raise EplValidationError(
+            "Failed to validate expression: The where-clause filter expression must return a boolean value", span=where.span)
+    return condition
+
+
+__all__ = ["analyse_on_delete", "analyse_on_select", "analyse_on_update"]

@@ -1,0 +1,127 @@
+"""on T delete, select, update … of a named window. What is found is evaluated as a whole before the window changes: where an expression
+raises, it stays as it was."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from epl.plan.on_statements import MatchPlan, OnDeletePlan, OnSelectPlan, OnUpdatePlan
+from runtime import result_set
+from runtime.expressions import compile_expression, compile_predicate
+from runtime.operators.changes import property_change
+from runtime.operators.insert_into import Inserter
+from runtime.operators.operator_context import OperatorContext
+from runtime.statements.on_event import OnEvent
+from runtime.stores.lookup import compile_lookup, release_lookup
+from runtime.stores.named_window import NamedWindowStore
+from windows.event import NO_EVENTS, Event
+from windows.protocol import Sink
+
+
+class Matches:
+    """The rows of a window that an event concerns; its indexes are kept until ``close``."""
+
+    def __init__(self, plan: MatchPlan, context: OperatorContext) -> None:
+        self.store: NamedWindowStore = context.core.stores[plan.window.event_type]
+        self._plan = plan
+        environment = context.environment
+        self._look_up = None if plan.lookup.index is None else compile_lookup(plan.lookup, self.store.rows, environment, 2)
+        tests = plan.lookup.conditions if self._look_up is None else ()
+        self._tests = [compile_predicate(each, environment, 2) for each in tests]
+        if plan.where is not None:
+            self._tests.append(compile_predicate(plan.where, environment, 2))
+
+    def of(self, event: Event) -> list[Event]:
+        """Return the rows; without an index in the order in which the window is iterated."""
+        rows: Iterable[Event] = self.store if self._look_up is None else self._look_up((None, event))
+        for test in self._tests:
+            rows = [row for row in rows if test(row, event)]
+        return list(rows)
+
+    def close(self) -> None:
+        if self._look_up is not None:
+            release_lookup(self._plan.lookup, self.store.rows)
+
+
+class RunningOnWindow(OnEvent):
+    """Base of the statements: ``update`` takes the triggering events."""
+
+    def __init__(self, plan: OnDeletePlan | OnSelectPlan | OnUpdatePlan, context: OperatorContext) -> None:
+        self._matches = Matches(plan.match, context)
+        super().__init__(plan.trigger, context, self)
+        self._store = self._matches.store
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        for event in new:
+            self.trigger(event)
+
+    def trigger(self, event: Event) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        super().close()
+        self._matches.close()
+
+
+class RunningOnDelete(RunningOnWindow):
+    """Listeners get the deleted rows as insert stream."""
+
+    def trigger(self, event: Event) -> None:
+        rows = self._matches.of(event)
+        if rows:
+            self._store.change(NO_EVENTS, rows)
+            self._context.output.update(rows, NO_EVENTS)
+
+
+class RunningOnUpdate(RunningOnWindow):
+    """Changed copies take the rows' places; listeners get both."""
+
+    def __init__(self, plan: OnUpdatePlan, context: OperatorContext) -> None:
+        super().__init__(plan, context)
+        event_type = plan.match.window.event_type
+        self._changes = [
+            property_change(each, event_type, lambda e: compile_expression(e, context.environment, 3)) for each in plan.assignments]
+
+    def trigger(self, event: Event) -> None:
+        rows = self._matches.of(event)
+        if not rows:
+            return
+        changed = [self._changed(row, event) for row in rows]
+        self._store.change(changed, rows)
+        self._context.output.update(changed, rows)
+
+    def _changed(self, row: Event, event: Event) -> Event:
+        """Return a copy of the row; each assignment sees what those before it have set."""
+        copy = row.replaced({})
+        for change in self._changes:
+            changes: dict[str, Any] = {}
+            change(changes, copy, event, row)
+            if changes:
+                copy = copy.replaced(changes)
+        return copy
+
+
+class RunningOnSelect(RunningOnWindow):
+    """Rows with the triggering event → result set → insert into → listeners; then the rows leave, if they are to be deleted."""
+
+    def __init__(self, plan: OnSelectPlan, context: OperatorContext) -> None:
+        super().__init__(plan, context)
+        self._result_set = result_set.build(plan.result_set, context.environment)
+        self._inserter = None if plan.insert is None else Inserter(plan.insert, plan.result_set, context, context.output)
+        sink: Sink = context.output if self._inserter is None else self._inserter
+        self._result_set.child = sink
+        self._emits_always = plan.result_set.shape == "fully aggregated"
+        self._deletes = plan.delete
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """Select for all triggering events together."""
+        if not new:
+            return
+        pairs = [(row, event) for event in new for row in self._matches.of(event)]
+        if pairs or self._emits_always:
+            self._result_set.update(pairs, NO_EVENTS)
+        if self._deletes and pairs:
+            self._store.change(NO_EVENTS, list(dict.fromkeys(row for row, _ in pairs)))
+
+
+__all__ = ["Matches", "RunningOnDelete", "RunningOnSelect", "RunningOnUpdate"]
