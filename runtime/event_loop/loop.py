@@ -19,7 +19,7 @@ from runtime.event_loop.delivery import Delivery, MatchStates
 from runtime.event_loop.dispatch import dispatcher, intake
 from runtime.event_loop.filter_index import FilterIndex, Receiver
 from runtime.event_loop.routed_events import RoutedEvents
-from runtime.event_loop.store_deltas import StoreDeltas
+from runtime.event_loop.store_deltas import INTO_WINDOW, StoreDeltas
 from runtime.event_loop.stream_updates import EventUpdates
 from windows.event import Event
 
@@ -214,13 +214,17 @@ class EventLoop:
         """Process what has been routed, first come first served."""
         queue, routed = self.queue, self.routed
         outer = routed.begin()
+        begun = False
         try:
             while queue:
-                event, stream_type, _ = queue.popleft()
+                event, stream_type, precedence = queue.popleft()
+                if stream_type is None and not begun and queue and queue[0][2] >= INTO_WINDOW:
+                    queue[0], (event, stream_type, _) = (event, stream_type, precedence), queue[0]
                 if stream_type is None:
                     self._deliver_deltas()
                 else:
                     self._process_one(event, stream_type)
+                begun = True
         finally:
             routed.end(outer)
         if routed.refused and not outer:

@@ -1,5 +1,5 @@
 """What has entered and left named windows during an event, until their consumers get it: once all statements have had the event, and before
-any other routed event."""
+any other routed event. If the event itself is inserted into a window too, its consumers get both together."""
 from __future__ import annotations
 
 from collections import deque

@@ -67,7 +67,7 @@ class SubqueryStream:
         self.rows = IndexedRows()
         self._derived: dict[Any, Event] | None = None if all(w.retains for w in plan.windows[-1:]) else {}
         self._keeps_rows = any(each.keeps_rows for each in plans)
-        self._enough = ENOUGH if not plan.windows and all(_asks_how_many(each) for each in plans) else None
+        self._enough = ENOUGH if not plan.retains and all(_asks_how_many(each) for each in plans) else None
         self.aggregations: list[RunningAggregations] = []
         self.prior: PriorBuffer | None = None
         largest = max((n.index for e in expressions_of(*plans) for n in e.walk() if isinstance(n, Prior)), default=None)

@@ -15,6 +15,13 @@ from windows.protocol import State
 from windows.shape import ANYTHING, takes
 
 
+class Entering:
+    """In front of windows that release rows in batches."""
+
+    def __init__(self, store: NamedWindowStore) -> None:
+        self.update = store.enter
+
+
 class RunningCreateWindow:
     """Events inserted into the window → data windows → store → listeners, consumers. The iterator gives the rows."""
 
@@ -23,9 +30,11 @@ class RunningCreateWindow:
         self._type = plan.window.event_type
         stream = plan.stream
         self._chain = build_chain(stream.windows, stream.retain, context)
-        self._entry = StreamEntry(stream, context, self._chain)
         self._stores = context.core.stores
-        self.store = NamedWindowStore(plan.window, self._chain, context.output, context.core.store_deltas, self._note_change)
+        batches = any(window.is_batch for window in stream.windows)
+        self.store = NamedWindowStore(
+            plan.window, self._chain, context.output, context.core.store_deltas, self._note_change, batches=batches)
+        self._entry = StreamEntry(stream, context, Entering(self.store) if batches else self._chain)
         self._in_order = len(stream.windows) == 1 and stream.windows[0].leaves_in_order and not stream.windows[0].is_batch
         if plan.fill is not None and not context.restoring:
             self.store.fill(self._first_rows(plan.fill))

@@ -14,10 +14,12 @@ class NamedWindowStore:
     """Downstream of the data windows ``chain``, which determine what is held and in which order it is iterated.
 
     ``rows``: the same rows, with the indexes that look-ups ask for. ``output`` gets every delta, then it waits for the consumers.
-    ``changing``: called before other statements change rows.
+    ``changing``: called before other statements change rows. ``batches``: whether a data window releases rows in batches.
     """
 
-    def __init__(self, window: NamedWindow, chain: View, output: Sink, deltas: StoreDeltas, changing: Callable[[], None]) -> None:
+    def __init__(
+        self, window: NamedWindow, chain: View, output: Sink, deltas: StoreDeltas, changing: Callable[[], None], *, batches: bool
+    ) -> None:
         self.window = window
         self.rows = IndexedRows()
         self._chain = chain
@@ -26,6 +28,7 @@ class NamedWindowStore:
         self._consumers: dict[Consumer, None] = {}
         self._filling = False
         self._changing = changing
+        self._batches = batches
         chain.child = self
 
     # ------------------------------------------------------------------ rows
@@ -33,19 +36,25 @@ class NamedWindowStore:
     def change(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Let rows enter, and others leave: through the data windows, which may evict more of them."""
         self._changing()
+        self.enter(new, old)
+
+    def enter(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """Pass a delta to the data windows. Rows that wait there for their batch can be looked up already."""
+        if self._batches:
+            self.rows.update(new, old)
         self._chain.update(new, old)
 
     def fill(self, rows: Sequence[Event]) -> None:
         """Begin with these rows; no listener and no consumer gets them."""
         self._filling = True
         try:
-            self._chain.update(rows, NO_EVENTS)
+            self.enter(rows, NO_EVENTS)
         finally:
             self._filling = False
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Take a delta of the data windows."""
-        self.rows.update(new, old)
+        self.rows.update(NO_EVENTS if self._batches else new, old)
         if self._filling:
             return
         self._output.update(new, old)

@@ -190,7 +190,8 @@ def test_on_statements_do_what_a_list_does(steps: list[tuple[str, str, int]], cu
 
 
 @pytest.mark.parametrize("action", [
-    "on Ask delete from W where risky(v) > 0", "on Ask update W set v = cast(risky(v), int)", "on Ask select and delete risky(v) as r from W"])
+    "on Ask delete from W where risky(v) > 0", "on Ask update W set v = cast(risky(v), int)",
+    "on Ask select and delete risky(v) as r from W"])
 def test_an_action_that_raises_changes_nothing(action: str) -> None:
     errors: list[str] = []
     runtime = Runtime(start_time=0, on_error=lambda error, statement, event: errors.append(statement))
