@@ -11,6 +11,7 @@ from epl.functions.registry import FunctionRegistry
 from epl.historical_sources import Database, Method
 from epl.plan.declared import KINDS, Declared
 from epl.plan.streams import NamedWindow
+from epl.plan.tables import Table
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from epl.syntax import Declaration
@@ -35,8 +36,7 @@ class Catalog:
 
     ``window_configs``: by name and by ``namespace:name``. ``aggregations``: by function name (epl.functions.aggregations). ``enums``: by
     the name that a column's type may have. ``methods``, ``databases``, ``static_tables``: what historical streams name; a table is the
-    type of its rows. The event type of a named window
-    is among ``event_types`` too. Tables and contexts are not supported yet.
+    type of its rows. The event type of a named window is among ``event_types`` too. Contexts are not supported yet.
     """
 
     event_types: Mapping[str, EventType]
@@ -45,7 +45,7 @@ class Catalog:
     variables: Mapping[str, Variable] = attrs.field(factory=dict)
     declarations: Mapping[str, Declaration] = attrs.field(factory=dict)
     named_windows: Mapping[str, NamedWindow] = attrs.field(factory=dict)
-    tables: Mapping[str, Any] = attrs.field(factory=dict)
+    tables: Mapping[str, Table] = attrs.field(factory=dict)
     contexts: Mapping[str, Any] = attrs.field(factory=dict)
     aggregations: Mapping[str, Any] = attrs.field(factory=dict)
     enums: Mapping[str, EnumType] = attrs.field(factory=dict)

@@ -73,8 +73,8 @@ class EplValidationError(EplError):
 
 
 class AlreadyDeclaredError(EplValidationError):
-    """A name that is taken: ``kind`` is event_type, variable or declaration. ``declared_by``, ``declared_at``: the id of the deployment
-    that has declared it, and where in its module's text, where the runtime knows."""
+    """A name that is taken: ``kind`` is event_type, variable, table or declaration. ``declared_by``, ``declared_at``: the id of the
+    deployment that has declared it, and where in its module's text, where the runtime knows."""
 
     def __init__(self, message: str, kind: str, name: str, *, span: Span | None = None) -> None:
         super().__init__(message, span=span)

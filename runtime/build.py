@@ -12,6 +12,7 @@ from epl.plan.statements import (
     BodyPlan,
     CreateExpressionPlan,
     CreateSchemaPlan,
+    CreateTablePlan,
     CreateVariablePlan,
     SelectPlan,
     SelectRowPlan,
@@ -23,6 +24,7 @@ from runtime.fused import fuse
 from runtime.operators.operator_context import OperatorContext, StatementContext
 from runtime.operators.stream_entry import StreamEntry
 from runtime.operators.subquery import Subqueries
+from runtime.statements.create_table import RunningCreateTable
 from runtime.statements.create_variable import RunningCreateVariable
 from runtime.statements.create_window import RunningCreateWindow
 from runtime.statements.historical_select import RunningHistoricalSelect
@@ -63,6 +65,7 @@ BUILDERS: Mapping[type[BodyPlan], Callable[[Any, OperatorContext], Running]] = {
     SelectRowPlan: RunningSelectRow,
     CreateSchemaPlan: _declaration,
     CreateExpressionPlan: _declaration,
+    CreateTablePlan: RunningCreateTable,
     CreateVariablePlan: RunningCreateVariable,
     CreateWindowPlan: RunningCreateWindow,
     OnDeletePlan: RunningOnDelete,

@@ -11,10 +11,11 @@ import attrs
 from epl.event_types import EventType
 from epl.plan.expressions import VariableValue
 from epl.plan.streams import NamedWindow
+from epl.plan.tables import TableKeys, TableValue
 from epl.plan.walk import expressions_of, plans_of
 from epl.spans import Span
 
-Kind = Choice["event_type", "variable", "declaration", "named_window"]
+Kind = Choice["event_type", "variable", "declaration", "named_window", "table"]
 """The key in KINDS."""
 
 
@@ -74,6 +75,13 @@ def _is_variable_used(declared: Declared, body: object, text: str) -> bool:
     return any(isinstance(node, VariableValue) and node.name == declared.name for node in nodes)
 
 
+def _is_table_used(declared: Declared, body: object, text: str) -> bool:
+    if any(part is declared.value for part in plans_of(body)):
+        return True
+    nodes = (node for expression in expressions_of(body) for node in expression.walk())
+    return any(isinstance(node, (TableValue, TableKeys)) and node.table is declared.value for node in nodes)
+
+
 def _is_call_written(declared: Declared, body: object, text: str) -> bool:
     """A declared expression is put in place of its call: only the text shows where it was."""
     return re.search(rf"\b{re.escape(declared.name)}\s*\(", text) is not None
@@ -88,6 +96,7 @@ KINDS: Mapping[Kind, DeclaredKind] = {
     "event_type": DeclaredKind(field="event_types", noun="event type", article="An", is_used=_is_type_used),
     "variable": DeclaredKind(field="variables", noun="variable", is_used=_is_variable_used),
     "named_window": DeclaredKind(field="named_windows", noun="named window", is_used=_is_window_used),
+    "table": DeclaredKind(field="tables", noun="table", is_used=_is_table_used),
     "declaration": DeclaredKind(field="declarations", noun="declared-expression", is_used=_is_call_written),
 }
 

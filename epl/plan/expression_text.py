@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from epl.plan import expressions as typed
+from epl.plan.tables import TableKeys, TableValue
 
 PropertyText = Callable[[str], str]
 """How a property of a stream is written, by its name."""
@@ -125,6 +126,11 @@ def _subquery(node: typed.SubqueryValue, text: Writer) -> str:
     return f"{value}{words[plan.use]}(select {columns} from {plan.stream.alias or plan.stream.event_type.name})"
 
 
+def _table_value(node: TableValue, text: Writer) -> str:
+    keys = f"[{text.list(node.keys)}]" if node.keys else ""
+    return f"{node.table.name}{keys}" + ("" if node.column is None else f".{node.table.columns[node.column].name}")
+
+
 TEXTS: dict[type, Callable[[Any, Writer], str]] = {
     typed.Constant: lambda n, text: constant_text(n.value),
     typed.Parameter: lambda n, text: f"?:{n.key}" if isinstance(n.key, str) else f"?{n.key}",
@@ -167,6 +173,8 @@ TEXTS: dict[type, Callable[[Any, Writer], str]] = {
     typed.CurrentTime: lambda n, text: "current_timestamp()",
     typed.Local: lambda n, text: str(n.name),
     typed.SubqueryValue: _subquery,
+    TableValue: _table_value,
+    TableKeys: lambda n, text: f"{n.table.name}.keys()",
     typed.TimeSpan: lambda n, text: " ".join(f"{text(e)} {u}" for u, e in n.parts),
 }
 

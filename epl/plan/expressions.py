@@ -457,10 +457,11 @@ class Aggregated(TypedExpression):
 class AggregationMethodCall(TypedExpression):
     """A method of an aggregation that keeps events; ``method`` is the Python name in epl.functions.aggregation_methods.
 
-    ``written``: what a Function among the arguments was built from. It is not evaluated, but its properties count as selected.
+    ``operand``: an aggregation, of the statement or in a table. ``written``: what a Function among the arguments was
+    built from. It is not evaluated, but its properties count as selected.
     """
 
-    operand: Aggregated
+    operand: TypedExpression
     method: str
     arguments: tuple[TypedExpression, ...]
     written: tuple[TypedExpression, ...] = ()

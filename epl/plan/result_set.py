@@ -15,6 +15,7 @@ from epl.value_types import ValueType
 
 if TYPE_CHECKING:
     from epl.plan.assignments import VariableAssignment
+    from epl.plan.tables import IntoTable
 
 Shape = Choice["un-aggregated", "fully aggregated", "aggregated", "grouped fully aggregated", "grouped aggregated", "rollup"]
 """How many rows a delta gives (Esper reference, appendix A):
@@ -144,7 +145,7 @@ class ResultSetPlan:
     is.
     ``selector``: which streams listeners get. ``raw``: an insert into needs others (``insert rstream into X select istream …``), so the
     result set
-    emits both and the selector is applied after the insert.
+    emits both and the selector is applied after the insert. ``into``: the aggregations are kept in a table.
     """
 
     shape: Shape
@@ -166,6 +167,7 @@ class ResultSetPlan:
     reclaim: ReclaimGroups | None = None
     iterable_unbound: bool = False
     output: OutputPlan | None = None
+    into: IntoTable | None = None
 
     @property
     def starts_again(self) -> bool:

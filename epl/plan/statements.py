@@ -14,6 +14,7 @@ from epl.plan.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.streams import StreamPlan
 from epl.plan.subqueries import SubqueryPlan
+from epl.plan.tables import Table
 from epl.syntax import Annotation, Declaration
 from epl.value_types import ValueType
 
@@ -104,6 +105,11 @@ class CreateVariablePlan(BodyPlan):
     type: ValueType
     constant: bool
     initial: TypedExpression | None
+
+
+@attrs.frozen
+class CreateTablePlan(BodyPlan):
+    table: Table
 
 
 @attrs.frozen

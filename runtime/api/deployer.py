@@ -13,7 +13,8 @@ from epl.event_types import EventType
 from epl.functions.registry import FunctionRegistry
 from epl.functions.user import import_python
 from epl.plan.declared import Declared
-from epl.plan.statements import CreateVariablePlan, ModulePlan, StatementPlan
+from epl.plan.statements import CreateTablePlan, CreateVariablePlan, ModulePlan, StatementPlan
+from epl.plan.tables import Table
 from epl.syntax import Module
 from runtime.api.deployment import Deployment
 from runtime.api.plan_cache import parsed
@@ -25,6 +26,7 @@ from runtime.expressions import Environment, compile_expression
 from runtime.expressions.environment import HistoricalSources
 from runtime.state.runtime_state import Counts
 from runtime.statements.statement import Listener, Statement, StatementHost
+from runtime.stores.table import TableStore
 from runtime.stores.variables import VariableCell
 from windows.protocol import State
 
@@ -43,6 +45,7 @@ class Deployer:
     ) -> None:
         self.deployments: dict[str, Deployment] = {}
         self.counts = Counts()
+        self._tables: dict[Table, TableStore] = {}
         self._host, self._core, self._settings = host, core, core.settings
         self._functions, self._types, self._variables, self._historical = functions, types, variables, historical
         self._catalog_of, self._undeploy = catalog_of, undeploy
@@ -147,15 +150,21 @@ class Deployer:
         """Return all statements. ``parameters``: by statement name."""
         statements: list[Statement] = []
         cells: list[str] = []
+        tables: list[Table] = []
         try:
             for each in plan.statements:
                 if isinstance(each.body, CreateVariablePlan):
                     self._create_cell(each.body, deployment_id, parameters[each.name])
                     cells.append(each.body.name)
+                if isinstance(each.body, CreateTablePlan):
+                    self._create_table(each.body.table, deployment_id, parameters[each.name])
+                    tables.append(each.body.table)
                 statements.append(self._prepare(each, deployment_id, parameters[each.name]))
         except BaseException as error:
             for cell in cells:
                 del self._variables[cell]
+            for table in tables:
+                del self._tables[table]
             if isinstance(error, EplError):
                 error.within(plan.text)
             raise
@@ -167,11 +176,18 @@ class Deployer:
             initial = compile_expression(plan.initial, self.environment(parameters), 0)()
         self._variables[plan.name] = VariableCell(Variable(plan.name, plan.type, plan.constant), initial, deployment_id)
 
+    def _create_table(self, table: Table, deployment_id: str, parameters: dict[str | int, Any]) -> None:
+        if table in self._tables:
+            raise EplDeploymentError(
+                f"A precondition is not satisfied: A table by name '{table.name}' has already been created", hint="compile the module again"
+            )
+        self._tables[table] = TableStore(table, self.environment(parameters), deployment_id)
+
     def environment(self, parameters: dict[str | int, Any]) -> Environment:
         """Return what the expressions of a statement with these parameters may touch."""
         return Environment(
             functions=self._functions, variables=self._variables, clock=self._core.clock, parameters=parameters, settings=self._settings,
-            historical=self._historical,
+            historical=self._historical, tables=self._tables,
         )
 
     def _prepare(self, plan: StatementPlan, deployment_id: str, parameters: dict[str | int, Any]) -> Statement:
@@ -190,6 +206,8 @@ class Deployer:
             cell = self._variables.get(declared.name)
             if declared.kind == "variable" and cell is not None and cell.deployment == deployment.id:
                 del self._variables[declared.name]
+            if declared.kind == "table":
+                self._tables.pop(declared.value, None)
         del self.deployments[deployment.id]
         self._names_changed(deployment)
 

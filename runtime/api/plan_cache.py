@@ -49,6 +49,7 @@ class _Question:
             tuple((name, Same(v.type), repr(v.type), v.constant, repr(v.value)) for name, v in catalog.variables.items()),
             _items(user_functions), _items(catalog.functions.aggregations), _items(catalog.window_configs),
             repr(sorted(catalog.functions.constants)), _items(catalog.methods), _items(catalog.static_tables),
+            _items(catalog.tables),
         )
 
     def __eq__(self, other: object) -> bool:

@@ -10,6 +10,7 @@ from epl.plan.declared import KINDS, Declared
 from epl.plan.expressions import VariableValue
 from epl.plan.statements import InsertPlan, ModulePlan
 from epl.plan.streams import NamedWindow, filters_in
+from epl.plan.tables import Table, TableKeys, TableValue
 from epl.plan.walk import expressions_of, plans_of
 from runtime.api.deployment import Deployment
 
@@ -71,8 +72,13 @@ def _check_there(plan: ModulePlan, known: set[int], variables: Mapping[str, Any]
         for window in [part for part in plans_of(statement.body) if isinstance(part, NamedWindow)]:
             if id(window) not in known:
                 raise _unsatisfied(f"Required dependency named window '{window.name}' cannot be found")
+        for part in plans_of(statement.body):
+            if isinstance(part, Table) and id(part) not in known:
+                raise _unsatisfied(f"Required dependency table '{part.name}' cannot be found")
         for expression in expressions_of(statement.body):
             for node in expression.walk():
+                if isinstance(node, (TableValue, TableKeys)) and id(node.table) not in known:
+                    raise _unsatisfied(f"Required dependency table '{node.table.name}' cannot be found")
                 if isinstance(node, VariableValue) and node.name not in own and node.name not in variables:
                     raise _unsatisfied(f"Required dependency variable '{node.name}' cannot be found")
 

@@ -39,12 +39,25 @@ class SubqueryAccess(Protocol):
     """answer(what is compared with its rows, if anything, the events of the statement that it reads) → what it gives."""
 
 
+class TableAccess(Protocol):
+    """A table, as expressions ask it (runtime.stores.table)."""
+
+    def value(self, column: int, *key: Any) -> Any: ...
+
+    def call(self, column: int, method: str, key: Any, arguments: Any) -> Any: ...
+
+    def whole(self, *key: Any) -> Any: ...
+
+    def keys(self) -> list[Any]: ...
+
+
 T = TypeVar("T")
 
 
 @attrs.define
 class Environment:
-    """``functions``: what calls mean; ``variables``: cells by name; ``clock.now``: engine time; ``parameters``: values of ``?``;
+    """``functions``: what calls mean; ``variables``: cells by name; ``tables``: by what declares them; ``clock.now``: engine time;
+    ``parameters``: values of ``?``;
     ``random_access`` / ``prior``: by stream number, may be filled after expressions are compiled; ``subqueries``: plan and operator of
     each; ``context``: properties of the context partition.
 
@@ -54,6 +67,7 @@ class Environment:
 
     functions: FunctionRegistry = attrs.field(factory=FunctionRegistry)
     variables: Mapping[str, Cell] = attrs.field(factory=dict)
+    tables: Mapping[Any, TableAccess] = attrs.field(factory=dict)
     clock: Clock | None = None
     parameters: Mapping[str | int, Any] = attrs.field(factory=dict)
     random_access: dict[int, RandomAccess] = attrs.field(factory=dict)

@@ -44,6 +44,7 @@ from epl.plan.expressions import (
     VariableValue,
 )
 from epl.plan.structs import StructAs
+from epl.plan.tables import TableKeys, TableValue
 from epl.value_types import ArrayType, Scalar, ValueType
 from runtime.expressions.casts import cast_function, instance_test, static_instance, type_name_function
 from runtime.expressions.printer import Printer, may_be_null, prints
@@ -114,7 +115,28 @@ def print_aggregated(printer: Printer, node: Aggregated) -> str:
 
 @prints(AggregationMethodCall)
 def print_aggregation_method(printer: Printer, node: AggregationMethodCall) -> str:
+    if isinstance(node.operand, TableValue):
+        key, arguments = (f"({''.join(f'{printer.value(each)}, ' for each in part)})" for part in (node.operand.keys, node.arguments))
+        return f"{_table(printer, node.operand)}.call({node.operand.column}, {literal(node.method)}, {key}, {arguments})"
+    assert isinstance(node.operand, Aggregated)
     return f"aggregations[{node.operand.slot}].{node.method}({', '.join(map(printer.value, node.arguments))})"
+
+
+def _table(printer: Printer, node: TableValue | TableKeys) -> str:
+    return printer.bind(printer.environment.tables[node.table], "table")
+
+
+@prints(TableValue)
+def print_table_value(printer: Printer, node: TableValue) -> str:
+    keys = [printer.value(key) for key in node.keys]
+    if node.column is None:
+        return f"{_table(printer, node)}.whole({', '.join(keys)})"
+    return f"{_table(printer, node)}.value({', '.join([str(node.column), *keys])})"
+
+
+@prints(TableKeys)
+def print_table_keys(printer: Printer, node: TableKeys) -> str:
+    return f"{_table(printer, node)}.keys()"
 
 
 # ------------------------------------------------------------------ values inside values

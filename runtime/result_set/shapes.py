@@ -13,6 +13,7 @@ from runtime.aggregation.grouped import Aggregator, Keyed, build_aggregator, key
 from runtime.expressions import Environment
 from runtime.result_set.hash_order import ordering
 from runtime.result_set.projection import Finish, OutputRows, Projection
+from runtime.stores.table import TableAggregator, TableStore
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink, State
 
@@ -116,9 +117,7 @@ class Aggregating(ResultSet):
         super().__init__(plan, environment)
         self._starts_again = plan.starts_again
         self.projection = Projection.of(plan, environment)
-        self.aggregator: Aggregator = build_aggregator(
-            plan.aggregations, plan.group_by, environment, plan.arity, unbound=plan.unbound, reclaim=plan.reclaim
-        )
+        self.aggregator: Aggregator = _aggregator(plan, environment)
 
     def begin(self) -> None:
         """Begin a delta: the aggregations of a unidirectional join start again."""
@@ -134,6 +133,18 @@ class Aggregating(ResultSet):
 
     def restore(self, state: State) -> None:
         self.aggregator.restore(state)
+
+
+def _aggregator(plan: ResultSetPlan, environment: Environment) -> Aggregator:
+    if plan.into is None:
+        return build_aggregator(
+            plan.aggregations, plan.group_by, environment, plan.arity, unbound=plan.unbound, reclaim=plan.reclaim
+        )
+    store = environment.tables[plan.into.table]
+    assert isinstance(store, TableStore)
+    return TableAggregator(
+        plan.into, store, plan.group_by, len(plan.aggregations), environment, plan.arity, rows_leave=not plan.unbound
+    )
 
 
 class FullyAggregated(Aggregating):

@@ -6,7 +6,7 @@ import attrs
 from epl.analysis.clauses.assignments import is_struct
 from epl.analysis.clauses.precedence import bind_precedence
 from epl.catalog import Catalog
-from epl.errors import EplValidationError
+from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType, Property
 from epl.plan.expressions import StreamEvent, TypedExpression
 from epl.plan.result_set import StreamSelector
@@ -43,9 +43,15 @@ def plan_insert(
     expressions: tuple[TypedExpression, ...] = (),
 ) -> InsertPlan:
     """Do as ``_plan``, with the event-precedence. ``expressions``: the columns' own, where there are any."""
+    refuse_table(clause, catalog)
     _refuse_event_for_array(clause, columns, catalog.event_types.get(clause.target), expressions)
     plan = _nested_plan(clause, row_type, columns, catalog) or _plan(clause, row_type, columns, catalog, own_event=own_event)
     return attrs.evolve(plan, precedence=bind_precedence(clause, plan.target, catalog))
+
+
+def refuse_table(clause: InsertInto, catalog: Catalog) -> None:
+    if clause.target in catalog.tables:
+        raise EplUnsupportedError(f"insert into the table '{clause.target}' is not supported", span=clause.span)
 
 
 def _supertypes(row_type: EventType) -> tuple[EventType, ...]:

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from epl.analysis.clauses.grouping import Grouping, analyse_group_by, make_level
+from epl.analysis.clauses.into_table import plan_into, table_of
 from epl.analysis.clauses.output_clause import analyse_output
 from epl.analysis.clauses.selection import Selection, Target, analyse_selection
 from epl.analysis.expressions.aggregations import GROUP_BY_AGGREGATED, Collector
@@ -76,6 +77,8 @@ def analyse(
     if shape == "fully aggregated":
         order_by = _of_no_row(order_by)
     groups = _without_needless_groups(shape, grouping)
+    table = table_of(select, catalog)
+    into = None if table is None else plan_into(table, select, _columns(selection), grouping.keys, having, collector)
     selector: StreamSelector = select.stream or catalog.settings.default_stream_selector  # type: ignore[assignment]
     return ResultSetPlan(
         shape=shape,
@@ -97,7 +100,13 @@ def analyse(
         reclaim=reclaim,
         iterable_unbound=iterable_unbound or catalog.settings.iterable_unbound,
         output=output,
+        into=into,
     )
+
+
+def _columns(selection: Selection) -> dict[str, TypedExpression]:
+    """The columns by name; none where events are handed on as they are."""
+    return dict(zip(selection.output_type.names, selection.columns))
 
 
 def _check_order_by(order_by: tuple[OrderKey, ...], selected: int, select: Select) -> None:
@@ -114,6 +123,7 @@ def _collector(select: Select, grouping: Grouping, has_remove_stream: bool) -> C
         group_by=grouping.keys,
         rollup=grouping.levels is not None,
         group_by_refusal=_group_by_refusal(select, grouping),
+        into_table=select.into_table is not None,
     )
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import attrs
 
+from epl.analysis.clauses.inserts import refuse_table
 from epl.analysis.expressions.bind import StatementRefusal
 from epl.analysis.expressions.conversions import type_name
 from epl.catalog import Catalog
@@ -63,6 +64,7 @@ def check_transposed(value_type: ValueType) -> None:
 
 def plan_transposed(clause: InsertInto, row_type: EventType, place: int, catalog: Catalog) -> InsertPlan:
     """Return how rows whose column at ``place`` is transposed become events of the target."""
+    refuse_table(clause, catalog)
     name = row_type.names[place]
     value_type = row_type.properties[name].type
     check_transposed(value_type)

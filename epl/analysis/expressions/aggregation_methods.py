@@ -7,35 +7,55 @@ import attrs
 from epl.analysis.expressions.binding import bind
 from epl.analysis.expressions.conversions import type_name
 from epl.analysis.expressions.rewriting import replaced
-from epl.analysis.expressions.scope import Scope
+from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.errors import EplValidationError
 from epl.event_types import EventOf, EventType
 from epl.functions.aggregation_methods import METHODS, AggregationMethod
 from epl.plan import expressions as typed
 from epl.plan.expressions import Aggregated, TypedExpression
-from epl.syntax import Lambda
+from epl.plan.result_set import AggregationPlan
+from epl.plan.tables import TableValue
+from epl.syntax import Lambda, Wildcard
 from epl.syntax.expressions import Call
 from epl.value_types import BOXED_BOOLEAN, BOXED_INT, OBJECT, ArrayType, CollectionType, MapType, ValueType, is_boolean
 
 
-def bind_aggregation_method(value: Aggregated, call: Call, scope: Scope) -> TypedExpression | None:
-    """Return the typed call; None where the aggregation has no method of that name (enumeration methods come after these)."""
-    method = METHODS.get(value.plan.function, {}).get(call.name.lower())
-    if method is None:
+def aggregation_of(value: TypedExpression) -> AggregationPlan | None:
+    """Return the aggregation that the value is, of the statement or in a table; None for anything else."""
+    if isinstance(value, TableValue):
+        return None if value.aggregation is None else value.aggregation.aggregation
+    return value.plan if isinstance(value, Aggregated) else None
+
+
+def bind_aggregation_method(value: TypedExpression, call: Call, scope: Scope) -> TypedExpression | None:
+    """Return the typed call; None where the value is no aggregation that has a method of that name (enumeration methods come after
+    these)."""
+    plan = aggregation_of(value)
+    method = None if plan is None else METHODS.get(plan.function, {}).get(call.name.lower())
+    if plan is None or method is None:
         return None
-    event_type = scope.streams[value.plan.stream].event_type
-    if value.plan.function == "window":
-        return _of_window(method, value, call, event_type, scope)
+    of_event = scope
+    if isinstance(value, TableValue):
+        assert value.aggregation is not None and value.aggregation.event_type is not None
+        of_event = attrs.evolve(scope, streams=(ScopeStream(None, value.aggregation.event_type),))
+    assert plan.stream is not None
+    event_type = of_event.streams[plan.stream].event_type
+    if plan.function == "window":
+        return _of_window(method, value, call, event_type, of_event)
     if method.name in ("minBy", "maxBy", "sorted") and call.arguments:
         return None
-    arguments = _arguments(method, value, call, scope)
-    result = _result(method, value, event_type)
+    arguments = _arguments(method, plan, call, scope)
+    result = _result(method, plan, event_type)
     return typed.AggregationMethodCall(type=result, operand=value, method=method.python, arguments=arguments)
 
 
-def _of_window(method: AggregationMethod, value: Aggregated, call: Call, event_type: EventType, scope: Scope) -> TypedExpression | None:
-    result = _result(method, value, event_type)
-    if not call.arguments:
+def _of_window(
+    method: AggregationMethod, value: TypedExpression, call: Call, event_type: EventType, scope: Scope
+) -> TypedExpression | None:
+    plan = aggregation_of(value)
+    assert plan is not None and plan.stream is not None
+    result = _result(method, plan, event_type)
+    if not call.arguments or (len(call.arguments) == 1 and isinstance(call.arguments[0], Wildcard)):
         return typed.AggregationMethodCall(type=result, operand=value, method=method.python, arguments=())
     if method.name not in ("first", "last") or len(call.arguments) > 1:
         raise EplValidationError("Invalid number of parameters", span=call.span)
@@ -43,10 +63,11 @@ def _of_window(method: AggregationMethod, value: Aggregated, call: Call, event_t
         return None
     event = scope.next_local
     written = bind(call.arguments[0], attrs.evolve(scope, next_local=event + 1))
-    body = _over_event(written, value.plan.stream, event)
+    body = _over_event(written, plan.stream, event)
     function = typed.Function(type=body.type, parameters=(event,), body=body)
+    selected = () if isinstance(value, TableValue) else (written,)
     return typed.AggregationMethodCall(
-        type=body.type.boxed, operand=value, method=f"{method.python}_value", arguments=(function,), written=(written,)
+        type=body.type.boxed, operand=value, method=f"{method.python}_value", arguments=(function,), written=selected
     )
 
 
@@ -64,22 +85,22 @@ def _over_event(expression: TypedExpression, stream: int, number: int) -> TypedE
     return replaced(expression, replace)
 
 
-def _key_type(value: Aggregated) -> ValueType:
-    keys = value.plan.arguments
+def _key_type(plan: AggregationPlan) -> ValueType:
+    keys = plan.arguments
     return keys[0].type.boxed if len(keys) == 1 else OBJECT
 
 
-def _result(method: AggregationMethod, value: Aggregated, event_type: EventType) -> ValueType:
+def _result(method: AggregationMethod, plan: AggregationPlan, event_type: EventType) -> ValueType:
     event = EventOf(event_type)
     results: dict[str, ValueType] = {"event": event, "events": ArrayType(event), "boolean": BOXED_BOOLEAN, "int": BOXED_INT}
     if method.result == "key":
-        return _key_type(value)
+        return _key_type(plan)
     if method.result == "map":
-        return MapType(_key_type(value), CollectionType(event))
+        return MapType(_key_type(plan), CollectionType(event))
     return results[method.result]
 
 
-def _arguments(method: AggregationMethod, value: Aggregated, call: Call, scope: Scope) -> tuple[TypedExpression, ...]:
+def _arguments(method: AggregationMethod, plan: AggregationPlan, call: Call, scope: Scope) -> tuple[TypedExpression, ...]:
     if len(call.arguments) != len(method.parameters):
         raise EplValidationError(
             f"Parameters mismatch for aggregation method '{method.name}', the method requires {_required(method)}", span=call.span
@@ -93,14 +114,14 @@ def _arguments(method: AggregationMethod, value: Aggregated, call: Call, scope: 
                 span=call.span,
             )
         if kind == "key":
-            _check_key(method, number, value, argument, call)
+            _check_key(method, number, plan, argument, call)
     return bound
 
 
-def _check_key(method: AggregationMethod, number: int, value: Aggregated, argument: TypedExpression, call: Call) -> None:
-    several = len(value.plan.arguments) > 1
-    expected = "com.espertech.esper.common.client.util.HashableMultiKey" if several else type_name(_key_type(value))
-    if several or argument.type.boxed != _key_type(value):
+def _check_key(method: AggregationMethod, number: int, plan: AggregationPlan, argument: TypedExpression, call: Call) -> None:
+    several = len(plan.arguments) > 1
+    expected = "com.espertech.esper.common.client.util.HashableMultiKey" if several else type_name(_key_type(plan))
+    if several or argument.type.boxed != _key_type(plan):
         raise EplValidationError(
             f"Method '{method.name}' for parameter {number} requires a key of type '{expected}' but receives "
             f"'{type_name(argument.type.boxed)}'",
@@ -119,4 +140,4 @@ def _required(method: AggregationMethod) -> str:
     )
 
 
-__all__ = ["bind_aggregation_method"]
+__all__ = ["aggregation_of", "bind_aggregation_method"]

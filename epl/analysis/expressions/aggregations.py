@@ -8,13 +8,15 @@ import attrs
 
 from epl.analysis.expressions.binding import StatementRefusal, bind
 from epl.analysis.expressions.scope import AggregationCollector, Scope
+from epl.analysis.expressions.table_access import EVENT_AGGREGATIONS
 from epl.errors import EplValidationError
-from epl.functions.aggregations import AggregationCall, AggregationSpec
-from epl.plan.expressions import Aggregated, GroupingCall, TypedExpression, event_of
+from epl.event_types import EventOf
+from epl.functions.aggregations import AggregationCall, AggregationSpec, whole_event
+from epl.plan.expressions import Aggregated, GroupingCall, StreamEvent, TypedExpression, event_of
 from epl.plan.result_set import AggregationPlan
 from epl.syntax import Call, Expression, NamedArgument, Ordered, Row, StreamWildcard, Wildcard
 from epl.unparse import expression_text
-from epl.value_types import BOXED_INT, is_boolean
+from epl.value_types import BOXED_INT, ArrayType, is_boolean
 
 EVER = ("firstever", "lastever", "countever", "nth")
 """Aggregations that refuse a wildcard over several streams before they are looked at."""
@@ -28,6 +30,7 @@ class Collector(AggregationCollector):
     ``plans`` grows while expressions are bound with this collector in their scope. ``group_by``: the statement's keys, which
     ``grouping()`` names;
     ``rollup``: whether it may occur at all. ``allow_group_by``: the words of refusal for ``group_by:``, or None where it may occur.
+    ``into_table``: they are kept in a table. ``calls``: how each of ``plans`` is written first.
     """
 
     def __init__(
@@ -37,8 +40,11 @@ class Collector(AggregationCollector):
         group_by: Sequence[TypedExpression] = (),
         rollup: bool = False,
         group_by_refusal: str | None = None,
+        into_table: bool = False,
     ) -> None:
         self.plans: list[AggregationPlan] = []
+        self.calls: list[Call] = []
+        self._into_table = into_table
         self._has_remove_stream = has_remove_stream
         self._group_by = tuple(group_by)
         self._rollup = rollup
@@ -51,16 +57,18 @@ class Collector(AggregationCollector):
         if name in ("grouping", "grouping_id"):
             return self._grouping(call, scope)
         spec: AggregationSpec = scope.catalog.aggregations[name]
-        plan = spec.bind(self._typed(call, name, scope))
+        typed = self._typed(call, name, scope)
+        plan = _of_table_events(typed, call) if self._into_table and name in EVENT_AGGREGATIONS else spec.bind(typed)
         if plan.group_by is not None and self._group_by_refusal is not None:
             raise StatementRefusal(self._group_by_refusal, span=call.span)
-        return Aggregated(slot=self._slot(plan), type=plan.type, plan=plan)
+        return Aggregated(slot=self._slot(plan, call), type=plan.type, plan=plan)
 
-    def _slot(self, plan: AggregationPlan) -> int:
+    def _slot(self, plan: AggregationPlan, call: Call) -> int:
         for slot, existing in enumerate(self.plans):
             if existing == plan:
                 return slot
         self.plans.append(plan)
+        self.calls.append(call)
         return len(self.plans) - 1
 
     def _typed(self, call: Call, name: str, scope: Scope) -> AggregationCall:
@@ -152,3 +160,17 @@ class Collector(AggregationCollector):
             twice = next(a for a, k in zip(call.arguments, keys) if keys.count(k) > 1)
             raise StatementRefusal(f"Duplicate expression '{expression_text(twice)}' among grouping function parameters", span=call.span)
         return GroupingCall(keys=tuple(keys), type=BOXED_INT)
+
+
+def _of_table_events(typed: AggregationCall, call: Call) -> AggregationPlan:
+    """An aggregation of events that a table keeps: which of them, and in which order, the table's column says."""
+    if typed.name in ("first", "last"):
+        raise EplValidationError("For into-table use 'window(*)' or 'window(stream.*)' instead", span=call.span)
+    event = typed.arguments[0] if typed.arguments and typed.arguments[0] is not None else whole_event(typed)
+    if not isinstance(event, StreamEvent) or not isinstance(event.type, EventOf) or len(typed.arguments) > 1:
+        words = "For into-table use 'window(*)' or 'window(stream.*)' instead"
+        if typed.name != "window":
+            words = "When specifying into-table a sort expression cannot be provided"
+        raise EplValidationError(words, span=call.span)
+    result = ArrayType(event.type) if typed.name in ("window", "sorted") else event.type
+    return attrs.evolve(typed, distinct=False).plan(typed.name, (event,), result, stream=event.stream)

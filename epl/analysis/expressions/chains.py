@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from epl.analysis.expressions import calls
-from epl.analysis.expressions.aggregation_methods import bind_aggregation_method
+from epl.analysis.expressions.aggregation_methods import aggregation_of, bind_aggregation_method
 from epl.analysis.expressions.binding import StatementRefusal, bind, bind_node
 from epl.analysis.expressions.conversions import shown_type
 from epl.analysis.expressions.declared import bind_alias, bind_declared, find_alias, find_declaration
@@ -29,6 +29,7 @@ from epl.analysis.expressions.remedies import function_call, method_call
 from epl.analysis.expressions.scope import LocalName, Scope
 from epl.analysis.expressions.spatial import bind_spatial, spatial_method
 from epl.analysis.expressions.suggestions import did_you_mean
+from epl.analysis.expressions.table_access import bind_table
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
 from epl.java_classes import has_method, is_java_class
@@ -113,9 +114,19 @@ def _bind_name(first: Name, node: Chain, scope: Scope) -> TypedExpression | None
         return follow(bind_alias(alias, scope), links[1:], scope, node)
     if first.name in scope.catalog.variables:
         return _variable(first, node, scope)
-    if first.name in scope.catalog.tables:
-        raise EplUnsupportedError(f"access to table '{first.name}' is not supported", span=node.span)
+    of_table = _of_table(first, node, scope)
+    if of_table is not None:
+        return of_table
     return _stream_path(node, scope) or class_member(node, scope) or _declared_without_arguments(first, node, scope)
+
+
+def _of_table(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
+    """What is read of a table; None where the name is that of something else, too."""
+    table = scope.catalog.tables.get(first.name)
+    if table is None or stream_by_name(first.name, scope) is not None or (scope.unqualified and streams_with(first.name, scope)):
+        return None
+    access = bind_table(table, node, scope)
+    return None if access is None else follow(access[0], node.links[access[1]:], scope, node)
 
 
 def _refuse_if_property(first: Name, node: Chain, scope: Scope) -> None:
@@ -428,7 +439,7 @@ def _indexed_refusal(text: str, owner: str) -> str:
 
 def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> TypedExpression:
     """``value.name(arguments)``: a mapped or indexed property of an event, an enumeration method, a method; getters of events."""
-    own = bind_aggregation_method(value, link, scope) if isinstance(value, typed.Aggregated) else None
+    own = bind_aggregation_method(value, link, scope)
     if own is not None:
         return own
     event_type = event_type_of(value)
@@ -464,8 +475,9 @@ SINGLE = ("first", "last", "minby", "maxby", "minbyever", "maxbyever")
 
 def _is_one_of_many(value: TypedExpression) -> bool:
     """What enumeration methods take as a collection of one: the stream's event, prev and prevtail, and what ``SINGLE`` gives."""
-    if isinstance(value, typed.Aggregated):
-        return value.plan.function in SINGLE
+    aggregation = aggregation_of(value)
+    if aggregation is not None:
+        return aggregation.function in SINGLE
     return isinstance(value, typed.StreamEvent) or (isinstance(value, typed.Previous) and value.kind in ("previous", "tail"))
 
 

@@ -28,6 +28,7 @@ from epl.plan.expressions import (
     VariableValue,
 )
 from epl.plan.streams import EqualConstants, FilterPlan, IndexKey
+from epl.plan.tables import TableKeys, TableValue
 from epl.settings import Settings
 from epl.syntax import Expression
 from epl.unparse import quoted
@@ -75,7 +76,7 @@ def plan_filter(event_type: EventType, conditions: Sequence[TypedExpression], se
 
 # ------------------------------------------------------------------ in-lists of constants
 
-NOT_INDEXED = (VariableValue, ContextValue, Invoke, Previous, Prior, SubqueryValue)
+NOT_INDEXED = (VariableValue, ContextValue, Invoke, Previous, Prior, SubqueryValue, TableValue, TableKeys)
 """An expression with one of these is not looked up in Esper's filter index, but evaluated for every event."""
 
 

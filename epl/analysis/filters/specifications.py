@@ -39,6 +39,7 @@ from epl.plan.expressions import (
     VariableValue,
 )
 from epl.plan.filter_specifications import EqualLookup, FilterSpecification, ListLookup, RangeLookup
+from epl.plan.tables import TableKeys, TableValue
 from epl.value_types import BOXED_BOOLEAN, NULL, Scalar
 
 NUMBERS = ("byte", "short", "int", "long", "float", "double")
@@ -48,7 +49,8 @@ SORTED = (*NUMBERS, "char", "String", "BigInteger")
 """Kinds of values that are in one order."""
 COMPUTED = (StreamProperty, Convert, Arithmetic, Negation, Constant)
 """What the expression of a lookup, if it is no property, consists of: of numbers, it never raises."""
-READ_FOR_EACH_EVENT = (VariableValue, CurrentTime, Invoke, Function, Local, Previous, Prior, SubqueryValue, IsInsertStream)
+READ_FOR_EACH_EVENT = (VariableValue, CurrentTime, Invoke, Function, Local, Previous, Prior, SubqueryValue, IsInsertStream, TableValue,
+                       TableKeys)
 """What may differ from event to event, so that no entry brings its value."""
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 

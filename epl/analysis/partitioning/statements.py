@@ -98,6 +98,8 @@ def _stream(stream: StreamPlan, collector: Collector) -> EventType:
 def _select(statement: StatementPlan, plan: SelectPlan, surroundings: OtherStatements) -> Sequence[Facts]:
     if any(historical_of(stream) is not None for stream in plan.streams):
         return [_enrichment(statement, plan)]
+    if plan.result_set.into is not None:
+        raise NotPartitionable("into table", "other statements read the table, whatever their keys")
     sides = [Collector(statement.name) for _ in plan.streams]
     reads = [_stream(stream, side) for stream, side in zip(plan.streams, sides)]
     collector = sides[0] if plan.join is None else JoinedRows(statement.name, plan.join, sides)

@@ -18,6 +18,7 @@ from epl.analysis.statements.select_statement import analyse_select
 from epl.analysis.statements.select_without_from import analyse_select_row
 from epl.analysis.statements.subquery_numbers import number_subqueries
 from epl.analysis.statements.substitution_parameters import number_parameters, parameter_types
+from epl.analysis.statements.tables import analyse_create_table
 from epl.analysis.statements.type_sizes import check_type_sizes
 from epl.analysis.statements.update_istream import analyse_update_istream
 from epl.analysis.statements.variables import analyse_create_variable
@@ -41,6 +42,7 @@ from epl.syntax import (
     Body,
     CreateExpression,
     CreateSchema,
+    CreateTable,
     CreateVariable,
     CreateWindow,
     Module,
@@ -153,7 +155,7 @@ def _refuse_scripts(statement: Statement) -> None:
 
 
 REFUSED: Mapping[str, str] = {
-    "CreateTable": "Create table", "CreateIndex": "Create index", "CreateContext": "Create context",
+    "CreateIndex": "Create index", "CreateContext": "Create context",
     "CreateDataflow": "Create dataflow", "CreateClass": "Create inlined_class",
     "OnMerge": "On-merge",
 }
@@ -194,6 +196,7 @@ def _is_bus(statement: Statement, catalog: Catalog) -> bool:
 
 def _create_schema(statement: Statement, catalog: Catalog, name: str) -> Analysed:
     assert isinstance(statement.body, CreateSchema)
+    _refuse_table(statement.body.name, statement.body, catalog, "already exists")
     existing = catalog.event_types.get(statement.body.name)
     if existing is not None and existing.module != "":
         message = f"Event type named '{existing.name}' has already been declared"
@@ -211,6 +214,7 @@ def _create_schema(statement: Statement, catalog: Catalog, name: str) -> Analyse
 def _create_variable(statement: Statement, catalog: Catalog, name: str) -> Analysed:
     body = statement.body
     assert isinstance(body, CreateVariable)
+    _refuse_table(body.name, body, catalog, "has already been declared")
     plan, variable = analyse_create_variable(body, catalog, name)
     return plan, (Declared("variable", body.name, variable, _access(statement, catalog)),)
 
@@ -219,6 +223,21 @@ def _create_window(statement: Statement, catalog: Catalog, name: str) -> Analyse
     plan = analyse_create_window(statement, catalog, name)
     plan.window.event_type.complete(is_bus=False)
     return plan, (Declared("named_window", plan.window.name, plan.window, _access(statement, catalog)),)
+
+
+def _create_table(statement: Statement, catalog: Catalog, name: str) -> Analysed:
+    body = statement.body
+    assert isinstance(body, CreateTable)
+    _refuse_table(body.name, body, catalog, "has already been declared")
+    if statement.context is not None:
+        raise EplUnsupportedError("Contexts are not supported yet", span=body.span)
+    plan = analyse_create_table(body, catalog)
+    return plan, (Declared("table", body.name, plan.table, _access(statement, catalog)),)
+
+
+def _refuse_table(name: str, body: Body, catalog: Catalog, words: str) -> None:
+    if name in catalog.tables:
+        raise AlreadyDeclaredError(f"A table by name '{name}' {words}", "table", name, span=body.span)
 
 
 def _create_expression(statement: Statement, catalog: Catalog, name: str) -> Analysed:
@@ -255,6 +274,7 @@ ANALYSES: Mapping[type[Body], Callable[[Statement, Catalog, str], Analysed]] = {
     CreateVariable: _create_variable,
     CreateWindow: _create_window,
     CreateExpression: _create_expression,
+    CreateTable: _create_table,
     OnDelete: _plain(analyse_on_delete),
     OnSelect: _on_select,
     OnSet: _plain(analyse_on_set),

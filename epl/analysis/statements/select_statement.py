@@ -12,6 +12,7 @@ from epl.analysis.clauses import result_set
 from epl.analysis.clauses.delivery import bind_delivery
 from epl.analysis.clauses.historical import bind_arguments, check_prior
 from epl.analysis.clauses.inserts import insert_columns, plan_insert
+from epl.analysis.clauses.into_table import refuse_reading, table_of
 from epl.analysis.clauses.join_plan import optional_streams, plan_join
 from epl.analysis.clauses.joins import bind_on_clauses, check_joined_wildcard, check_streams, unidirectional_streams
 from epl.analysis.clauses.precedence import bind_precedence
@@ -35,6 +36,8 @@ from epl.plan.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan
 from epl.plan.streams import StreamPlan, filter_of, only_stream, store_of
+from epl.plan.tables import TableKeys, TableValue
+from epl.plan.walk import expressions_of
 from epl.syntax import Expression, Select, Statement, StreamWildcard, TypeFilter, Wildcard
 
 
@@ -63,10 +66,8 @@ def refuse_what_cannot_be_planned(facts: SelectFacts) -> SelectFacts:
     select = facts.select
     if select.from_ is None:
         raise EplUnsupportedError("Select without a from clause is supported in fire-and-forget queries only", span=select.span)
-    refusals = (
-        (select.into_table, "Into-table is not supported yet"),
-    )
-    return _refused(refusals, facts)
+    table_of(select, facts.catalog)
+    return facts
 
 
 def refuse_what_cannot_run(facts: SelectFacts) -> SelectFacts:
@@ -280,6 +281,22 @@ def check_looking_back(facts: SelectFacts) -> SelectFacts:
     return facts
 
 
+def check_tables(facts: SelectFacts) -> SelectFacts:
+    """Check where tables may be read, and what one that is written asks of the statement."""
+    windows = tuple(stream.windows for stream in facts.streams)
+    if any(isinstance(node, (TableValue, TableKeys)) for e in expressions_of(windows) for node in e.walk()):
+        raise EplUnsupportedError("Tables are not read by the parameters of data windows", span=facts.select.span)
+    into = facts.result_set.into if facts.result_set is not None else None
+    if into is None:
+        return facts
+    if _unidirectional(facts):
+        raise EplValidationError("Into-table does not allow unidirectional joins", span=facts.select.span)
+    if facts.row_recognition is not None:
+        raise EplUnsupportedError("Into-table with match_recognize is not supported", span=facts.select.span)
+    refuse_reading(into.table, (facts.streams, facts.where, facts.join, facts.result_set), facts.select)
+    return facts
+
+
 SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
     refuse_what_cannot_be_planned,
     bind_streams,
@@ -293,6 +310,7 @@ SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
     bind_for,
     check_looking_back,
     bind_join,
+    check_tables,
     refuse_what_cannot_run,
 )
 

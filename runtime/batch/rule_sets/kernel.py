@@ -293,6 +293,7 @@ def _check(plan: SelectPlan) -> None:
         (rows.selector != "istream" or rows.raw, "the remove stream"),
         (rows.distinct or rows.order_by or rows.limit is not None, "distinct, order by or limit"),
         (rows.output is not None, "an output clause"),
+        (rows.into is not None, "into table"),
         (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
     ]
     for refused, reason in reasons:

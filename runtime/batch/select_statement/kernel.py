@@ -219,6 +219,7 @@ def _check(plan: SelectPlan) -> None:
         (filter_of(stream, not_in_columns).event_type.kind == "variant", "a variant stream"),
         (plan.output_type is not None and not plan.output_type.properties, "a select of no columns"),
         (len(rows.columns) + len(rows.aggregations) > WIDEST, f"more than {WIDEST} columns and aggregations"),
+        (rows.into is not None, "into table"),
         (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
     ]
     if _filters_after_windows(plan) and plan.where is not None and not is_steady(plan.where):

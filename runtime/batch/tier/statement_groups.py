@@ -1,4 +1,4 @@
-"""Which statements belong together: those that share a stream or a variable, directly or through others, are one component."""
+"""Which statements belong together: those that share a stream, a variable or a table, directly or through others, are one component."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression, VariableValue
-from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateVariablePlan, SelectRowPlan
+from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateTablePlan, CreateVariablePlan, SelectRowPlan
+from epl.plan.tables import Table, TableKeys, TableValue
 from epl.plan.walk import plans_of
 
 if TYPE_CHECKING:
     from runtime.statements.statement import Statement
 
-PASSIVE = (CreateSchemaPlan, CreateExpressionPlan, CreateVariablePlan, SelectRowPlan)
+PASSIVE = (CreateSchemaPlan, CreateExpressionPlan, CreateTablePlan, CreateVariablePlan, SelectRowPlan)
 """Bodies that no event reaches."""
 
 
@@ -37,11 +38,14 @@ def statement_groups(statements: Iterable[Statement]) -> list[tuple[Statement, .
 
 
 def shared(body: BodyPlan) -> Iterator[Hashable]:
-    """Yield what a statement may share with others: its event types with their super-types, and variables."""
+    """Yield what a statement may share with others: its event types with their super-types, variables and tables."""
     for value in plans_of(body):
         if isinstance(value, EventType):
             yield from value.lineage()
+        elif isinstance(value, Table):
+            yield value
         elif isinstance(value, TypedExpression):
+            yield from (node.table for node in value.walk() if isinstance(node, (TableValue, TableKeys)))
             yield from (("variable", node.name) for node in value.walk() if isinstance(node, VariableValue))
 
 

@@ -1,0 +1,43 @@
+"""create table: the statement's rows are the table's; nothing is emitted when they change, as in Esper."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from epl.plan.statements import CreateTablePlan
+from runtime.operators.operator_context import OperatorContext
+from runtime.stores.table import TableStore
+from windows.event import Event
+from windows.protocol import State
+from windows.shape import ANYTHING, COUNT, takes
+
+
+class RunningCreateTable:
+    """Has the table's state; those who read and write find the store itself by the table."""
+
+    def __init__(self, plan: CreateTablePlan, context: OperatorContext) -> None:
+        store = context.environment.tables[plan.table]
+        assert isinstance(store, TableStore)
+        self._store, self._core, self._number = store, context.core, context.statement.number
+
+    def _note(self) -> None:
+        if self._core.changed_statements is not None:
+            self._core.changed_statements.add(self._number)
+
+    def start(self) -> None:
+        self._store.changed = self._note
+
+    def close(self) -> None:
+        """Leave the rows: the store goes with the deployment."""
+
+    def iterate(self) -> Iterable[Event]:
+        return [self._store.event(row) for _, row in self._store.in_order()]
+
+    def state(self) -> State:
+        return self._store.state()
+
+    @takes(([(ANYTHING, [ANYTHING])], COUNT))
+    def restore(self, state: State) -> None:
+        self._store.restore(state)
+
+
+__all__ = ["RunningCreateTable"]
