@@ -6,7 +6,7 @@ from typing import Any
 
 from epl.plan.historical import historical_of
 from epl.plan.named_windows import CreateWindowPlan
-from epl.plan.on_statements import OnDeletePlan, OnSelectPlan, OnSetPlan, OnUpdatePlan, UpdateIstreamPlan
+from epl.plan.on_statements import OnDeletePlan, OnMergePlan, OnSelectPlan, OnSetPlan, OnUpdatePlan, UpdateIstreamPlan
 from epl.plan.splitting import OnSplitPlan
 from epl.plan.statements import (
     BodyPlan,
@@ -29,6 +29,7 @@ from runtime.statements.create_variable import RunningCreateVariable
 from runtime.statements.create_window import RunningCreateWindow
 from runtime.statements.historical_select import RunningHistoricalSelect
 from runtime.statements.join_statement import RunningJoin
+from runtime.statements.on_merge import RunningOnMerge
 from runtime.statements.on_set import RunningOnSet
 from runtime.statements.on_split import RunningSplit
 from runtime.statements.on_window import RunningOnDelete, RunningOnSelect, RunningOnUpdate
@@ -69,6 +70,7 @@ BUILDERS: Mapping[type[BodyPlan], Callable[[Any, OperatorContext], Running]] = {
     CreateVariablePlan: RunningCreateVariable,
     CreateWindowPlan: RunningCreateWindow,
     OnDeletePlan: RunningOnDelete,
+    OnMergePlan: RunningOnMerge,
     OnSelectPlan: RunningOnSelect,
     OnUpdatePlan: RunningOnUpdate,
     OnSetPlan: RunningOnSet,

@@ -1,8 +1,11 @@
-"""Statements that events trigger: on … set, update istream, on … delete, select and update of a named window."""
+"""Statements that events trigger: on … set, update istream, on … delete, select, update and merge of a named window."""
 from __future__ import annotations
+
+from typing import Literal as Choice
 
 import attrs
 
+from epl.event_types import EventType
 from epl.plan.assignments import PropertyAssignment, VariableAssignment
 from epl.plan.expressions import TypedExpression
 from epl.plan.lookups import LookupPlan
@@ -66,3 +69,37 @@ class OnUpdatePlan(OnWindowPlan):
     """on T update W set … where …: assignments read the row as it is by then, the event, and the row as it was (stream 2)."""
 
     assignments: tuple[PropertyAssignment, ...]
+
+
+@attrs.frozen(kw_only=True)
+class MergeActionPlan:
+    """What a branch does where ``where`` holds: insert a row of ``columns`` (None: the event itself), update or delete the row.
+
+    Expressions read the row as it is by then, the event, and the row as it was (streams 0, 1 and 2); those of branches for what is not
+    matched read the event alone, as stream 0.
+    """
+
+    kind: Choice["insert", "update", "delete"]
+    where: TypedExpression | None = None
+    insert: InsertPlan | None = None
+    row_type: EventType | None = None
+    columns: tuple[TypedExpression, ...] | None = None
+    assignments: tuple[PropertyAssignment, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
+class MergeBranchPlan:
+    """``matched``: whether it is for rows that are there, or for events without one."""
+
+    matched: bool
+    condition: TypedExpression | None
+    actions: tuple[MergeActionPlan, ...]
+
+
+@attrs.frozen(kw_only=True)
+class OnMergePlan(OnWindowPlan):
+    """on T merge W …: the first branch that holds for a row, or for an event without one, acts. ``always``: the only branch is for every
+    event, whether there are rows or not."""
+
+    branches: tuple[MergeBranchPlan, ...]
+    always: bool = False

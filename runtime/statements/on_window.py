@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from epl.plan.on_statements import MatchPlan, OnDeletePlan, OnSelectPlan, OnUpdatePlan
+from epl.event_types import EventType
+from epl.plan.assignments import PropertyAssignment
+from epl.plan.on_statements import MatchPlan, OnSelectPlan, OnUpdatePlan, OnWindowPlan
 from runtime import result_set
-from runtime.expressions import compile_expression, compile_predicate
+from runtime.expressions import Environment, compile_expression, compile_predicate
 from runtime.operators.changes import property_change
 from runtime.operators.insert_into import Inserter
 from runtime.operators.operator_context import OperatorContext
@@ -46,7 +48,7 @@ class Matches:
 class RunningOnWindow(OnEvent):
     """Base of the statements: ``update`` takes the triggering events."""
 
-    def __init__(self, plan: OnDeletePlan | OnSelectPlan | OnUpdatePlan, context: OperatorContext) -> None:
+    def __init__(self, plan: OnWindowPlan, context: OperatorContext) -> None:
         self._matches = Matches(plan.match, context)
         super().__init__(plan.trigger, context, self)
         self._store = self._matches.store
@@ -61,6 +63,23 @@ class RunningOnWindow(OnEvent):
     def close(self) -> None:
         super().close()
         self._matches.close()
+
+
+class RowChanges:
+    """Assignments to a row of the type; each sees what those before it have set."""
+
+    def __init__(self, assignments: Sequence[PropertyAssignment], event_type: EventType, environment: Environment) -> None:
+        self._changes = [property_change(each, event_type, lambda e: compile_expression(e, environment, 3)) for each in assignments]
+
+    def of(self, row: Event, event: Event, initial: Event) -> Event:
+        """Return a changed copy of the row."""
+        copy = row.replaced({})
+        for change in self._changes:
+            changes: dict[str, Any] = {}
+            change(changes, copy, event, initial)
+            if changes:
+                copy = copy.replaced(changes)
+        return copy
 
 
 class RunningOnDelete(RunningOnWindow):
@@ -78,27 +97,15 @@ class RunningOnUpdate(RunningOnWindow):
 
     def __init__(self, plan: OnUpdatePlan, context: OperatorContext) -> None:
         super().__init__(plan, context)
-        event_type = plan.match.window.event_type
-        self._changes = [
-            property_change(each, event_type, lambda e: compile_expression(e, context.environment, 3)) for each in plan.assignments]
+        self._changes = RowChanges(plan.assignments, plan.match.window.event_type, context.environment)
 
     def trigger(self, event: Event) -> None:
         rows = self._matches.of(event)
         if not rows:
             return
-        changed = [self._changed(row, event) for row in rows]
+        changed = [self._changes.of(row, event, row) for row in rows]
         self._store.change(changed, rows)
         self._context.output.update(changed, rows)
-
-    def _changed(self, row: Event, event: Event) -> Event:
-        """Return a copy of the row; each assignment sees what those before it have set."""
-        copy = row.replaced({})
-        for change in self._changes:
-            changes: dict[str, Any] = {}
-            change(changes, copy, event, row)
-            if changes:
-                copy = copy.replaced(changes)
-        return copy
 
 
 class RunningOnSelect(RunningOnWindow):
@@ -124,4 +131,4 @@ class RunningOnSelect(RunningOnWindow):
             self._store.change(NO_EVENTS, list(dict.fromkeys(row for row, _ in pairs)))
 
 
-__all__ = ["Matches", "RunningOnDelete", "RunningOnSelect", "RunningOnUpdate"]
+__all__ = ["Matches", "RowChanges", "RunningOnDelete", "RunningOnSelect", "RunningOnUpdate", "RunningOnWindow"]

@@ -15,7 +15,7 @@ from epl.event_types import EventType
 from epl.plan import expressions as typed
 from epl.plan.historical import historical_of
 from epl.plan.named_windows import CreateWindowPlan
-from epl.plan.on_statements import OnDeletePlan, OnSelectPlan, OnSetPlan, OnUpdatePlan, OnWindowPlan, UpdateIstreamPlan
+from epl.plan.on_statements import OnDeletePlan, OnMergePlan, OnSelectPlan, OnSetPlan, OnUpdatePlan, OnWindowPlan, UpdateIstreamPlan
 from epl.plan.result_set import OutputPlan
 from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
 from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateVariablePlan, SelectPlan, StatementPlan
@@ -231,6 +231,7 @@ FACTS: Mapping[type[BodyPlan], Callable[[StatementPlan, Any, OtherStatements], F
     OnSplitPlan: _split,
     UpdateIstreamPlan: _update,
     OnDeletePlan: _on_window,
+    OnMergePlan: _on_window,
     OnSelectPlan: _on_window,
     OnUpdatePlan: _on_window,
     OnSetPlan: _on_set,

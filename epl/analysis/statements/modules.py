@@ -10,6 +10,7 @@ import attrs
 from epl.analysis.clauses import subqueries
 from epl.analysis.statements.annotations import check_annotations
 from epl.analysis.statements.create_window import analyse_create_window
+from epl.analysis.statements.on_merge import analyse_on_merge
 from epl.analysis.statements.on_set import analyse_on_set
 from epl.analysis.statements.on_split import analyse_on_split
 from epl.analysis.statements.on_window import analyse_on_delete, analyse_on_select, analyse_on_update
@@ -47,6 +48,7 @@ from epl.syntax import (
     CreateWindow,
     Module,
     OnDelete,
+    OnMerge,
     OnSelect,
     OnSet,
     OnSplit,
@@ -157,7 +159,6 @@ def _refuse_scripts(statement: Statement) -> None:
 REFUSED: Mapping[str, str] = {
     "CreateIndex": "Create index", "CreateContext": "Create context",
     "CreateDataflow": "Create dataflow", "CreateClass": "Create inlined_class",
-    "OnMerge": "On-merge",
 }
 
 
@@ -263,6 +264,15 @@ def _on_split(statement: Statement, catalog: Catalog, name: str) -> Analysed:
     return plan, tuple(Declared("event_type", t.name, t, _access(statement, catalog)) for t in targets.values())
 
 
+def _on_merge(statement: Statement, catalog: Catalog, name: str) -> Analysed:
+    plan = analyse_on_merge(statement, catalog, name)
+    inserts = [action.insert for branch in plan.branches for action in branch.actions if action.insert is not None]
+    targets = {insert.target.name: insert.target for insert in inserts if insert.target.name not in catalog.event_types}
+    for target in targets.values():
+        target.complete(is_bus=_is_bus(statement, catalog))
+    return plan, tuple(Declared("event_type", t.name, t, _access(statement, catalog)) for t in targets.values())
+
+
 def _plain(analyse: Callable[[Statement, Catalog, str], BodyPlan]) -> Callable[[Statement, Catalog, str], Analysed]:
     """A statement that declares nothing."""
     return lambda statement, catalog, name: (analyse(statement, catalog, name), ())
@@ -276,6 +286,7 @@ ANALYSES: Mapping[type[Body], Callable[[Statement, Catalog, str], Analysed]] = {
     CreateExpression: _create_expression,
     CreateTable: _create_table,
     OnDelete: _plain(analyse_on_delete),
+    OnMerge: _on_merge,
     OnSelect: _on_select,
     OnSet: _plain(analyse_on_set),
     OnSplit: _on_split,

@@ -26,8 +26,8 @@ NO_AGGREGATION = "Failed to validate expression: An aggregate function may not a
 
 
 @attrs.frozen
-class _Target:
-    """``scopes``: of the window's row and the triggering event."""
+class WindowTarget:
+    """What a statement acts on. ``scopes``: of the window's row and the triggering event."""
 
     window: NamedWindow
     trigger: StreamPlan
@@ -38,8 +38,8 @@ def analyse_on_delete(statement: Statement, catalog: Catalog, name: str) -> OnDe
     """Return the plan; listeners get the rows that it deletes."""
     body = statement.body
     assert isinstance(body, OnDelete)
-    target = _target(body.target, body.alias, body.trigger, statement, catalog)
-    match = _match(body.where, target, statement, catalog)
+    target = window_target(body.target, body.alias, body.trigger, statement, catalog)
+    match = bind_match(body.where, target, statement, catalog)
     return OnDeletePlan(output_type=target.window.event_type, trigger=target.trigger, match=match)
 
 
@@ -47,13 +47,13 @@ def analyse_on_update(statement: Statement, catalog: Catalog, name: str) -> OnUp
     """Return the plan. Assignments also see the row as it was, as ``initial``, which is stream 2."""
     body = statement.body
     assert isinstance(body, OnUpdate)
-    target = _target(body.target, body.alias, body.trigger, statement, catalog)
+    target = window_target(body.target, body.alias, body.trigger, statement, catalog)
     row, event = target.scopes
     scope = set_scope(catalog, row, statement.declarations)
     scope = attrs.evolve(scope, streams=(row, event, ScopeStream("initial", row.event_type, outer=True)))
     names = {name for name in (target.window.name, row.alias) if name is not None}
     assignments = tuple(analyse_property_assignment(each, row.event_type, scope, names) for each in body.assignments)
-    match = _match(body.where, target, statement, catalog)
+    match = bind_match(body.where, target, statement, catalog)
     return OnUpdatePlan(output_type=target.window.event_type, trigger=target.trigger, match=match, assignments=assignments)
 
 
@@ -70,7 +70,7 @@ def analyse_on_select(statement: Statement, catalog: Catalog, name: str) -> OnSe
         raise EplUnsupportedError("Filters and views of the window of an on-select are not supported", span=body.span)
     if select.into_table:
         raise EplUnsupportedError("Into-table is not supported yet", span=body.span)
-    target = _target(source.source.type_name, source.alias, body.trigger, statement, catalog)
+    target = window_target(source.source.type_name, source.alias, body.trigger, statement, catalog)
     rows = result_set.analyse(
         select, target.scopes, catalog, output_name=f"{name}_out", has_remove_stream=True, is_unbound=False,
         declarations=statement.declarations, unidirectional=True)
@@ -82,13 +82,14 @@ def analyse_on_select(statement: Statement, catalog: Catalog, name: str) -> OnSe
         columns = insert_columns(select, rows.output_type, wild)
         insert = plan_insert(
             select.insert_into, rows.output_type, columns, catalog, own_event=rows.forward is not None, expressions=rows.columns)
-    match = _match(select.where, target, statement, catalog)
+    match = bind_match(select.where, target, statement, catalog)
     return OnSelectPlan(
         output_type=rows.output_type if insert is None else insert.target, trigger=target.trigger, match=match, result_set=rows,
         insert=insert, delete=body.delete)
 
 
-def _target(name: str, alias: str | None, trigger: OnTrigger, statement: Statement, catalog: Catalog) -> _Target:
+def window_target(name: str, alias: str | None, trigger: OnTrigger, statement: Statement, catalog: Catalog) -> WindowTarget:
+    """Return the window of that name and the stream of triggering events."""
     body: Body = statement.body
     if statement.context:
         raise EplUnsupportedError("Contexts are not supported yet", span=body.span)
@@ -99,11 +100,11 @@ def _target(name: str, alias: str | None, trigger: OnTrigger, statement: Stateme
         raise EplValidationError(f"A named window or table '{name}' has not been declared", span=body.span)
     stream, event = analyse_stream(trigger.source, catalog, statement.declarations)
     row = ScopeStream(alias, window.event_type, has_window=True)
-    return _Target(window, stream, (row, event))
+    return WindowTarget(window, stream, (row, event))
 
 
-def _match(where: Expression | None, target: _Target, statement: Statement, catalog: Catalog) -> MatchPlan:
-    """How the rows that the condition holds for are found."""
+def bind_match(where: Expression | None, target: WindowTarget, statement: Statement, catalog: Catalog) -> MatchPlan:
+    """Return how the rows that the condition holds for are found."""
     if where is None:
         return MatchPlan(window=target.window, lookup=LookupPlan(sought=0))
     condition = _where(where, target.scopes, statement, catalog)
@@ -126,4 +127,4 @@ def _where(
     return condition
 
 
-__all__ = ["analyse_on_delete", "analyse_on_select", "analyse_on_update"]
+__all__ = ["WindowTarget", "analyse_on_delete", "analyse_on_select", "analyse_on_update", "bind_match", "window_target"]

@@ -1,0 +1,136 @@
+"""on T merge W …: rows are inserted, updated and deleted in one delta. All is evaluated before anything changes."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from epl.plan.on_statements import MergeActionPlan, MergeBranchPlan, OnMergePlan
+from epl.plan.statements import InsertPlan
+from runtime.expressions import Environment, compile_predicate
+from runtime.expressions.compiled import compile_row
+from runtime.operators.insert_into import Routing, converter
+from runtime.operators.operator_context import OperatorContext
+from runtime.statements.on_window import RowChanges, RunningOnWindow
+from windows.event import Event, event_class
+
+
+class Outcome:
+    """What the branches have decided for one event. ``new``, ``old``: of the window; ``routed``: events for other streams."""
+
+    def __init__(self) -> None:
+        self.new: list[Event] = []
+        self.old: list[Event] = []
+        self.routed: list[tuple[Routing, Event]] = []
+
+
+class Subject:
+    """What a branch acts on: the events that its expressions read. ``events``: the row as it is by then, the event, and the row as it
+    was; or the event alone.
+    """
+
+    def __init__(self, *events: Event) -> None:
+        self.events = events
+        self.deleted = False
+
+    def update(self, row: Event, outcome: Outcome) -> None:
+        before, event, initial = self.events
+        if before is initial:
+            outcome.old.append(initial)
+        else:
+            outcome.new = [each for each in outcome.new if each is not before]
+        outcome.new.append(row)
+        self.events = row, event, initial
+
+    def delete(self, outcome: Outcome) -> None:
+        before, _, initial = self.events
+        if before is initial and not self.deleted:
+            outcome.old.append(initial)
+        outcome.new = [each for each in outcome.new if each is not before]
+        self.deleted = True
+
+
+Act = Callable[[Subject, Outcome], None]
+
+
+class RunningOnMerge(RunningOnWindow):
+    """Listeners get the rows that enter and leave by it."""
+
+    def __init__(self, plan: OnMergePlan, context: OperatorContext) -> None:
+        super().__init__(plan, context)
+        self._always = plan.always
+        self._matched = [_Branch(branch, plan, context) for branch in plan.branches if branch.matched]
+        self._unmatched = [_Branch(branch, plan, context) for branch in plan.branches if not branch.matched]
+
+    def trigger(self, event: Event) -> None:
+        outcome = Outcome()
+        rows = [] if self._always else self._matches.of(event)
+        branches = self._matched if rows else self._unmatched
+        for subject in [Subject(row, event, row) for row in rows] or [Subject(event)]:
+            for branch in branches:
+                if branch.take(subject, outcome):
+                    break
+        if outcome.new or outcome.old:
+            self._store.change(outcome.new, outcome.old)
+            self._context.output.update(outcome.new, outcome.old)
+        for route, inserted in outcome.routed:
+            route(inserted)
+
+
+class _Branch:
+    def __init__(self, plan: MergeBranchPlan, merge: OnMergePlan, context: OperatorContext) -> None:
+        arity = 3 if plan.matched else 1
+        environment = context.environment
+        self._condition = None if plan.condition is None else compile_predicate(plan.condition, environment, arity)
+        self._actions = [_action(action, merge, arity, context) for action in plan.actions]
+
+    def take(self, subject: Subject, outcome: Outcome) -> bool:
+        """Act, if the condition holds; return whether it does."""
+        if self._condition is not None and not self._condition(*subject.events):
+            return False
+        for act in self._actions:
+            act(subject, outcome)
+        return True
+
+
+def _action(plan: MergeActionPlan, merge: OnMergePlan, arity: int, context: OperatorContext) -> Act:
+    environment = context.environment
+    act = _act(plan, merge, arity, context)
+    if plan.where is None:
+        return act
+    test = compile_predicate(plan.where, environment, arity)
+
+    def act_where(subject: Subject, outcome: Outcome) -> None:
+        if test(*subject.events):
+            act(subject, outcome)
+
+    return act_where
+
+
+def _act(plan: MergeActionPlan, merge: OnMergePlan, arity: int, context: OperatorContext) -> Act:
+    if plan.kind == "delete":
+        return Subject.delete
+    if plan.kind == "update":
+        changes = RowChanges(plan.assignments, merge.match.window.event_type, context.environment)
+        return lambda subject, outcome: None if subject.deleted else subject.update(changes.of(*subject.events), outcome)
+    assert plan.insert is not None
+    return _insertion(plan, plan.insert, merge, arity, context)
+
+
+def _insertion(plan: MergeActionPlan, insert: InsertPlan, merge: OnMergePlan, arity: int, context: OperatorContext) -> Act:
+    row, convert = _row(plan, arity, context.environment), converter(insert)
+    if insert.target is merge.match.window.event_type:
+        return lambda subject, outcome: outcome.new.append(convert(row(*subject.events)))
+    route = Routing(insert, context)
+    return lambda subject, outcome: outcome.routed.append((route, convert(row(*subject.events))))
+
+
+def _row(plan: MergeActionPlan, arity: int, environment: Environment) -> Callable[..., Any]:
+    """events → the row that is inserted."""
+    if plan.columns is None:
+        return lambda *events: events[0]
+    assert plan.row_type is not None
+    new, values = event_class(plan.row_type), compile_row(plan.columns, environment, arity)
+    return lambda *events: new(*values(*events, True, None))
+
+
+__all__ = ["RunningOnMerge"]
