@@ -106,6 +106,13 @@ def test_a_base_and_its_changes_restore_exactly_in_either_tier(
     assert [fed(each, [after], 20_000) for each in others] == [expected, expected]
 
 
+def test_times_of_first_rows_whose_interval_is_over_restore_exactly() -> None:
+    passed = [(0, 0), (0, 0), (0, 0), (6, 0), (0, 1), (6, 0), (0, 1763), (0, 1767), (0, 2471)]
+    runtime = deployed(["interval"], "batch")
+    runtime.send_batch("E", table([("a", 0, 0.0, x, time) for x, time in passed], runtime.now), time="at_time")
+    assert Runtime.restore(runtime.snapshot(), tier="batch").snapshot() == runtime.snapshot()
+
+
 @pytest.mark.parametrize(("tier", "count"), [("row", 100_000), ("batch", 10_000)])
 def test_an_event_in_one_of_many_partitions_writes_the_pages_of_that_partition(tier: str, count: int) -> None:
     runtime = Runtime(tier=tier)

@@ -100,12 +100,12 @@ def waiting_matches(arrays: Arrays) -> list[tuple[int, list[int]]]:
 
 
 def times_of(arrays: Arrays, begins: Iterable[int], now: int) -> list[list[int]]:
-    """Return [row, when it came] of first rows; for one whose interval is over any time so long ago serves."""
+    """Return [row, when it came] of first rows; where its interval is over, a time that no later row came before."""
     used = begun_records(arrays)
     rows, times = arrays["b_row"][used], arrays["b_time"][used]
     rows_asked = sorted(set(begins))
     places = np.searchsorted(rows, rows_asked, side="right") - 1
-    over = now - int(arrays["period"][0])
+    over = min([now - int(arrays["period"][0]), *times[:1].tolist()])
     return [[row, int(times[place]) if place >= 0 else over] for row, place in zip(rows_asked, places.tolist())]
 
 
