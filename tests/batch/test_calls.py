@@ -61,7 +61,7 @@ def test_calls_without_a_row(rate: str) -> None:
             continue
         assert found == calls("row", text, tuple(range(0, 7_000, 1_000))), text
         compared += 1
-    assert compared >= 20
+    assert compared >= 16
 
 
 @pytest.mark.parametrize(("one", "two"), list(product(TIMED, TIMED)))

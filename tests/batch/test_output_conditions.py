@@ -5,7 +5,7 @@ from tests.batch.two_tiers import same_in_both_tiers
 
 STATEMENTS = [
     "select k from T output after 3 events",
-    "select sum(n) as s from T output after 3 msec",
+    "select n from T output after 3 msec",
     "select irstream k, sum(n) as s from T#length(2) group by k output after 2 events every 3 events",
     "select irstream k, x from T#time(3 msec) output after 3 msec every 2 msec",
     "select sum(n) as s from T#keepall output after 4 events last every 2 events",

@@ -34,6 +34,7 @@ FORWARD: Any = select("select * from T").body.result_set  # type: ignore[attr-de
 INSERT: Any = select("insert into U select k, x from T").body.insert  # type: ignore[attr-defined]
 ROWS: Any = select("select * from T match_recognize (measures A.k as k, B.k as l pattern (A B) define B as B.x > A.x)")
 MATCH: RowRecognitionPlan = ROWS.body.row_recognition
+JOINED: Any = select("select * from T#keepall as a, T#keepall as b").body
 SUM = AggregationPlan(function="sorted", arguments=(NUMBER,), type=BOXED_INT, descending=(True,))
 RATE = OutputPlan(every=NUMBER, unit="events")
 OTHER = EventType("other", "row", {})
@@ -44,8 +45,9 @@ CONTRADICTIONS: list[tuple[Any, dict[str, Any], str]] = [
     (INSERT, {"same": True}, "2 positions for the 0 properties of 'U'"),
     (InsertPlan(target=OTHER, stream="istream"), {"nested": 0}, "rows that are events of the target have no nested event"),
     (BODY, {"streams": ()}, "a select without a stream"),
-    (BODY, {"streams": BODY.streams * 2}, "a result set of 1 streams over 2"),
-    (ROWS.body, {"streams": ROWS.body.streams * 2}, "match_recognize over a join"),
+    (BODY, {"streams": BODY.streams * 2}, "a join of 1 streams over 2"),
+    (JOINED, {"row_recognition": MATCH}, "match_recognize over a join"),
+    (JOINED, {"result_set": FORWARD}, "a result set of 1 streams over 2"),
     (BODY, {"output_type": OTHER}, "which is not the output type"),
     (ROWS, {"parameters": (("a", BOXED_INT), ("a", BOXED_INT))}, "substitution parameters that are listed twice: ['a', 'a']"),
     (filter_of(BODY.streams[0]), {"key": IndexKey("z", (NUMBER,))}, "a key over the property 'z', which 'T' does not have"),

@@ -86,10 +86,14 @@ def test_the_batch_tier_refuses_other_sources_and_joins_by_name(compiled: Callab
 
 
 def test_partitioning_refuses_other_sources_and_joins_by_name() -> None:
-    for plan, operator in ((over_timer(statement()), "the stream over a timer"), (joined(), "the join")):
+    unrelated = "no condition says that a property of one stream equals one of each other stream"
+    reasons = (
+        (over_timer(statement()), "the stream over a timer", "it is not known to be local to a key"), (joined(), "the join", unrelated),
+    )
+    for plan, operator, reason in reasons:
         found = partitioning_of([plan], "s")
         assert isinstance(found, Whole)
-        assert found.describe() == f"not at all: {operator} of statement 's': it is not known to be local to a key"
+        assert found.describe() == f"not at all: {operator} of statement 's': {reason}"
 
 
 def test_the_row_tier_refuses_other_sources_by_name() -> None:

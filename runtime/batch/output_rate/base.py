@@ -84,6 +84,9 @@ class Rate(ResultSet):
         self.delayed = self.waits and self.keeps_rows
         if not self.conditioned and (self.after is not None or not isinstance(self.condition, (EveryPeriod, EveryEvents))):
             raise NotCompilable("output first of groups when or after is not computed in columns")
+        rates = (plan.every, plan.crontab, plan.condition)
+        if self.after is not None and plan.selector == "default" and of.rows.aggregations and all(rate is None for rate in rates):
+            raise NotCompilable("aggregations under output after without a rate are not computed in columns")
 
     # ------------------------------------------------------------------ what is kept
 
