@@ -15,6 +15,7 @@ from epl.plan.historical import HistoricalPlan
 from epl.plan.joins import JoinPlan
 from epl.plan.lookups import LookupPlan
 from epl.plan.match_recognize import Condition, Operand, RowPattern, RowRecognitionPlan
+from epl.plan.on_statements import MergeBranchPlan, OnWindowPlan
 from epl.plan.statements import SelectPlan, StatementPlan
 from epl.plan.streams import FilterPlan, NamedWindow, SourcePlan, StorePlan
 from epl.plan.subqueries import SubqueryPlan
@@ -49,6 +50,9 @@ def _statement(plan: StatementPlan) -> Iterator[str]:
 def _streams(plan: StatementPlan) -> Streams:
     """One stream's properties have no prefix, those of several follow the stream's name."""
     body = plan.body
+    if isinstance(body, OnWindowPlan):
+        trigger = body.trigger.alias or body.trigger.event_type.name
+        return [of(body.match.window.name), of(trigger), of("initial")]
     if not isinstance(body, SelectPlan) or len(body.streams) < 2:
         return [plain]
     return [of(stream.alias or stream.event_type.name) for stream in body.streams]
@@ -74,6 +78,8 @@ def _streams_of(value: Any, field: str, streams: Streams) -> Streams:
         return [of(variable) for variable in value.variables]
     if isinstance(value, SubqueryPlan):
         return [plain, *map(of, value.outer), lambda name: "the value"]
+    if isinstance(value, MergeBranchPlan) and not value.matched:
+        return streams[1:]
     if isinstance(value, ContainedPlan):
         return [plain, *(of(level.event_type.name) for level in value.levels)]
     return streams

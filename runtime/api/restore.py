@@ -33,6 +33,9 @@ from runtime.statements.statement import Statement
 from runtime.stores.variables import VariableCell
 from windows.protocol import Damaged, State
 
+SOURCES = frozenset(field.name for field in attrs.fields(HistoricalSources))
+"""What from clauses ask: kinds of what is registered."""
+
 
 @attrs.frozen
 class Provided:
@@ -111,7 +114,10 @@ def restore(
         _declare(runtime, head, clock, provided)
     if provided.register is not None:
         provided.register(runtime)
-    _check_sources(runtime.state().historical, head)
+    with reading("page 'head'"):
+        missing = _missing_source(runtime.state().historical, head)
+    if missing is not None:
+        raise missing
     state = runtime.state()
     _redeploy(runtime, state, head, values)
     with _collector_stopped():
@@ -119,15 +125,18 @@ def restore(
     return runtime
 
 
-def _check_sources(registered: HistoricalSources, head: Mapping[str, Any]) -> None:
-    """Raise EplDeploymentError for methods, databases and static tables that the other runtime had and this one has not."""
+def _missing_source(registered: HistoricalSources, head: Mapping[str, Any]) -> EplDeploymentError | None:
+    """Return the error that names methods, databases or static tables that the other runtime had and this one has not."""
     for what, names in map_of(head.get("historical", {})).items():
-        missing = sorted(set(_names(names)) - getattr(registered, what, {}).keys())
+        if what not in SOURCES:
+            raise Damaged("what is registered is neither methods, databases nor tables")
+        missing = sorted(set(_names(names)) - getattr(registered, what).keys())
         if missing:
-            raise EplDeploymentError(
+            return EplDeploymentError(
                 f"the snapshot uses {what} that are not given: {', '.join(missing)}",
                 hint="Runtime.restore(…, register=f), where f(runtime) registers them"
             )
+    return None
 
 
 @contextmanager
