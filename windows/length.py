@@ -62,7 +62,7 @@ class LengthView(SlidingView):
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         gone = self.remove(old) if old else []
         self.add(new)
-        while len(self.entries) - len(self.removed) > self.size:
+        for _ in range(len(self.entries) - len(self.removed) - self.size):
             gone.append(self.pop_oldest())
         if new or gone:
             self.child.update(new, gone)

@@ -92,8 +92,11 @@ def compile_row(
     return _compiled(("row", given_locals), tuple(expressions), environment, arity, write)
 
 
-def compile_event(expressions: Sequence[TypedExpression], event_class: type[Event], environment: Environment) -> Callable[..., Any]:
-    """Compile ``f(e0, insert_stream, aggregations)`` → an event of the class ``event_class`` that holds the expressions' values."""
+def compile_event(
+    expressions: Sequence[TypedExpression], event_class: type[Event], environment: Environment, arity: int = 1
+) -> Callable[..., Any]:
+    """Compile ``f(row, insert_stream, aggregations)`` → an event of ``event_class`` that holds the expressions' values; ``row`` is the
+    event of one stream, or the tuple of those of several."""
     def write(printer: Printer) -> tuple[str, str]:
         values = [printer.value(e) for e in expressions]
         if event_class.type.open or event_class.type.kind == "variant":
@@ -102,9 +105,11 @@ def compile_event(expressions: Sequence[TypedExpression], event_class: type[Even
             fields = zip(event_class.fields, values, strict=True)
             lines = ["r = new(event_class)", *(f"r.{field} = {value}" for field, value in fields), "return r"]
         printer.bindings |= {"event_class": event_class, "new": object.__new__}
-        return _signature(1, "insert_stream", "aggregations"), "\n    ".join(lines)
+        if arity == 1:
+            return _signature(1, "insert_stream", "aggregations"), "\n    ".join(lines)
+        return "row, insert_stream, aggregations", "\n    ".join([f"{_signature(arity)} = row", *lines])
 
-    return _compiled("event", (event_class, *expressions), environment, 1, write)
+    return _compiled("event", (event_class, *expressions), environment, arity, write)
 
 
 def compile_scalar(expression: TypedExpression, environment: Environment, arity: int = 1, given_locals: int = 0) -> Callable[..., Any]:

@@ -65,6 +65,8 @@ class Projection:
         self.make = _maker(plan, columns, environment)
         self.passes = None if having is None else scalar_function(having, environment, plan.arity)
         self.key = _order_key(order_by, environment, plan.arity) if order_by else None
+        self.only_makes = self.passes is None and self.key is None
+        """Whether each row gives an event, in the same order."""
 
     @classmethod
     def of(cls, plan: ResultSetPlan, environment: Environment) -> Projection:
@@ -93,11 +95,7 @@ def _maker(plan: ResultSetPlan, columns: Sequence[TypedExpression], environment:
         forward = plan.forward
         missing = event_class(plan.output_type)(*[None] * len(plan.output_type.properties))
         return lambda row, insert_stream, readers: row[forward] or missing
-    if plan.arity == 1:
-        return compile_event(columns, event_class(plan.output_type), environment)
-    row_class = event_class(plan.output_type)
-    values = row_function(columns, environment, plan.arity)
-    return lambda row, insert_stream, readers: row_class(*values(row, insert_stream, readers))
+    return compile_event(columns, event_class(plan.output_type), environment, plan.arity)
 
 
 def _order_key(order_by: Sequence[OrderKey], environment: Environment, arity: int) -> Callable[[Row, bool, Readers], Any]:
@@ -112,6 +110,8 @@ class Finish:
         self._key = key_maker(types, directions, environment.settings.sort_using_collator) if plan.order_by else None
         self._distinct = plan.distinct
         self._limit = None if plan.limit is None else _limiter(plan.limit, environment)
+        self.changes = bool(plan.order_by or plan.limit or plan.distinct)
+        """Whether it gives other rows than it gets, or in another order."""
 
     def __call__(self, batch: OutputRows) -> list[Event]:
         events = batch.events

@@ -80,6 +80,16 @@ class Unaggregated(ResultSet):
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         super().__init__(plan, environment)
         self._projection = Projection.of(plan, environment)
+        self._plain = self._projection.only_makes and not self.finish.changes
+
+    def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        if not self._plain:
+            super().update(new, old)
+            return
+        make = self._projection.make
+        gone = [make(row, False, NO_READERS) for row in old] if old and self.needs_old else NO_EVENTS
+        rows = [make(row, True, NO_READERS) for row in new] if new and self.needs_new else NO_EVENTS
+        self.emit(rows, gone, force=not new and not old)
 
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
         if old and self.needs_old:
