@@ -75,6 +75,14 @@ def joined(length: int) -> str:
     return f"@name('s0') select a.key as k, a.x as ax, b.x as bx from A#length({length}) as a, B#length({length}) as b where a.key = b.key"
 
 
+MERGE = """create window Totals#keepall as (symbol string, total long, px double);
+@name('s0') on Trade t merge Totals w where w.symbol = t.symbol
+when matched then update set w.total = w.total + t.volume, w.px = t.price
+when not matched then insert select t.symbol as symbol, cast(t.volume, long) as total, t.price as px"""
+INTO_TABLE = """create table Totals(symbol string primary key, total sum(int), c count(*));
+@name('s0') into table Totals select sum(volume) as total, count(*) as c from Trade group by symbol"""
+
+
 def sliding(length: int) -> str:
     return f"@name('s0') select avg(price) as a, max(price) as m from Trade#length({length})"
 
@@ -114,6 +122,8 @@ WORKLOADS: dict[str, Workload] = {w.name: w for w in (
     Workload(
         "W8", "window join", joined(1000), _columns(("k", "touch"), ("bx", "exact")), layout="joined", goals=(None, 0.15),
     ),
+    Workload("W9", "named window, merge", MERGE, _columns(("total", "whole"), ("px", "exact")), goals=(None, 0.15)),
+    Workload("W9t", "into table", INTO_TABLE, _columns(("total", "whole"), ("c", "whole")), goals=(None, 0.15)),
     Workload(
         "W10", "output last every 1 sec", "@name('s0') select symbol, sum(volume) as s from Trade group by symbol output last every 1 sec",
         _columns(("symbol", "touch"), ("s", "whole")), moves=True, goals=(10, 0.15),
