@@ -45,6 +45,10 @@ class Feed(Protocol):
 
     def send(self, runtime: Runtime, events: Sequence[Event]) -> None: ...
 
+    def event_at(self, place: int) -> int:
+        """Return which of the events that are being sent came as the row at that place: rows that nothing reads may not have come."""
+        ...
+
 
 @attrs.define
 class Caused:
@@ -123,7 +127,9 @@ class TracePlayer:
         self.listening: list[tuple[str, str]] = []
         """(deployment id, statement name), in order of attachment."""
         self.caused: list[Caused] = []
-        """By place in the batch that is at work; one where there is no batch."""
+        """By event of the batch that is at work; one where there is no batch."""
+        self._feed: Feed | None = None
+        """What sends the batch that is at work."""
         self.listeners: dict[tuple[str, str], Any] = {}
         self.outside: str | None = None
         """Why something did not run in the batch tier, where everything is to."""
@@ -149,7 +155,12 @@ class TracePlayer:
         return runtime
 
     def _on_error(self, error: BaseException, statement: str, event: Event | None) -> None:
-        self.caused[self.runtime.cause.place or 0].errors.append(error)
+        self._cause().errors.append(error)
+
+    def _cause(self) -> Caused:
+        """The part of what is at work that causes a call."""
+        place = self.runtime.cause.place or 0
+        return self.caused[place if self._feed is None else self._feed.event_at(place)]
 
     def restart(self) -> None:
         """Go on in a new runtime, restored from this one's snapshot."""
@@ -211,7 +222,9 @@ class TracePlayer:
         while batch:
             size = len(batch) if self._chance is None else self._chance.randint(1, len(batch))
             piece, batch = batch[:size], batch[size:]
+            self._feed = feed
             self._run([done for done, _ in piece], lambda: feed.send(self.runtime, [event for _, event in piece]))  # noqa: B023 - called at once
+            self._feed = None
 
     def deploy(self, step: Step, done: Done) -> None:
         """Deploy a module; the result says its statements' output columns."""
@@ -299,7 +312,7 @@ class TracePlayer:
         call: dict[str, Any] = {"statement": statement.name, "deployment": self._name_of(statement.deployment_id)}
         call["new"] = [json_row(row) for row in new] or None
         call["old"] = [json_row(row) for row in old] or None
-        self.caused[runtime.cause.place or 0].calls.append(call)
+        self._cause().calls.append(call)
 
     def _id_of(self, name: str) -> str:
         return self.ids.get(name, name)

@@ -26,13 +26,24 @@ from runtime.spark.sources import SEQUENCE, Sources
 from windows.event import Event
 
 
+class JobOfPlaces(Job):
+    """Notes which rows of a micro-batch it gets, in order: their sequence numbers."""
+
+    places: Sequence[int] = ()
+
+    def process_batch(self, batch_id: int, table: pa.Table, newest: int | None = None) -> None:
+        """Process the micro-batch as every job does."""
+        self.places = sorted(map(int, table[SEQUENCE].to_numpy()))
+        super().process_batch(batch_id, table, newest)
+
+
 @attrs.define
 class MicroBatches:
     """Sends to runtimes, each by a driver of its own: batch ids run on until another runtime comes."""
 
     name = "spark"
     spark: SparkSession
-    host: Job | None = None
+    host: JobOfPlaces | None = None
 
     def refusal(self, runtime: Runtime, event: Event) -> str | None:
         """Return why the event cannot be a row of a DataFrame, None where it can: every value must come back from its column as it was."""
@@ -60,9 +71,13 @@ class MicroBatches:
         except MicroBatchError as error:
             raise host.error or error from error
 
-    def _host(self, runtime: Runtime, sources: Sources) -> Job:
+    def event_at(self, place: int) -> int:
+        """Return which of the events came as the row at that place: Spark does not bring those that no statement reads."""
+        return self.host.places[place] if self.host is not None and self.host.places else place
+
+    def _host(self, runtime: Runtime, sources: Sources) -> JobOfPlaces:
         if self.host is None or self.host.runtime is not runtime:
-            self.host = Job(Feed(runtime, sources, Rules()), Keeping({}))
+            self.host = JobOfPlaces(Feed(runtime, sources, Rules()), Keeping({}))
         self.host.feed.sources = sources
         return self.host
 

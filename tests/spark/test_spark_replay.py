@@ -69,6 +69,15 @@ def without_spark(trace: dict[str, Any]) -> dict[str, Any]:
     return {**trace, "steps": [{k: v for k, v in step.items() if k != "spark"} for step in trace["steps"]]}
 
 
+def test_rows_that_spark_does_not_bring_cause_nothing(spark: SparkSession) -> None:
+    """A filter that Spark evaluates drops rows: what the others cause belongs to their own events."""
+    text = "create schema A(k string, v int); @name('few') select k, count(*) as c from A(v > 2)"
+    trace = {**TRACE, "steps": [{"op": "deploy", "epl": text}, *(a("x", value) for value in (1, 3, 2, 4, 0, 5))]}
+    replayed = replay_trace(trace, feed=MicroBatches(spark))
+    assert without_spark(replayed) == replay_trace(trace)
+    assert ["out" in step for step in replayed["steps"][1:]] == [False, True, False, True, False, True]
+
+
 @pytest.mark.parametrize("restart", [False, True])
 def test_every_step_gets_what_it_caused(feed: Counted, restart: bool) -> None:
     plain = replay_trace(TRACE, restart=restart)
