@@ -75,16 +75,21 @@ class Event:
             return extra.__class__ is not Extra or name not in extra.absent
         return name in extra
 
+    def copied(self) -> Event:
+        """Return a new event of the same type with the same values."""
+        raise NotImplementedError
+
     def values(self) -> tuple[Any, ...]:
         """Return the declared properties' values in the type's order."""
         return tuple([getattr(self, f) for f in self.fields])
 
     def replaced(self, changes: dict[str, Any]) -> Event:
         """Return a new event of the same type with some properties changed."""
-        copy = type(self)(*[changes.get(n, v) for n, v in zip(self.type.names, self.values())])
-        extra = self.extra
-        if extra is not None:
-            copy.extra = extra.without(changes) if isinstance(extra, Extra) else extra
+        copy = self.copied()
+        for name, value in changes.items():
+            setattr(copy, field_name(name), value)
+        if isinstance(self.extra, Extra):
+            copy.extra = self.extra.without(changes)
         return copy
 
     def __repr__(self) -> str:
@@ -131,8 +136,11 @@ def _make_class(event_type: EventType) -> type[Event]:
     lines += ["    self.origin = None"] if variant else []
     lines += ["    pass"] if not slots else []
     fill = defined("\n".join(lines), {})["fill"]
+    copied = [f"r.{f} = self.{f}" for f in fields] + (["r.extra = self.extra"] if event_type.open else [])
+    copied += ["r.origin = None"] if variant else []
+    copy = defined("\n    ".join(["def copied(self):", "r = new(self.__class__)", *copied, "return r"]), {"new": object.__new__})["copied"]
     readers = {} if variant else {n: attrgetter(f) for n, f in zip(event_type.names, fields)}
-    body = {"__slots__": slots, "__init__": fill, "type": event_type, "fields": fields, "readers": readers}
+    body = {"__slots__": slots, "__init__": fill, "copied": copy, "type": event_type, "fields": fields, "readers": readers}
     event_class: type[Event] = type(class_name(event_type.name), (VariantEvent if variant else Event,), body)
     return event_class
 

@@ -52,9 +52,9 @@ Write = Callable[[Printer], tuple[str, str]]
 """(printer) → (parameters, body in one line or several): the text of a function."""
 
 
-def _compiled(kind: object, parts: Sequence[object], environment: Environment, arity: int, write: Write) -> Callable[..., Any]:
-    """The function that ``write`` prints for these parts of a plan: printed once for all instances of a statement. What reads cells that
-    each instance has of its own (prev, prior, the context) is a function an instance; all others are one and the same."""
+def compile_text(kind: object, parts: Sequence[object], environment: Environment, arity: int, write: Write) -> Callable[..., Any]:
+    """Return the function that ``write`` prints for these parts of a plan: printed once for all instances of a statement. What reads cells
+    that each instance has of its own (prev, prior, the context) is a function an instance; all others are one and the same."""
     def make() -> tuple[Callable[..., Any], tuple[Callable[[Environment], Any], ...]]:
         printer = Printer(environment, arity)
         parameters, body = write(printer)
@@ -72,12 +72,12 @@ def _compiled(kind: object, parts: Sequence[object], environment: Environment, a
 
 def compile_expression(expression: TypedExpression, environment: Environment, arity: int = 1) -> Callable[..., Any]:
     """Compile ``f(e0, …)`` → the value of one expression over events."""
-    return _compiled("value", (expression,), environment, arity, lambda p: (_signature(arity), f"return {p.value(expression)}"))
+    return compile_text("value", (expression,), environment, arity, lambda p: (_signature(arity), f"return {p.value(expression)}"))
 
 
 def compile_predicate(expression: TypedExpression, environment: Environment, arity: int = 1) -> Callable[..., bool]:
     """Compile ``f(e0, …)`` → whether the expression is true; null is not."""
-    return _compiled("test", (expression,), environment, arity, lambda p: (_signature(arity), _truth(p, expression)))
+    return compile_text("test", (expression,), environment, arity, lambda p: (_signature(arity), _truth(p, expression)))
 
 
 def compile_row(
@@ -89,7 +89,7 @@ def compile_row(
     def write(printer: Printer) -> tuple[str, str]:
         return parameters, f"return ({''.join(f'{printer.value(e)}, ' for e in expressions)})"
 
-    return _compiled(("row", given_locals), tuple(expressions), environment, arity, write)
+    return compile_text(("row", given_locals), tuple(expressions), environment, arity, write)
 
 
 def compile_event(
@@ -109,7 +109,7 @@ def compile_event(
             return _signature(1, "insert_stream", "aggregations"), "\n    ".join(lines)
         return "row, insert_stream, aggregations", "\n    ".join([f"{_signature(arity)} = row", *lines])
 
-    return _compiled("event", (event_class, *expressions), environment, arity, write)
+    return compile_text("event", (event_class, *expressions), environment, arity, write)
 
 
 def compile_scalar(expression: TypedExpression, environment: Environment, arity: int = 1, given_locals: int = 0) -> Callable[..., Any]:
@@ -118,7 +118,7 @@ def compile_scalar(expression: TypedExpression, environment: Environment, arity:
     locals_ = map(local_name, range(given_locals))
     parameters = _signature(arity, "insert_stream", "aggregations", *locals_)
     kind = ("scalar", given_locals)
-    return _compiled(kind, (expression,), environment, arity, lambda p: (parameters, f"return {p.value(expression)}"))
+    return compile_text(kind, (expression,), environment, arity, lambda p: (parameters, f"return {p.value(expression)}"))
 
 
 def _truth(printer: Printer, expression: TypedExpression) -> str:

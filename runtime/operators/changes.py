@@ -1,34 +1,58 @@
-"""Changes of an event's properties: update istream, on … update."""
+"""Changed copies of an event: update istream, on … update, on … merge. All assignments are one generated function."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
-from epl.generated_code import field_name
+from epl.generated_code import field_name, literal
 from epl.plan.assignments import PropertyAssignment
-from epl.plan.expressions import TypedExpression
 from epl.value_types import Scalar
-from windows.event import Event
+from runtime.expressions import Environment
+from runtime.expressions.compiled import compile_text
+from runtime.expressions.printer import Printer
+from windows.event import Event, Extra
 
-Change = Callable[..., None]
-"""change(changes so far, event, what else its expressions read …): adds its own, a value by property."""
-Compile = Callable[[TypedExpression], Callable[..., Any]]
+
+def compile_changes(
+    assignments: Sequence[PropertyAssignment], event_type: EventType, environment: Environment, arity: int, *, in_turn: bool
+) -> Callable[..., Event]:
+    """Compile ``f(e0, …)`` → a changed copy of the event ``e0``, of its own type.
+
+    ``in_turn``: each assignment sees what those before it have set; otherwise all see the event as it was, but for arrays and maps of which
+    several elements are set.
+    """
+    def write(printer: Printer) -> tuple[str, str]:
+        printer.bindings |= {"fits": _fits, "with_element": _with_element, "sent": _sent}
+        lines = ["e0 = r = e0.copied()" if in_turn else "r = e0.copied()"]
+        for each in assignments:
+            lines += _lines(each, event_type, printer)
+        parameters = ", ".join(f"e{number}" for number in range(arity))
+        return parameters, "\n    ".join([*lines, "return r"])
+
+    return compile_text(("changes", event_type, in_turn), assignments, environment, arity, write)
 
 
-def property_change(plan: PropertyAssignment, event_type: EventType, compiled: Compile) -> Change:
-    """Return what makes the assignment."""
-    evaluate = compiled(plan.value)
+def _lines(plan: PropertyAssignment, event_type: EventType, printer: Printer) -> list[str]:
+    value = printer.value(plan.value)
     if plan.kind == "call":
-        return lambda changes, *events: evaluate(*events)
-    if plan.kind == "value" and _is_primitive(event_type, plan.property):
-        return _primitive_change(plan.property, evaluate)
-    if plan.kind == "value":
-        return lambda changes, *events: changes.__setitem__(plan.property, evaluate(*events))
+        return [value]
+    name, place = literal(plan.property), f"r.{field_name(plan.property)}"
+    then = [f"{place} = v", *([f"r.extra = sent(r.extra, {name})"] if event_type.open else [])]
+    if plan.kind == "value" and not _is_primitive(event_type, plan.property):
+        return [f"v = {value}", *then]
+    if plan.kind == "value":  # a null leaves a primitive property as it is
+        return [f"v = {value}", "if v is not None:", *_indented(then)]
     assert plan.index is not None
-    index = compiled(plan.index)
-    return (_element_change if plan.kind == "element" else _key_change)(plan.property, index, evaluate)
+    index = printer.value(plan.index)
+    if plan.kind == "element":
+        return [f"a, i = {place}, {index}", f"if fits(a, i, {name}):", *_indented([f"v = with_element(a, i, {value})", *then])]
+    return [f"a = {place}", "if a is not None:", *_indented([f"v = {{**a, {index}: {value}}}", *then])]
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
 
 
 def _is_primitive(event_type: EventType, name: str) -> bool:
@@ -36,42 +60,24 @@ def _is_primitive(event_type: EventType, name: str) -> bool:
     return isinstance(value_type, Scalar) and value_type.primitive
 
 
-def _primitive_change(name: str, evaluate: Callable[..., Any]) -> Change:
-    """A null leaves the property as it is."""
-
-    def change(changes: dict[str, Any], *events: Event) -> None:
-        value = evaluate(*events)
-        if value is not None:
-            changes[name] = value
-
-    return change
+def _fits(array: Any, index: int | None, name: str) -> bool:
+    """Whether there is an element to set; an index outside of the array is an error."""
+    if array is None or index is None:
+        return False
+    if not 0 <= index < len(array):
+        raise EplRuntimeError(f"Array length {len(array)} less than index {index} for property '{name}'")
+    return True
 
 
-def _element_change(name: str, index: Callable[..., Any], evaluate: Callable[..., Any]) -> Change:
-    field = field_name(name)
-
-    def change(changes: dict[str, Any], *events: Event) -> None:
-        array, at = changes.get(name, getattr(events[0], field)), index(*events)
-        if array is None or at is None:
-            return
-        if not 0 <= at < len(array):
-            raise EplRuntimeError(f"Array length {len(array)} less than index {at} for property '{name}'")
-        changed = list(array)
-        changed[at] = evaluate(*events)
-        changes[name] = changed
-
-    return change
+def _with_element(array: Sequence[Any], index: int, value: Any) -> list[Any]:
+    changed = list(array)
+    changed[index] = value
+    return changed
 
 
-def _key_change(name: str, key: Callable[..., Any], evaluate: Callable[..., Any]) -> Change:
-    field = field_name(name)
-
-    def change(changes: dict[str, Any], *events: Event) -> None:
-        mapping = changes.get(name, getattr(events[0], field))
-        if mapping is not None:
-            changes[name] = {**mapping, key(*events): evaluate(*events)}
-
-    return change
+def _sent(extra: dict[str, Any] | None, name: str) -> dict[str, Any] | None:
+    """What a map event holds besides its declared properties, once this one has a value."""
+    return extra.without((name,)) if isinstance(extra, Extra) else extra
 
 
-__all__ = ["property_change"]
+__all__ = ["compile_changes"]

@@ -8,9 +8,10 @@ from epl.plan.on_statements import MergeActionPlan, MergeBranchPlan, OnMergePlan
 from epl.plan.statements import InsertPlan
 from runtime.expressions import Environment, compile_predicate
 from runtime.expressions.compiled import compile_row
+from runtime.operators.changes import compile_changes
 from runtime.operators.insert_into import Routing, converter
 from runtime.operators.operator_context import OperatorContext
-from runtime.statements.on_window import RowChanges, RunningOnWindow
+from runtime.statements.on_window import RunningOnWindow
 from windows.event import Event, event_class
 
 
@@ -21,6 +22,13 @@ class Outcome:
         self.new: list[Event] = []
         self.old: list[Event] = []
         self.routed: list[tuple[Routing, Event]] = []
+
+    def withdraw(self, row: Event) -> None:
+        """Take back a new row, which was one of the last."""
+        for place in range(len(self.new) - 1, -1, -1):
+            if self.new[place] is row:
+                del self.new[place]
+                return
 
 
 class Subject:
@@ -37,15 +45,16 @@ class Subject:
         if before is initial:
             outcome.old.append(initial)
         else:
-            outcome.new = [each for each in outcome.new if each is not before]
+            outcome.withdraw(before)
         outcome.new.append(row)
         self.events = row, event, initial
 
     def delete(self, outcome: Outcome) -> None:
         before, _, initial = self.events
-        if before is initial and not self.deleted:
+        if before is not initial:
+            outcome.withdraw(before)
+        elif not self.deleted:
             outcome.old.append(initial)
-        outcome.new = [each for each in outcome.new if each is not before]
         self.deleted = True
 
 
@@ -110,8 +119,8 @@ def _act(plan: MergeActionPlan, merge: OnMergePlan, arity: int, context: Operato
     if plan.kind == "delete":
         return Subject.delete
     if plan.kind == "update":
-        changes = RowChanges(plan.assignments, merge.match.window.event_type, context.environment)
-        return lambda subject, outcome: None if subject.deleted else subject.update(changes.of(*subject.events), outcome)
+        changed = compile_changes(plan.assignments, merge.match.window.event_type, context.environment, 3, in_turn=True)
+        return lambda subject, outcome: None if subject.deleted else subject.update(changed(*subject.events), outcome)
     assert plan.insert is not None
     return _insertion(plan, plan.insert, merge, arity, context)
 

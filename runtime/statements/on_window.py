@@ -3,14 +3,11 @@ raises, it stays as it was."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from epl.event_types import EventType
-from epl.plan.assignments import PropertyAssignment
 from epl.plan.on_statements import MatchPlan, OnSelectPlan, OnUpdatePlan, OnWindowPlan
 from runtime import result_set
-from runtime.expressions import Environment, compile_expression, compile_predicate
-from runtime.operators.changes import property_change
+from runtime.expressions import compile_predicate
+from runtime.operators.changes import compile_changes
 from runtime.operators.insert_into import Inserter
 from runtime.operators.operator_context import OperatorContext
 from runtime.statements.on_event import OnEvent
@@ -65,23 +62,6 @@ class RunningOnWindow(OnEvent):
         self._matches.close()
 
 
-class RowChanges:
-    """Assignments to a row of the type; each sees what those before it have set."""
-
-    def __init__(self, assignments: Sequence[PropertyAssignment], event_type: EventType, environment: Environment) -> None:
-        self._changes = [property_change(each, event_type, lambda e: compile_expression(e, environment, 3)) for each in assignments]
-
-    def of(self, row: Event, event: Event, initial: Event) -> Event:
-        """Return a changed copy of the row."""
-        copy = row.replaced({})
-        for change in self._changes:
-            changes: dict[str, Any] = {}
-            change(changes, copy, event, initial)
-            if changes:
-                copy = copy.replaced(changes)
-        return copy
-
-
 class RunningOnDelete(RunningOnWindow):
     """Listeners get the deleted rows as insert stream."""
 
@@ -97,13 +77,13 @@ class RunningOnUpdate(RunningOnWindow):
 
     def __init__(self, plan: OnUpdatePlan, context: OperatorContext) -> None:
         super().__init__(plan, context)
-        self._changes = RowChanges(plan.assignments, plan.match.window.event_type, context.environment)
+        self._changed = compile_changes(plan.assignments, plan.match.window.event_type, context.environment, 3, in_turn=True)
 
     def trigger(self, event: Event) -> None:
         rows = self._matches.of(event)
         if not rows:
             return
-        changed = [self._changes.of(row, event, row) for row in rows]
+        changed = [self._changed(row, event, row) for row in rows]
         self._store.change(changed, rows)
         self._context.output.update(changed, rows)
 
@@ -131,4 +111,4 @@ class RunningOnSelect(RunningOnWindow):
             self._store.change(NO_EVENTS, list(dict.fromkeys(row for row, _ in pairs)))
 
 
-__all__ = ["Matches", "RowChanges", "RunningOnDelete", "RunningOnSelect", "RunningOnUpdate", "RunningOnWindow"]
+__all__ = ["Matches", "RunningOnDelete", "RunningOnSelect", "RunningOnUpdate", "RunningOnWindow"]

@@ -1,12 +1,10 @@
 """update istream T set … where …: one statement's part in the chain of updates (runtime.event_loop.stream_updates)."""
 from __future__ import annotations
 
-from typing import Any
-
 from epl.plan.on_statements import UpdateIstreamPlan
 from epl.plan.streams import filter_of
-from runtime.expressions import compile_expression, compile_predicate
-from runtime.operators.changes import property_change
+from runtime.expressions import compile_predicate
+from runtime.operators.changes import compile_changes
 from runtime.operators.operator_context import OperatorContext
 from runtime.statements.on_event import Stateless
 from windows.event import Event
@@ -19,7 +17,7 @@ class RunningUpdate(Stateless):
         super().__init__(context)
         self._type = filter_of(plan.stream).event_type
         self._where = None if plan.where is None else compile_predicate(plan.where, context.environment, 1)
-        self._changes = [property_change(a, self._type, lambda e: compile_expression(e, context.environment, 1)) for a in plan.assignments]
+        self._changed = compile_changes(plan.assignments, self._type, context.environment, 1, in_turn=False)
         self._drops = context.plan.drop
         self._order = (context.plan.priority, context.order(0)[1])
 
@@ -28,10 +26,7 @@ class RunningUpdate(Stateless):
             return event
         if self._drops:
             return None
-        changes: dict[str, Any] = {}
-        for change in self._changes:
-            change(changes, event)
-        changed = event.replaced(changes)
+        changed = self._changed(event)
         self._context.output.update((changed,), (event,))
         return changed
 

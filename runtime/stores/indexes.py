@@ -27,7 +27,7 @@ KeyOf = Callable[[Event], Any]
 class Index(Protocol):
     """A row that is added twice is held once; one that is not held may be removed."""
 
-    def update(self, new: Rows, old: Rows) -> None: ...
+    def update(self, new: Rows, old: Sequence[Event]) -> None: ...
 
     def clear(self) -> None: ...
 
@@ -43,12 +43,14 @@ class HashIndex:
         self.find: Callable[[Any], Rows | None] = self._buckets.get
         """The rows of a key, None where there are none."""
 
-    def update(self, new: Rows, old: Rows) -> None:
+    def update(self, new: Rows, old: Sequence[Event]) -> None:
         buckets, key_of = self._buckets, self._key_of
+        replaced = old[0] if len(old) == 1 and new else None
+        # a changed row takes the place of its key's only row at once: no dict is made for the moment when both are there
         for row in new:
             key = key_of(row)
             bucket = buckets.get(key)
-            if bucket is None:
+            if bucket is None or (replaced is not None and bucket.__class__ is tuple and bucket[0] is replaced):
                 buckets[key] = (row,)
             elif bucket.__class__ is dict:
                 bucket[row] = None
@@ -76,7 +78,7 @@ class UniqueIndex(HashIndex):
 
     __slots__ = ()
 
-    def update(self, new: Rows, old: Rows) -> None:
+    def update(self, new: Rows, old: Sequence[Event]) -> None:
         buckets, key_of = self._buckets, self._key_of
         for row in new:
             buckets[key_of(row)] = (row,)
