@@ -1,4 +1,4 @@
-"""Methods of the aggregations that keep events: ``window(*).countEvents()``, ``sorted(price).floorEvent(10)``.
+"""Methods of aggregations: those that keep events, ``window(*).countEvents()``, ``sorted(price).floorEvent(10)``, and sketches.
 
 A method is data; the readers of runtime.aggregation have the Python methods named in ``python``.
 """
@@ -13,13 +13,13 @@ import attrs
 
 @attrs.frozen
 class AggregationMethod:
-    """``parameters``: key (a value of the sort criterion's type), flag (a boolean), value (an expression over the event found). ``result``:
-    event, events, key, map (key → events), value (of the parameter), boolean, int."""
+    """``parameters``: key (a value of the sort criterion's type), flag (a boolean), value (an expression over the event found), counted
+    (what a sketch counts). ``result``: event, events, key, map (key → events), value (of the parameter), boolean, int, long, top values."""
 
     name: str
     python: str
-    result: Choice["event", "events", "key", "map", "value", "boolean", "int"]
-    parameters: tuple[Choice["key", "flag", "value"], ...] = ()
+    result: Choice["event", "events", "key", "map", "value", "boolean", "int", "long", "top values"]
+    parameters: tuple[Choice["key", "flag", "value", "counted"], ...] = ()
     summary: str = ""
 
 
@@ -42,10 +42,12 @@ BETWEEN: tuple[Kind, ...] = ("key", "flag", "key", "flag")
 WINDOW_METHODS = _by_name(
     AggregationMethod("first", "first_event", "event", summary="the oldest event"),
     AggregationMethod("last", "last_event", "event", summary="the newest event"),
+    AggregationMethod("window", "events", "events", summary="all events in order of arrival; null without events"),
     AggregationMethod("countEvents", "count_events", "int", summary="how many events there are"),
     AggregationMethod("listReference", "all_events", "events", summary="all events in order of arrival"),
 )
-"""Of ``window``, by name in lower case. ``first`` and ``last`` also take an expression over the event."""
+"""Of ``window``, by name in lower case. ``first``, ``last`` and ``window`` also take ``*`` or an expression over the event, ``first`` and
+``last`` also ``*`` and a constant index."""
 
 SORTED_METHODS = _by_name(
     *_near("floor", "largest key that is not above the one given"),
@@ -72,7 +74,15 @@ SORTED_METHODS = _by_name(
 )
 """Of ``sorted``, by name in lower case."""
 
-METHODS: Mapping[str, Mapping[str, AggregationMethod]] = {"window": WINDOW_METHODS, "sorted": SORTED_METHODS}
+SKETCH_METHODS = _by_name(
+    AggregationMethod("countMinSketchFrequency", "frequency", "long", ("counted",), "how often a value has come, at most"),
+    AggregationMethod("countMinSketchTopk", "top_values", "top values", (), "the most frequent values, each with value and frequency"),
+)
+"""Of ``countMinSketch``, by name in lower case."""
+
+METHODS: Mapping[str, Mapping[str, AggregationMethod]] = {
+    "window": WINDOW_METHODS, "sorted": SORTED_METHODS, "countminsketch": SKETCH_METHODS,
+}
 """By the aggregation's canonical name."""
 
 __all__ = ["METHODS", "AggregationMethod"]

@@ -8,12 +8,14 @@ of the plans are in runtime.aggregation, under the plan's ``function``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Literal as Choice
 
 import attrs
 
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
-from epl.plan.expressions import Constant, StreamEvent, TimeSpan, TypedExpression, VariableValue
+from epl.functions.sketches import SketchSettings
+from epl.plan.expressions import Constant, StreamEvent, StreamProperty, TimeSpan, TypedExpression, VariableValue
 from epl.plan.result_set import AggregationPlan
 from epl.value_types import (
     BIG_DECIMAL,
@@ -21,10 +23,13 @@ from epl.value_types import (
     BOXED_DOUBLE,
     BOXED_INT,
     BOXED_LONG,
+    NULL,
+    STRING,
     ArrayType,
     Scalar,
     ValueType,
     is_boolean,
+    is_null,
     is_numeric,
 )
 
@@ -63,13 +68,20 @@ class AggregationCall:
 
 @attrs.frozen
 class AggregationSpec:
-    """An aggregation function: ``bind`` types a call or raises EplValidationError."""
+    """An aggregation function: ``bind`` types a call or raises EplValidationError. ``only``: where alone it may occur, for refusals."""
 
     name: str
     bind: Callable[[AggregationCall], AggregationPlan]
     summary: str = ""
     signature: str = ""
     """As calls are written, `` | `` between the forms."""
+    only: Choice["", "in create-table statements", "with into-table"] = ""
+
+    def refuse_elsewhere(self, where: str) -> None:
+        """Raise EplValidationError where the function may not occur in ``where``."""
+        if self.only not in ("", where):
+            written = self.signature.split("(")[0]
+            raise EplValidationError(f"Count-min-sketch aggregation function '{written}' can only be used {self.only}")
 
 
 # ------------------------------------------------------------------ arguments
@@ -255,8 +267,9 @@ def _nth(call: AggregationCall) -> AggregationPlan:
     if len(call.arguments) != 2:
         raise EplValidationError(message)
     value, index = call.arguments
-    if value is None or not isinstance(index, Constant) or not isinstance(index.value, int):
+    if not isinstance(index, Constant) or not isinstance(index.value, int):
         raise EplValidationError(message)
+    value = whole_event(call) if value is None else value
     return call.plan("nth", (value,), value.type.boxed, constants=(index.value,))
 
 
@@ -335,11 +348,31 @@ def _grouping(call: AggregationCall) -> AggregationPlan:
 
 
 def _count_min_sketch(call: AggregationCall) -> AggregationPlan:
-    raise EplValidationError(f"Count-min-sketch aggregation function '{call.name}' can only be used in create-table statements")
+    """Of a table's column; the one argument, if any, is the Constant of its SketchSettings."""
+    _refuse_distinct(call, "countMinSketch")
+    settings = call.arguments[0] if len(call.arguments) == 1 else None
+    if call.arguments and not (isinstance(settings, Constant) and isinstance(settings.value, SketchSettings)):
+        raise EplValidationError(
+            "Count-min-sketch aggregation function 'countMinSketch'  expects either no parameter or a single json parameter object"
+        )
+    chosen = settings.value if isinstance(settings, Constant) else SketchSettings()
+    text = StreamProperty(type=STRING, stream=0, name="value")
+    return AggregationPlan(function="countminsketch", arguments=(text,), type=NULL, constants=(chosen,), ever=True)
 
 
 def _count_min_sketch_add(call: AggregationCall) -> AggregationPlan:
-    raise EplValidationError(f"Count-min-sketch aggregation function '{call.name}' can only be used with into-table")
+    _refuse_distinct(call, "countMinSketchAdd")
+    if len(call.arguments) != 1:
+        raise EplValidationError("Count-min-sketch aggregation function 'countMinSketchAdd' requires a single parameter expression")
+    value = whole_event(call) if call.arguments[0] is None else call.arguments[0]
+    if is_null(value.type):
+        raise EplValidationError("Invalid null-type parameter")
+    return call.plan("countminsketch", (value,), NULL, ever=True)
+
+
+def _refuse_distinct(call: AggregationCall, name: str) -> None:
+    if call.distinct:
+        raise EplValidationError(f"Count-min-sketch aggregation function '{name}' is not supported with distinct")
 
 
 AGGREGATIONS: Mapping[str, AggregationSpec] = {
@@ -382,7 +415,10 @@ AGGREGATIONS: Mapping[str, AggregationSpec] = {
         AggregationSpec("sorted", _by_criteria("sorted"), "events in order of criteria", "sorted(criterion [asc|desc], …)"),
         AggregationSpec("grouping", _grouping, "1 if the rollup level lacks the key, else 0", "grouping(key)"),
         AggregationSpec("grouping_id", _grouping, "grouping() of several keys as the bits of a number", "grouping_id(key, key, …)"),
-        AggregationSpec("countminsketch", _count_min_sketch, "approximate counts; in tables only", "countMinSketch([settings])"),
+        AggregationSpec("countminsketch", _count_min_sketch, "approximate counts of strings; a table's column",
+            "countMinSketch([{settings}])", only="in create-table statements"),
+        AggregationSpec("countminsketchadd", _count_min_sketch_add, "counts a string in a countMinSketch",
+            "countMinSketchAdd(value[, filter: condition])", only="with into-table"),
     )
 }
 """By lower-case name."""

@@ -33,6 +33,7 @@ from runtime.aggregation.numeric import (
     SumBigDecimal,
 )
 from runtime.aggregation.rates import RateByClock, RateByTimestamp
+from runtime.aggregation.sketch import CountMinSketch
 from runtime.aggregation.user import UserAccumulator
 from runtime.aggregation.wrappers import Distinct, Filtered
 from runtime.clock.periods import add_period
@@ -228,6 +229,7 @@ def _rate(a: Arguments) -> Any:
 
 FACTORIES: Mapping[str, Factory] = {
     **{function: _plain(lambda a: PLAIN_MAKERS[a.plan.function](a)()) for function in PLAIN_MAKERS},
+    "count in a table": _plain(lambda a: CountRows()),
     "avg": _plain(_average),
     "median": _plain(lambda a: Median(a.value)),
     "stddev": _plain(lambda a: StandardDeviation(a.value)),
@@ -246,6 +248,7 @@ FACTORIES: Mapping[str, Factory] = {
     "sorted": _criteria(last=None),
     "minbyever": _best_ever(last=False),
     "maxbyever": _best_ever(last=True),
+    "countminsketch": _plain(lambda a: CountMinSketch(a.value, a.plan.constants[0])),
 }
 
 

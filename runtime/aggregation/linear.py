@@ -119,6 +119,18 @@ class WindowOf:
         event = self.kept.at(-1)
         return None if event is None else of_event(event)
 
+    def first_event_at(self, index: int) -> Event | None:
+        return self.kept.at(index) if index >= 0 else None
+
+    def last_event_at(self, index: int) -> Event | None:
+        return self.kept.at(-index - 1) if index >= 0 else None
+
+    def events(self) -> list[Event] | None:
+        return list(self.kept.events()) or None
+
+    def events_value(self, of_event: Callable[[Event], Any]) -> list[Any] | None:
+        return [of_event(event) for event in self.kept.events()] or None
+
     def count_events(self) -> int:
         return len(self.kept.entries)
 

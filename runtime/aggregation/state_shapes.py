@@ -70,6 +70,7 @@ Make = Callable[[AggregationPlan, Sequence[Check]], Shape]
 
 SHAPES: Mapping[str, Make] = {
     "count": lambda plan, values: COUNT,
+    "count in a table": lambda plan, values: COUNT,
     "sum": _sum,
     "avg": _sum,
     "min": _extreme,

@@ -2,6 +2,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
 
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.binding import StatementRefusal
@@ -9,22 +12,25 @@ from epl.analysis.expressions.conversions import type_name
 from epl.analysis.expressions.table_access import check_count, check_types
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.event_types import EventOf
+from epl.event_types import EventOf, EventType
 from epl.plan.expression_text import expression_text as typed_text
-from epl.plan.expressions import Aggregated, Constant, TypedExpression
+from epl.plan.expressions import Aggregated, Constant, TimeSpan, TypedExpression
 from epl.plan.result_set import AggregationPlan
 from epl.plan.tables import IntoColumn, IntoTable, Table, TableColumn, TableKeys, TableValue
 from epl.plan.walk import expressions_of
 from epl.syntax import Call, Chain, GroupElement, Select
 from epl.unparse import expression_text
-from epl.value_types import Scalar, ValueType
+from epl.value_types import ArrayType, Scalar, ValueType
 
 FAMILIES = {
     **dict.fromkeys(("min", "max", "fmin", "fmax", "minever", "maxever", "fminever", "fmaxever"), "extreme"),
     **dict.fromkeys(("firstever", "lastever"), "ever"),
+    **dict.fromkeys(("countminsketch", "countminsketchadd"), "sketch"),
     **dict.fromkeys(("sorted", "minby", "maxby", "minbyever", "maxbyever"), "sorted"),
 }
 """Aggregations of which Esper says more than that they are different."""
+
+MILLISECONDS = {"week": 604_800_000, "day": 86_400_000, "hour": 3_600_000, "minute": 60_000, "second": 1000, "millisecond": 1}
 
 
 def table_of(select: Select, catalog: Catalog) -> Table | None:
@@ -39,7 +45,7 @@ def table_of(select: Select, catalog: Catalog) -> Table | None:
 
 def plan_into(
     table: Table, select: Select, columns: Mapping[str, TypedExpression], group_by: Sequence[TypedExpression],
-    having: TypedExpression | None, collector: Collector,
+    collector: Collector,
 ) -> IntoTable:
     """Return what of the select clause goes where. ``columns``: by name; ``collector``: has the aggregations."""
     if not collector.plans:
@@ -51,18 +57,15 @@ def plan_into(
         raise StatementRefusal(error.message, span=select.span) from error
     if any(element.kind != "expression" for element in select.group_by):
         raise EplUnsupportedError("rollup, cube and grouping sets into a table are not supported", span=select.span)
-    into: list[IntoColumn] = []
     aliases = {item.alias for item in select.items}
-    for name, column in columns.items():
-        if isinstance(column, Aggregated) and name in aliases:
-            into.append(_column(table, name, column, collector.calls[column.slot], select))
-    fed = {each.slot for each in into} - {n.slot for n in (having.walk() if having is not None else ()) if isinstance(n, Aggregated)}
+    into = {name: column for name, column in columns.items() if isinstance(column, Aggregated) and name in aliases}
+    selected = {column.slot for column in into.values()}
     for slot, call in enumerate(collector.calls):
-        if slot not in fed:
+        if slot not in selected:
             raise StatementRefusal(
                 f"Failed to find an expression among the select-clause expressions for expression '{_call_text(call)}'", span=call.span
             )
-    return IntoTable(table, tuple(into))
+    return IntoTable(table, tuple(_column(table, name, column, collector.calls[column.slot], select) for name, column in into.items()))
 
 
 def _call_text(call: Call) -> str:
@@ -87,9 +90,10 @@ def _column(table: Table, name: str, value: Aggregated, call: Call, select: Sele
             f"'{_call_text(call)}': {reason}",
             span=call.span,
         )
-    if value.plan.function == "nth":
-        raise EplUnsupportedError("nth in a table is not supported", span=call.span)
-    return IntoColumn(place, value.slot, value.plan)
+    fed = value.plan
+    if fed.function == "count" and not column.filtered:
+        fed = attrs.evolve(fed, filter=None)  # Esper counts each row in a column that does not declare a filter
+    return IntoColumn(place, value.slot, fed)
 
 
 def _difference(column: TableColumn, declared: AggregationPlan, provided: AggregationPlan, call: Call) -> str | None:
@@ -100,37 +104,61 @@ def _difference(column: TableColumn, declared: AggregationPlan, provided: Aggreg
         return f"The table declares '{column.text}' and provided is '{_call_text(call)}'"
     if family == "sorted" and name != own:
         return f"The required aggregation function name is '{own}' and provided is '{name}'"
+    if family == "sketch":
+        return _of_sketch(column, provided)
     if declared.distinct != provided.distinct:
         return f"The aggregation declares {_a(declared.distinct, 'distinct')} and provided is {_a(provided.distinct, 'distinct')}"
-    return _of_family(declared, provided, family) or _of_values(column, declared, provided)
+    if column.event_type is not None:
+        return _of_events(column.event_type, provided)
+    if family in ("count", "countever"):
+        return _of_nulls(column, provided) or (_of_filter(column, provided) if column.filtered else None)
+    return (
+        _of_extremes(declared, provided, family) or _of_filter(column, provided) or _of_nulls(column, provided)
+        or _of_types(column, provided) or _of_constants(declared, provided)
+    )
 
 
-def _of_family(declared: AggregationPlan, provided: AggregationPlan, family: str) -> str | None:
+def _of_sketch(column: TableColumn, provided: AggregationPlan) -> str | None:
+    counted, value = column.takes[0], provided.arguments[0].type
+    if counted == value:
+        return None
+    return f"Mismatching parameter return type, expected any of [class java.lang.{counted}] but received {type_name(value.boxed)}"
+
+
+def _of_events(event_type: EventType, provided: AggregationPlan) -> str | None:
+    value = provided.type.element if isinstance(provided.type, ArrayType) else provided.type
+    if isinstance(value, EventOf) and value.event_type.is_a(event_type):
+        return None
+    return f"The required event type is '{event_type.name}' and provided is '{value}'"
+
+
+def _of_extremes(declared: AggregationPlan, provided: AggregationPlan, family: str) -> str | None:
     if family in ("extreme", "ever") and declared.function != provided.function:
         return f"The aggregation declares {declared.function} and provided is {provided.function}"
     if family == "extreme" and declared.ever != provided.ever:
         words = {False: "use with data windows", True: "unbound"}
-        return f"The table declares {words[declared.ever]} and provided is {words[provided.ever].removeprefix('use ')}"
+        return f"The table declares {words[declared.ever]} and provided is {words[provided.ever]}"
     return None
 
 
-def _of_values(column: TableColumn, declared: AggregationPlan, provided: AggregationPlan) -> str | None:
-    if column.event_type is not None:
-        event_type = provided.type.element if hasattr(provided.type, "element") else provided.type
-        provided_type = getattr(event_type, "event_type", None)
-        if provided_type is None or not provided_type.is_a(column.event_type):
-            return f"The required event type is '{column.event_type.name}' and provided is '{event_type}'"
+def _of_filter(column: TableColumn, provided: AggregationPlan) -> str | None:
+    filtered = provided.filter is not None
+    if column.filtered == filtered:
         return None
-    if column.filtered != (provided.filter is not None):
-        return (f"The aggregation declares {_a(column.filtered, 'filter expression')} and provided is "
-                f"{_a(provided.filter is not None, 'filter expression')}")
-    if len(column.takes) != len(provided.arguments):
-        return (f"The aggregation declares {_none(bool(column.takes))}ignore nulls and provided is "
-                f"{_none(bool(provided.arguments))}ignore nulls")
+    return f"The aggregation declares {_a(column.filtered, 'filter expression')} and provided is {_a(filtered, 'filter expression')}"
+
+
+def _of_nulls(column: TableColumn, provided: AggregationPlan) -> str | None:
+    if len(column.takes) == len(provided.arguments):
+        return None
+    return f"The aggregation declares {_none(bool(column.takes))}ignore nulls and provided is {_none(bool(provided.arguments))}ignore nulls"
+
+
+def _of_types(column: TableColumn, provided: AggregationPlan) -> str | None:
     for expected, argument in zip(column.takes, provided.arguments):
         if expected.boxed != argument.type.boxed and not _holds(expected, argument):
             return f"The required parameter type is {type_name(expected.boxed)} and provided is {type_name(argument.type.boxed)}"
-    return _of_constants(declared, provided)
+    return None
 
 
 def _holds(expected: ValueType, argument: TypedExpression) -> bool:
@@ -141,11 +169,25 @@ def _holds(expected: ValueType, argument: TypedExpression) -> bool:
 
 
 def _of_constants(declared: AggregationPlan, provided: AggregationPlan) -> str | None:
-    if declared.constants == provided.constants:
+    word = "interval-time" if declared.function == "rate" else "size"
+    own, other = (_milliseconds(each) if declared.function == "rate" else each.constants for each in (declared, provided))
+    if own == other:
         return None
-    texts = [typed_text(c) if isinstance(c, Constant) else c for c in (*declared.constants[:1], *provided.constants[:1])]
-    word = "size" if declared.function == "nth" else "interval-time"
-    return f"The {word} is {texts[0]} and provided is {texts[-1]}"
+    return f"The {word} is {_shown(own)} and provided is {_shown(other)}"
+
+
+def _shown(constants: tuple[Any, ...]) -> str:
+    return ", ".join(typed_text(each) if isinstance(each, TypedExpression) else str(each) for each in constants)
+
+
+def _milliseconds(rate: AggregationPlan) -> tuple[Any, ...]:
+    """The interval of ``rate(10)`` or ``rate(10 sec)``; -1 where it is by timestamps; what is written where it is not constant."""
+    interval = rate.constants[0] if rate.function == "rate" else -1
+    if isinstance(interval, Constant):
+        return (round(interval.value * 1000),)
+    if isinstance(interval, TimeSpan) and all(isinstance(value, Constant) and unit in MILLISECONDS for unit, value in interval.parts):
+        return (round(sum(value.value * MILLISECONDS[unit] for unit, value in interval.parts if isinstance(value, Constant))),)
+    return (interval,)
 
 
 def _a(there: bool, word: str) -> str:

@@ -78,7 +78,7 @@ def analyse(
         order_by = _of_no_row(order_by)
     groups = _without_needless_groups(shape, grouping)
     table = table_of(select, catalog)
-    into = None if table is None else plan_into(table, select, _columns(selection), grouping.keys, having, collector)
+    into = None if table is None else plan_into(table, select, _columns(selection), grouping.keys, collector)
     selector: StreamSelector = select.stream or catalog.settings.default_stream_selector  # type: ignore[assignment]
     return ResultSetPlan(
         shape=shape,
@@ -111,6 +111,8 @@ def _columns(selection: Selection) -> dict[str, TypedExpression]:
 
 def _check_order_by(order_by: tuple[OrderKey, ...], selected: int, select: Select) -> None:
     """Raise StatementRefusal for an aggregation after the first ``selected`` ones, those of the select clause."""
+    if select.into_table is not None:  # there every aggregation is selected
+        return
     if any(isinstance(n, Aggregated) and n.slot >= selected for key in order_by for n in key.expression.walk()):
         raise StatementRefusal(
             "Aggregate functions in the order-by clause must also occur in the select expression", span=select.order_by[0].span

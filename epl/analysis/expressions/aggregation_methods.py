@@ -7,17 +7,30 @@ import attrs
 from epl.analysis.expressions.binding import bind
 from epl.analysis.expressions.conversions import type_name
 from epl.analysis.expressions.rewriting import replaced
-from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.errors import EplValidationError
+from epl.analysis.expressions.scope import AggregationCollector, Scope, ScopeStream
+from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
 from epl.functions.aggregation_methods import METHODS, AggregationMethod
+from epl.functions.sketches import TOP_VALUE
 from epl.plan import expressions as typed
 from epl.plan.expressions import Aggregated, TypedExpression
 from epl.plan.result_set import AggregationPlan
 from epl.plan.tables import TableValue
-from epl.syntax import Lambda, Wildcard
+from epl.syntax import Lambda, Literal, Unary, Wildcard
 from epl.syntax.expressions import Call
-from epl.value_types import BOXED_BOOLEAN, BOXED_INT, OBJECT, ArrayType, CollectionType, MapType, ValueType, is_boolean
+from epl.value_types import (
+    BOXED_BOOLEAN,
+    BOXED_INT,
+    BOXED_LONG,
+    NULL,
+    OBJECT,
+    STRING,
+    ArrayType,
+    CollectionType,
+    MapType,
+    ValueType,
+    is_boolean,
+)
 
 
 def aggregation_of(value: TypedExpression) -> AggregationPlan | None:
@@ -34,6 +47,8 @@ def bind_aggregation_method(value: TypedExpression, call: Call, scope: Scope) ->
     method = None if plan is None else METHODS.get(plan.function, {}).get(call.name.lower())
     if plan is None or method is None:
         return None
+    if plan.function == "countminsketch":
+        return _of_sketch(method, value, call, scope)
     of_event = scope
     if isinstance(value, TableValue):
         assert value.aggregation is not None and value.aggregation.event_type is not None
@@ -55,20 +70,60 @@ def _of_window(
     plan = aggregation_of(value)
     assert plan is not None and plan.stream is not None
     result = _result(method, plan, event_type)
-    if not call.arguments or (len(call.arguments) == 1 and isinstance(call.arguments[0], Wildcard)):
+    arguments = call.arguments
+    if not arguments or (len(arguments) == 1 and isinstance(arguments[0], Wildcard)):
         return typed.AggregationMethodCall(type=result, operand=value, method=method.python, arguments=())
-    if method.name not in ("first", "last") or len(call.arguments) > 1:
+    if method.name not in ("first", "last", "window") or len(arguments) > (1 if method.name == "window" else 2):
         raise EplValidationError("Invalid number of parameters", span=call.span)
-    if isinstance(call.arguments[0], Lambda):
-        return None
+    if len(arguments) == 2:
+        return typed.AggregationMethodCall(
+            type=result, operand=value, method=f"{method.python}_at", arguments=(_constant_index(method, call, scope),)
+        )
+    if isinstance(arguments[0], Lambda):
+        raise EplUnsupportedError(
+            f"The '{method.name}' method of an aggregation does not take a lambda", span=call.span, hint="firstOf, lastOf and where do"
+        )
     event = scope.next_local
-    written = bind(call.arguments[0], attrs.evolve(scope, next_local=event + 1))
+    written = bind(arguments[0], attrs.evolve(scope, next_local=event + 1, aggregations=_NoAggregations()))
     body = _over_event(written, plan.stream, event)
     function = typed.Function(type=body.type, parameters=(event,), body=body)
     selected = () if isinstance(value, TableValue) else (written,)
     return typed.AggregationMethodCall(
-        type=body.type.boxed, operand=value, method=f"{method.python}_value", arguments=(function,), written=selected
+        type=ArrayType(body.type) if method.name == "window" else body.type.boxed, operand=value, method=f"{method.python}_value",
+        arguments=(function,), written=selected,
     )
+
+
+class _NoAggregations(AggregationCollector):
+    """Of an expression over one event that an aggregation keeps."""
+
+    def bind_call(self, call: Call, scope: Scope) -> TypedExpression:
+        raise EplUnsupportedError("An aggregation within a method of an aggregation is not supported", span=call.span)
+
+
+def _constant_index(method: AggregationMethod, call: Call, scope: Scope) -> TypedExpression:
+    """The second argument of ``first(*, n)``."""
+    if not isinstance(call.arguments[0], Wildcard):
+        raise EplValidationError(f"The '{method.name}' method takes an index with the wildcard only: {method.name}(*, 1)", span=call.span)
+    index = call.arguments[1]
+    bound = bind(index, scope) if isinstance(index, (Literal, Unary)) else None
+    if not isinstance(bound, typed.Constant) or type(bound.value) is not int:
+        raise EplValidationError(
+            f"The '{method.name}' aggregation function requires a constant index expression that returns an integer value", span=call.span
+        )
+    return bound
+
+
+def _of_sketch(method: AggregationMethod, value: TypedExpression, call: Call, scope: Scope) -> TypedExpression:
+    if len(call.arguments) != len(method.parameters):
+        words = "a single parameter expression" if method.parameters else "a no parameter expressions"
+        raise EplValidationError(f"Count-min-sketch aggregation function '{method.name}' requires {words}", span=call.span)
+    arguments = tuple(bind(argument, scope) for argument in call.arguments)
+    for argument in arguments:
+        if argument.type not in (STRING, OBJECT, NULL):
+            raise EplUnsupportedError(f"{method.name} takes a String, not {type_name(argument.type.boxed)}", span=call.span)
+    result = BOXED_LONG if method.result == "long" else ArrayType(EventOf(TOP_VALUE))
+    return typed.AggregationMethodCall(type=result, operand=value, method=method.python, arguments=arguments)
 
 
 def _over_event(expression: TypedExpression, stream: int, number: int) -> TypedExpression:

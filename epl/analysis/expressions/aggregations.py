@@ -57,6 +57,7 @@ class Collector(AggregationCollector):
         if name in ("grouping", "grouping_id"):
             return self._grouping(call, scope)
         spec: AggregationSpec = scope.catalog.aggregations[name]
+        spec.refuse_elsewhere("with into-table" if self._into_table else "")
         typed = self._typed(call, name, scope)
         plan = _of_table_events(typed, call) if self._into_table and name in EVENT_AGGREGATIONS else spec.bind(typed)
         if plan.group_by is not None and self._group_by_refusal is not None:
@@ -64,9 +65,9 @@ class Collector(AggregationCollector):
         return Aggregated(slot=self._slot(plan, call), type=plan.type, plan=plan)
 
     def _slot(self, plan: AggregationPlan, call: Call) -> int:
-        for slot, existing in enumerate(self.plans):
-            if existing == plan:
-                return slot
+        """Equal calls share a slot, but each column of a table has its own."""
+        if plan in self.plans and not self._into_table:
+            return self.plans.index(plan)
         self.plans.append(plan)
         self.calls.append(call)
         return len(self.plans) - 1
@@ -166,7 +167,9 @@ def _of_table_events(typed: AggregationCall, call: Call) -> AggregationPlan:
     """An aggregation of events that a table keeps: which of them, and in which order, the table's column says."""
     if typed.name in ("first", "last"):
         raise EplValidationError("For into-table use 'window(*)' or 'window(stream.*)' instead", span=call.span)
-    event = typed.arguments[0] if typed.arguments and typed.arguments[0] is not None else whole_event(typed)
+    event = typed.arguments[0] if typed.arguments else None
+    if event is None and (typed.arguments or typed.name != "window"):
+        event = whole_event(typed)
     if not isinstance(event, StreamEvent) or not isinstance(event.type, EventOf) or len(typed.arguments) > 1:
         words = "For into-table use 'window(*)' or 'window(stream.*)' instead"
         if typed.name != "window":

@@ -29,7 +29,7 @@ from epl.analysis.expressions.remedies import function_call, method_call
 from epl.analysis.expressions.scope import LocalName, Scope
 from epl.analysis.expressions.spatial import bind_spatial, spatial_method
 from epl.analysis.expressions.suggestions import did_you_mean
-from epl.analysis.expressions.table_access import bind_table
+from epl.analysis.expressions.table_access import bind_table, refuse_unreadable
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
 from epl.java_classes import has_method, is_java_class
@@ -126,7 +126,11 @@ def _of_table(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
     if table is None or stream_by_name(first.name, scope) is not None or (scope.unqualified and streams_with(first.name, scope)):
         return None
     access = bind_table(table, node, scope)
-    return None if access is None else follow(access[0], node.links[access[1]:], scope, node)
+    if access is None:
+        return None
+    bound = follow(access[0], node.links[access[1]:], scope, node)
+    refuse_unreadable(bound, node)
+    return bound
 
 
 def _refuse_if_property(first: Name, node: Chain, scope: Scope) -> None:
@@ -403,6 +407,9 @@ def _refuse_dynamic_of_many(value: TypedExpression, node: Chain) -> None:
 
 
 def _property(value: TypedExpression, link: Name, scope: Scope, node: Chain) -> TypedExpression:
+    own = bind_aggregation_method(value, Call(name=link.name, span=link.span), scope)
+    if own is not None:
+        return own
     event_type = event_type_of(value)
     if event_type is not None:
         prop = event_type.property(link.name)

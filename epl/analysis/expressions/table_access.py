@@ -10,7 +10,7 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.tables import Table, TableKeys, TableValue
 from epl.syntax.expressions import Call, Chain, Expression, Index, Name
 from epl.unparse import expression_text
-from epl.value_types import OBJECT, ArrayType, ValueType
+from epl.value_types import NULL, OBJECT, ArrayType, ValueType
 
 EVENT_AGGREGATIONS = ("first", "last", "window", "sorted", "minby", "maxby", "minbyever", "maxbyever")
 """Aggregations that keep events."""
@@ -40,6 +40,15 @@ def bind_table(table: Table, node: Chain, scope: Scope) -> tuple[TypedExpression
     if place is None:
         raise EplValidationError(f"A column '{column.name}' could not be found for table '{table.name}'", span=column.span)
     return TableValue(type=table.columns[place].type.boxed, table=table, keys=bound, column=place), at + 1
+
+
+def refuse_unreadable(value: TypedExpression, node: Chain) -> None:
+    """Refuse a sketch by itself: it is read by its methods."""
+    if isinstance(value, TableValue) and value.column is not None and value.table.columns[value.column].type == NULL:
+        raise EplValidationError(
+            f"Invalid null return type of '{expression_text(node)}', a sketch has no value", span=node.span,
+            hint="use countMinSketchFrequency(value) or countMinSketchTopk()",
+        )
 
 
 def _keys(table: Table, call: Call) -> TypedExpression:

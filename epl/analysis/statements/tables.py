@@ -1,6 +1,8 @@
 """create table: columns, keys, and the aggregations that writers feed."""
 from __future__ import annotations
 
+from typing import Any
+
 import attrs
 
 from epl.analysis.expressions.aggregations import Collector
@@ -11,19 +13,37 @@ from epl.analysis.expressions.table_access import EVENT_AGGREGATIONS
 from epl.analysis.expressions.type_names import find_event_type, resolve_type_name
 from epl.analysis.statements.schemas import column_name, column_type
 from epl.catalog import Catalog
-from epl.errors import EplUnsupportedError, EplValidationError
+from epl.errors import EplValidationError
 from epl.event_types import EventOf, EventType, Property
-from epl.functions.aggregations import AggregationCall
-from epl.plan.expressions import StreamProperty, TypedExpression
+from epl.functions.aggregations import AggregationCall, AggregationSpec
+from epl.functions.sketches import sketch_settings
+from epl.plan.expressions import Constant, StreamProperty, TypedExpression
 from epl.plan.result_set import AggregationPlan
 from epl.plan.statements import CreateTablePlan
 from epl.plan.tables import Table, TableColumn
-from epl.syntax import Call, Chain, Column, CreateTable, EnumConstant, Expression, Name, NamedArgument, TypeName, Wildcard
+from epl.syntax import (
+    ArrayLiteral,
+    Call,
+    Chain,
+    Column,
+    CreateTable,
+    EnumConstant,
+    Expression,
+    JsonObject,
+    Literal,
+    Name,
+    NamedArgument,
+    TypeName,
+    Wildcard,
+)
 from epl.unparse import expression_text
-from epl.value_types import ValueType
+from epl.value_types import BOXED_NAMES, OBJECT, ValueType
 
 NO_WINDOW = ("first", "last", "minby", "maxby")
 """Aggregations of events that a table keeps as ``window`` or ``sorted``."""
+
+IN_A_TABLE = {"count": "count in a table"}
+"""Aggregations that a table keeps in another way: there count and countever count each row, null or not, until it leaves."""
 
 
 def analyse_create_table(body: CreateTable, catalog: Catalog) -> CreateTablePlan:
@@ -58,16 +78,14 @@ def _plain(name: str, written: Column, body: CreateTable, catalog: Catalog) -> T
 
 def _aggregation(name: str, written: Column, catalog: Catalog) -> TableColumn:
     expression = written.expression
-    assert expression is not None
+    assert isinstance(expression, Chain)
     if written.primary_key:
         raise EplValidationError(
             f"Column '{name}' may not be tagged as primary key, an expression cannot become a primary key column", span=written.span
         )
-    call = expression.links[0] if isinstance(expression, Chain) and len(expression.links) == 1 else None
-    if not isinstance(call, Call) or call.name.lower() not in catalog.aggregations or call.name.lower().startswith("grouping"):
-        raise EplValidationError(f"Expression '{expression_text(expression)}' is not an aggregation", span=written.span)
-    if call.name.lower().startswith("countminsketch"):
-        raise EplUnsupportedError("countMinSketch is not supported", span=call.span)
+    call = expression.links[0]
+    if not isinstance(call, Call) or len(expression.links) > 1 or call.name.lower() not in catalog.aggregations:
+        raise _not_an_aggregation(expression, catalog)
     event_type = _event_type(name, written, catalog)
     try:
         if any(isinstance(argument, NamedArgument) for argument in call.arguments):
@@ -78,10 +96,26 @@ def _aggregation(name: str, written: Column, catalog: Catalog) -> TableColumn:
         raise
     except EplValidationError as error:
         raise introduced(error, expression, "table-column") from error
+    kept = attrs.evolve(plan, filter=None, function=IN_A_TABLE.get(plan.function, plan.function))
     return TableColumn(
-        name=name, type=plan.type, aggregation=attrs.evolve(plan, filter=None), takes=takes, filtered=plan.filter is not None,
+        name=name, type=plan.type, aggregation=kept, takes=takes, filtered=plan.filter is not None,
         event_type=event_type if takes_events else None, text=expression_text(expression),
     )
+
+
+def _not_an_aggregation(written: Chain, catalog: Catalog) -> EplValidationError:
+    """What Esper says first: of a name that is no type, then of what follows the first call."""
+    call = written.links[0]
+    if len(written.links) == 1 and isinstance(call, Call):
+        for place, argument in enumerate(call.arguments):
+            if isinstance(argument, Chain):
+                _argument(argument, place, None, catalog)
+    if len(written.links) > 1:
+        try:
+            bind(written, Scope(catalog, (), clause="table-column", allow_previous=False))
+        except EplValidationError as error:
+            return introduced(error, written, "table-column")
+    return EplValidationError(f"Expression '{expression_text(written)}' is not an aggregation", span=written.span)
 
 
 def _event_type(name: str, written: Column, catalog: Catalog) -> EventType | None:
@@ -107,6 +141,9 @@ def _of_events(call: Call, event_type: EventType | None, catalog: Catalog) -> tu
     if name in NO_WINDOW:
         raise EplValidationError("For tables columns, the aggregation function requires the 'sorted(*)' declaration", span=call.span)
     if event_type is None:
+        for place, argument in enumerate(call.arguments):
+            if isinstance(argument, Chain):
+                _argument(argument, place, None, catalog)
         raise EplValidationError(f"The '{name}' aggregation function requires that the event type is provided", span=call.span)
     scope = Scope(catalog, (ScopeStream(None, event_type, has_window=True),), clause="table-column", allow_previous=False)
     collector = Collector(has_remove_stream=True)
@@ -115,26 +152,53 @@ def _of_events(call: Call, event_type: EventType | None, catalog: Catalog) -> tu
 
 
 def _of_values(call: Call, event_type: EventType | None, catalog: Catalog) -> tuple[AggregationPlan, tuple[ValueType, ...]]:
-    arguments = tuple(None if isinstance(each, Wildcard) else _argument(each, place, catalog) for place, each in enumerate(call.arguments))
+    spec: AggregationSpec = catalog.aggregations[call.name.lower()]
+    spec.refuse_elsewhere("in create-table statements")
+    arguments = tuple(
+        None if isinstance(each, Wildcard)
+        else _settings(each) if isinstance(each, JsonObject) and spec.name == "countminsketch"
+        else _argument(each, place, event_type, catalog)
+        for place, each in enumerate(call.arguments)
+    )
     units = catalog.settings.units_per_second
     streams = () if event_type is None else (event_type,)
     typed = AggregationCall(call.name.lower(), arguments, streams, call.distinct, has_remove_stream=True, units_per_second=units)
-    plan: AggregationPlan = catalog.aggregations[call.name.lower()].bind(typed)
+    if call.name.lower() in ("min", "max") and len(arguments) > 1:
+        raise EplValidationError("Implicit conversion from datatype 'Boolean' to numeric is not allowed", span=call.span)
+    plan = spec.bind(typed)
+    if plan.function == "rate by timestamp":
+        raise EplValidationError(
+            "The rate aggregation function in the timestamp-property notation requires data windows", span=call.span,
+            hint="a table keeps rate(seconds)",
+        )
     return plan, tuple(each.type for each in plan.arguments)
 
 
-def _argument(written: Expression, place: int, catalog: Catalog) -> TypedExpression:
-    """A type stands for a value of it; anything else is a constant parameter."""
+def _argument(written: Expression, place: int, event_type: EventType | None, catalog: Catalog) -> TypedExpression:
+    """A type stands for a value of it; anything else is a constant parameter, or an expression over an event of ``@type``."""
     names = [link.name for link in written.links if isinstance(link, Name)] if isinstance(written, Chain) and written.root is None else []
     if isinstance(written, Chain) and names and len(names) == len(written.links):
         name = ".".join(names)
         resolved = resolve_type_name(TypeName(name), catalog.event_types, enums=catalog.enums)
-        if resolved is None or isinstance(resolved, EventOf):
+        if resolved is not None and not isinstance(resolved, EventOf):
+            return StreamProperty(type=resolved, stream=0, name=f"value{place}")
+        if event_type is None:
             raise StatementRefusal(
                 f"Failed to resolve type '{name}': Could not load class by name '{name}', please check imports", span=written.span
             )
-        return StreamProperty(type=resolved, stream=0, name=f"value{place}")
-    return bind(written, Scope(catalog, (), clause="table-column", allow_previous=False))
+    streams = () if event_type is None else (ScopeStream(None, event_type, has_window=True),)
+    return bind(written, Scope(catalog, streams, clause="table-column", allow_previous=False))
+
+
+def _settings(written: JsonObject) -> TypedExpression:
+    return Constant(type=OBJECT, value=sketch_settings({name: _constant(value) for name, value in written.fields}))
+
+
+def _constant(written: Expression) -> tuple[Any, str]:
+    """A value of a JSON object, and the name of its Java class."""
+    if isinstance(written, Literal):
+        return written.value, BOXED_NAMES.get(written.kind, "String" if written.kind == "string" else written.kind)
+    return written, "java.util.ArrayList" if isinstance(written, ArrayLiteral) else "java.util.LinkedHashMap"
 
 
 __all__ = ["analyse_create_table"]
