@@ -150,11 +150,16 @@ def _aggregator(plan: ResultSetPlan, environment: Environment) -> Aggregator:
         return build_aggregator(
             plan.aggregations, plan.group_by, environment, plan.arity, unbound=plan.unbound, reclaim=plan.reclaim
         )
+    key = key_function(plan.group_by, environment, plan.arity) if plan.group_by else lambda row: ()
+    return table_aggregator(plan, environment, key)
+
+
+def table_aggregator(plan: ResultSetPlan, environment: Environment, key: Callable[[Row], Any]) -> TableAggregator:
+    """Return the aggregations of a statement with ``into table``; ``key`` is that of the table's row."""
+    assert plan.into is not None
     store = environment.tables[plan.into.table]
     assert isinstance(store, TableStore)
-    return TableAggregator(
-        plan.into, store, plan.group_by, len(plan.aggregations), environment, plan.arity, rows_leave=not plan.unbound
-    )
+    return TableAggregator(plan.into, store, key, environment, plan.arity, rows_leave=not plan.unbound)
 
 
 class FullyAggregated(Aggregating):

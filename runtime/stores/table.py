@@ -8,7 +8,7 @@ from typing import Any
 from epl.errors import EplRuntimeError
 from epl.plan.tables import IntoColumn, IntoTable, Table, TableColumn
 from runtime.aggregation.factory import Arguments, Readers, Row, arguments_of, factory_of
-from runtime.aggregation.grouped import Aggregator, key_from_state, key_function, key_to_state
+from runtime.aggregation.grouped import Aggregator, key_from_state, key_to_state
 from runtime.aggregation.keys import key_of
 from runtime.aggregation.state_shapes import key_shape, state_shape
 from runtime.expressions import Environment
@@ -180,15 +180,16 @@ class Absent:
 class TableAggregator(Aggregator):
     """The aggregations of a statement that are kept in the rows of a table. Rows of the table stay when the last row has left.
 
-    ``failed``: of rows for which something raised the places of the columns that do not count them, so that they do not leave there either.
+    ``key``: of the table's row for one of the statement. ``failed``: of rows for which something raised the places of the columns that
+    do not count them, so that they do not leave there either.
     """
 
     def __init__(
-        self, into: IntoTable, store: TableStore, group_by: Sequence[Any], slots: int, environment: Environment, arity: int, *,
-        rows_leave: bool,
+        self, into: IntoTable, store: TableStore, key: Callable[[Row], Key], environment: Environment, arity: int, *, rows_leave: bool
     ) -> None:
+        slots = len(into.columns)
         self._store = store
-        self._key: Callable[[Row], Key] = key_function(group_by, environment, arity) if group_by else lambda row: ()
+        self.key = key
         self._feeds = [(each.position, *_feed(each, into, environment, arity)) for each in into.columns]
         self._slots: list[int] = [next(each.position for each in into.columns if each.slot == slot) for slot in range(slots)]
         self._absent: Readers = [Absent()] * slots
@@ -197,7 +198,7 @@ class TableAggregator(Aggregator):
 
     def enter(self, row: Row) -> None:
         try:
-            target = self._store.row_for(self._key(row))
+            target = self._store.row_for(self.key(row))
         except Exception:
             self._note(row, list(range(len(self._feeds))))
             raise
@@ -221,7 +222,7 @@ class TableAggregator(Aggregator):
         failed = self.failed.pop(row, ()) if self.failed else ()
         if len(failed) == len(self._feeds):
             return
-        target = self._store.row_for(self._key(row))
+        target = self._store.row_for(self.key(row))
         failure = None
         for place, (position, value, condition) in enumerate(self._feeds):
             try:
@@ -237,7 +238,11 @@ class TableAggregator(Aggregator):
         return [row for row in rows if len(self.failed.get(row, ())) < every] if self.failed else rows
 
     def readers(self, row: Row) -> Readers:
-        target = self._store.rows.get(self._key(row))
+        return self.readers_of(self.key(row))
+
+    def readers_of(self, key: Key) -> Readers:
+        """Return the aggregations of the table's row; all null where there is none."""
+        target = self._store.rows.get(key)
         return self._absent if target is None else [target.readers[position] for position in self._slots]
 
     def clear(self) -> None:

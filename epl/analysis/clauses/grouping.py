@@ -61,11 +61,15 @@ def analyse_group_by(elements: tuple[GroupElement, ...], scope: Scope) -> Groupi
     for parts in product(*choices):
         level = tuple(sorted({k for part in parts for k in part}))
         if level in levels:
-            named = ", ".join(texts[k] for k in level)
+            named = f"expressions ({', '.join(texts[k] for k in level)})" if level else "the overall grouping '()'"
             raise StatementRefusal(
-                f"Failed to validate the group-by clause, found duplicate specification of expressions ({named})", span=elements[0].span
+                f"Failed to validate the group-by clause, found duplicate specification of {named}", span=elements[0].span
             )
         levels[level] = None
+    if not any(levels):
+        raise StatementRefusal(
+            "Failed to validate the group-by clause, the overall grouping '()' cannot be the only grouping", span=elements[0].span
+        )
     return Grouping(tuple(keys), tuple(levels))
 
 

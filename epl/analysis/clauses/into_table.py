@@ -1,7 +1,7 @@
 """``into table``: which aggregation of a select clause feeds which column of the table."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -11,7 +11,7 @@ from epl.analysis.expressions.binding import StatementRefusal
 from epl.analysis.expressions.conversions import type_name
 from epl.analysis.expressions.table_access import check_count, check_types
 from epl.catalog import Catalog
-from epl.errors import EplUnsupportedError, EplValidationError
+from epl.errors import EplValidationError
 from epl.event_types import EventOf, EventType
 from epl.plan.expression_text import expression_text as typed_text
 from epl.plan.expressions import Aggregated, Constant, TimeSpan, TypedExpression
@@ -52,11 +52,9 @@ def plan_into(
         raise StatementRefusal("Into-table requires at least one aggregation function", span=select.span)
     try:
         check_count(table, len(group_by), "group-by")
-        check_types(table, tuple(group_by), ",".join(map(_text_of, select.group_by)), "group-by")
+        check_types(table, tuple(group_by), ",".join(dict.fromkeys(t for each in select.group_by for t in _texts_of(each))), "group-by")
     except EplValidationError as error:
         raise StatementRefusal(error.message, span=select.span) from error
-    if any(element.kind != "expression" for element in select.group_by):
-        raise EplUnsupportedError("rollup, cube and grouping sets into a table are not supported", span=select.span)
     aliases = {item.alias for item in select.items}
     into = {name: column for name, column in columns.items() if isinstance(column, Aggregated) and name in aliases}
     selected = {column.slot for column in into.values()}
@@ -72,8 +70,12 @@ def _call_text(call: Call) -> str:
     return expression_text(Chain(links=(call,), span=call.span))
 
 
-def _text_of(element: GroupElement) -> str:
-    return ",".join(_text_of(each) if isinstance(each, GroupElement) else expression_text(each) for each in element.items)
+def _texts_of(element: GroupElement) -> Iterator[str]:
+    for each in element.items:
+        if isinstance(each, GroupElement):
+            yield from _texts_of(each)
+        else:
+            yield expression_text(each)
 
 
 def _column(table: Table, name: str, value: Aggregated, call: Call, select: Select) -> IntoColumn:

@@ -65,8 +65,8 @@ class Collector(AggregationCollector):
         return Aggregated(slot=self._slot(plan, call), type=plan.type, plan=plan)
 
     def _slot(self, plan: AggregationPlan, call: Call) -> int:
-        """Equal calls share a slot, but each column of a table has its own."""
-        if plan in self.plans and not self._into_table:
+        """Equal calls share a slot, but each column of a table has its own (with rollup having must find it, as in Esper)."""
+        if plan in self.plans and (self._rollup or not self._into_table):
             return self.plans.index(plan)
         self.plans.append(plan)
         self.calls.append(call)
