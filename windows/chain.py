@@ -18,30 +18,31 @@ from windows.union import UnionView
 __all__ = ["Chain", "PassThrough", "build_chain", "check_chain", "merge_groups"]
 
 
-def build_chain(configs: Sequence[WindowConfig], retain: str | None, context: BuildContext) -> View:
+def build_chain(configs: Sequence[WindowConfig], retain: str | None, context: BuildContext, *, removals: bool = False) -> View:
     """Return the view that a stream's events go into; set its ``child`` to whatever takes the deltas.
 
     No window: events pass through, and an iterator sees nothing. ``retain``: ``union``, ``intersection`` or None (intersection).
+    ``removals``: whether events leave before they come to these windows.
     """
     if not configs:
         return PassThrough()
     if isinstance(configs[0], GroupWin):
-        return _grouped(configs[0], configs[1:], retain, context)
-    return compose(configs, retain, context)
+        return _grouped(configs[0], configs[1:], retain, context, removals)
+    return compose(configs, retain, context, removals)
 
 
-def _grouped(group: GroupWin, configs: Sequence[WindowConfig], retain: str | None, context: BuildContext) -> View:
+def _grouped(group: GroupWin, configs: Sequence[WindowConfig], retain: str | None, context: BuildContext, removals: bool) -> View:
     """A groupwin: its windows up to the merge once a group, those after it once."""
     merge = next((c for c in configs if isinstance(c, Merge)), None)
     end = len(configs) if merge is None else configs.index(merge)
     inner, outer = configs[:end], configs[end + 1 :]
     windows = [c for c in inner if c.is_data_window]
     lone_batch = len(windows) == 1 and windows[0].is_batch
-    view = GroupView(group, merge, lambda output: compose(inner, retain, output), context, takes_removals=not lone_batch)
+    view = GroupView(group, merge, lambda output: compose(inner, retain, output, removals), context, takes_removals=not lone_batch)
     return Chain([view, compose(outer, retain, context)]) if outer else view
 
 
-def compose(configs: Sequence[WindowConfig], retain: str | None, context: BuildContext | GroupContext) -> View:
+def compose(configs: Sequence[WindowConfig], retain: str | None, context: BuildContext | GroupContext, removals: bool = False) -> View:
     """Compose windows without a groupwin, one after the other; several data windows become an intersection or union in their place."""
     views: list[View] = []
     run: list[WindowConfig] = []
@@ -54,7 +55,7 @@ def compose(configs: Sequence[WindowConfig], retain: str | None, context: BuildC
             run = []
         views.append(config.build(context))
         if isinstance(views[-1], DerivedView):
-            views[-1].removals = len(views) > 1
+            views[-1].removals = removals or len(views) > 1
     if run:
         views.append(_retaining(run, retain, context))
     return views[0] if len(views) == 1 else Chain(views)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from windows.event import Event, only_events
@@ -38,15 +38,16 @@ class PriorBuffer:
     def __init__(self, largest: int, *, retains: bool = True, forgets: bool = True) -> None:
         self.retains = retains
         self._forgets = forgets
-        self.latest: deque[Event] = deque(maxlen=largest)
+        self.largest = largest
+        self.latest: deque[Event] = deque(maxlen=largest + 1)
         self.before: dict[Event, tuple[Event, ...]] = {}
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        before, latest = self.before, self.latest
+        before, latest, largest = self.before, self.latest, self.largest
         if new and not self.retains:
             before.clear()
         for event in new:
-            before[event] = tuple(latest)
+            before[event] = tuple(islice(latest, largest))
             latest.appendleft(event)
         try:
             self.child.update(new, old)
@@ -65,6 +66,10 @@ class PriorBuffer:
             return event
         before = self.before.get(event)
         return None if before is None or index > len(before) else before[index - 1]
+
+    def before_newest(self, index: int) -> Event | None:
+        """Return the event ``index`` before the newest of all."""
+        return self.latest[index] if index < len(self.latest) else None
 
     def state(self) -> Any:
         return {"latest": list(self.latest), "before": Long([event, list(before)] for event, before in self.before.items())}

@@ -13,14 +13,15 @@ from windows.event import NO_EVENTS, Event
 from windows.parameters import Duration, only_duration
 from windows.protocol import BuildContext
 from windows.shape import ANYTHING, DUE, takes
-from windows.sliding import SlidingView
+from windows.sliding import TimedView
 
 __all__ = ["TimeAccum", "TimeAccumView"]
 
 
 @attrs.frozen
 class TimeAccum(WindowConfig):
-    """Emits events as they arrive; all of them expire together when ``period`` has passed without an event.
+    """Emits events as they arrive; all of them expire together when ``period`` has passed without an event. Where the newest is removed,
+    the period begins with the newest that is left.
 
     ::
 
@@ -46,7 +47,7 @@ class TimeAccum(WindowConfig):
         return TimeAccumView(Duration(context, self.period), context)
 
 
-class TimeAccumView(SlidingView):
+class TimeAccumView(TimedView):
     """See TimeAccum."""
 
     def __init__(self, duration: Duration, context: BuildContext) -> None:
@@ -58,12 +59,26 @@ class TimeAccumView(SlidingView):
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         gone = self.remove(old) if old else old
         if new:
-            self.timer.set(self.duration.after(self.now()))
-            self.add(new)
-        elif gone and not len(self):
-            self.timer.cancel()
+            now = self.now()
+            self.timer.set(self.duration.after(now))
+            for event in new:
+                self.add_at(event, now)
+        elif gone:
+            self._begin_with_newest()
         if new or gone:
             self.child.update(new, gone)
+
+    def _begin_with_newest(self) -> None:
+        """Forget the newest entries that were removed, and let the period begin with the one before them."""
+        entries, times, removed = self.entries, self.times, self.removed
+        before = len(entries)
+        while entries and entries[-1] in removed:
+            removed.discard(entries.pop())
+            times.pop()
+        if not entries:
+            self.timer.cancel()
+        elif len(entries) < before:
+            self.timer.set(max(self.duration.after(times[-1]), self.now()))
 
     def quiet(self) -> None:
         """Let everything leave, as the timer asks."""

@@ -48,8 +48,10 @@ def _at_the_end(source: Source, token: Token, expected: list[str]) -> str:
 
 
 _BRACKETS = (")", "]", "}", "{")
-_AFTER = {"an identifier": ("schema", "window", "context", "define", "merge", "for"), "(": ("pattern",)}
+_AFTER = {"an identifier": ("schema", "window", "context", "define", "merge", "for", "from"), "(": ("pattern",)}
 """What Esper names as the only choice after these words alone; elsewhere there are several to it."""
+_BEYOND_OPTIONS = {"matched": "then", "insert": "select"}
+"""Word → what Esper names after it, though something optional may come before that."""
 
 
 def _only_choice(before: Token | None, expected: list[str]) -> str | None:
@@ -59,6 +61,11 @@ def _only_choice(before: Token | None, expected: list[str]) -> str | None:
         if only in _AFTER:
             return only if before is not None and before.key in _AFTER[only] else None
         return only if only in _NAMES or only.isidentifier() else None
+    beyond = _BEYOND_OPTIONS.get("" if before is None else before.key)
+    if beyond in expected:
+        return beyond
+    if set(expected) <= {"as", "an identifier", "set"} and "set" in expected:
+        return "set"
     brackets = [e for e in expected if e in _BRACKETS]
     finished = before is not None and (before.kind != "symbol" or before.key in ("(", ")")) and before.key not in RESERVED_FOR_NAMES
     return brackets[0] if finished and len(brackets) == 1 else None

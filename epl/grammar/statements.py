@@ -11,7 +11,7 @@ from epl.grammar.chains import is_row
 from epl.grammar.clauses import Clauses
 from epl.grammar.contexts import Contexts
 from epl.grammar.declarations import Declarations
-from epl.grammar.elements import ClassText, Kit, Nothing
+from epl.grammar.elements import ClassText, Constant, Kit, Nothing
 from epl.grammar.event_patterns import event_pattern, pattern_source
 from epl.grammar.expressions import Expressions
 from epl.grammar.lexis import Token
@@ -165,7 +165,11 @@ class Statements:
     def _window(self) -> ParserElement:
         kit, clauses = self.kit, self.clauses
         wildcard = kit.convert(lambda parts, span: S.Wildcard(span=span), kit.key("*"))
-        column = kit.field("expression", clauses.expressions.chain) + Opt(kit.key("as") + kit.field("alias", kit.name))
+        alias = kit.key("as") + kit.field("alias", kit.name)
+        constant = kit.field("expression", Constant(kit.source)) + alias
+        column = kit.ahead(
+            lambda token, _: token.kind in ("string", "integer", "float"), constant, "a constant"
+        ) | kit.field("expression", clauses.expressions.chain) + Opt(alias)
         item = kit.node(S.SelectItem, kit.dispatch({"*": kit.field("expression", wildcard)}, column))
         selected = kit.key("select") + kit.fields("items", kit.listed(item)) + kit.key("from")
         modelled = Opt(selected) + kit.field("from_type", kit.type_name)

@@ -436,11 +436,15 @@ class Previous(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class Prior(TypedExpression):
-    """prior: the event ``index`` before in order of arrival, whatever the window."""
+    """prior: the event ``index`` before in order of arrival, whatever the window.
+
+    ``newest``: of a named window, as Esper has it: before the newest row, whatever the row; null in the remove stream.
+    """
 
     stream: int
     index: int
     value: TypedExpression
+    newest: bool = False
 
 
 @attrs.frozen(kw_only=True)

@@ -52,7 +52,9 @@ class OnWindowPlan(BodyPlan):
 
 @attrs.frozen(kw_only=True)
 class OnDeletePlan(OnWindowPlan):
-    """on T delete from W where …"""
+    """on T delete from W where … ``silent``: listeners of the window itself are not notified."""
+
+    silent: bool = False
 
 
 @attrs.frozen(kw_only=True)
@@ -73,17 +75,19 @@ class OnUpdatePlan(OnWindowPlan):
 
 @attrs.frozen(kw_only=True)
 class MergeActionPlan:
-    """What a branch does where ``where`` holds: insert a row of ``columns`` (None: the event itself), update or delete the row.
+    """What a branch does where ``where`` holds: insert a row of ``columns`` (or the event of stream ``forward``), update or delete the row.
 
     Expressions read the row as it is by then, the event, and the row as it was (streams 0, 1 and 2); those of branches for what is not
-    matched read the event alone, as stream 0.
+    matched, and those of an insert ``of_event`` (into the window itself), read the event alone, as stream 0.
     """
 
     kind: Choice["insert", "update", "delete"]
     where: TypedExpression | None = None
     insert: InsertPlan | None = None
     row_type: EventType | None = None
-    columns: tuple[TypedExpression, ...] | None = None
+    columns: tuple[TypedExpression, ...] = ()
+    of_event: bool = False
+    forward: int | None = None
     assignments: tuple[PropertyAssignment, ...] = ()
 
 

@@ -15,12 +15,14 @@ INTO_WINDOW = 1 << 61
 
 
 class Consumer(Protocol):
-    """A stream over a named window. ``order``: (-priority, number of the statement, of the stream)."""
+    """A stream over a named window. ``order``: (-priority, number of the statement, of the stream). ``take`` returns whether the delta
+    goes no further (``@drop``)."""
 
     name: str
     order: tuple[int, int, int]
+    store: Any
 
-    def take(self, new: Sequence[Event], old: Sequence[Event]) -> None: ...
+    def take(self, new: Sequence[Event], old: Sequence[Event]) -> bool: ...
 
 
 class StoreDeltas:
@@ -48,9 +50,14 @@ class StoreDeltas:
         """Call the consumers in the order of their statements; return the numbers of these statements."""
         waiting, self._waiting = self._waiting, {}
         consumers = sorted(waiting, key=lambda consumer: consumer.order)
+        dropped: list[Any] = []
+        """Windows whose deltas go no further."""
         for consumer in consumers:
+            if consumer.store in dropped:
+                continue
             try:
-                consumer.take(*waiting[consumer])
+                if consumer.take(*waiting[consumer]):
+                    dropped.append(consumer.store)
             except Exception as error:  # noqa: BLE001 - law 6: one statement's fault harms no other
                 self._on_error(error, consumer.name, None)
         return {consumer.order[1] for consumer in consumers}

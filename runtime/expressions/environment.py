@@ -24,6 +24,8 @@ class Cell(Protocol):
 class PriorAccess(Protocol):
     def prior(self, event: Any, index: int) -> Any: ...
 
+    def before_newest(self, index: int) -> Any: ...
+
 
 @attrs.frozen
 class HistoricalSources:

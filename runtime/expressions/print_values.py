@@ -329,6 +329,8 @@ def print_prior(printer: Printer, node: Prior) -> str:
     name = printer.temporary()
     access = f"{printer.bind_cell(_PRIOR, 'prior')}[{node.stream}]"
     value = _seen_from(printer, node.stream, name, node.value)
+    if node.newest:
+        return f"(None if not insert_stream or ({name} := {access}.before_newest({literal(node.index)})) is None else {value})"
     return f"(None if ({name} := {access}.prior({printer.streams[node.stream]}, {literal(node.index)})) is None else {value})"
 
 

@@ -16,7 +16,7 @@ from runtime.operators.store_entry import StoreEntry
 from runtime.operators.stream_entry import NoEntry, StreamEntry
 from windows.event import Event
 
-Take = Callable[[Sequence[Event], Sequence[Event]], None]
+Take = Callable[[Sequence[Event], Sequence[Event]], bool]
 
 
 class Releasing:
@@ -83,10 +83,10 @@ def _hold_windows(entries: Sequence[StreamEntry | StoreEntry | NoEntry], join: J
 
 
 def _held(take: Take, join: Join, *, releases: bool) -> Take:
-    def held(new: Sequence[Event], old: Sequence[Event]) -> None:
+    def held(new: Sequence[Event], old: Sequence[Event]) -> bool:
         join.holding = True
         try:
-            take(new, old)
+            return take(new, old)
         finally:
             if releases:
                 join.release()

@@ -38,7 +38,8 @@ class Containment:
 
 
 class ContainedStage:
-    """Passes its child the contained events of each event: one delta an event."""
+    """Passes its child the contained events of each event, one delta an event; or of the rows of a named window, one delta for each of its
+    deltas."""
 
     def __init__(self, containment: Containment, child: Sink, *, quiet: bool) -> None:
         self._rows = containment.rows
@@ -47,9 +48,19 @@ class ContainedStage:
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         for event in new:
-            rows = self._rows(event)
-            if rows or (rows is not None and not self._quiet):
-                self._child.update(rows, NO_EVENTS)
+            self._pass(self._rows(event), None)
+
+    def update_together(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """Take a delta of a named window: one delta of the events that its rows contain."""
+        self._pass(self._of_all(new), self._of_all(old))
+
+    def _of_all(self, events: Sequence[Event]) -> list[Event] | None:
+        parts = [rows for rows in map(self._rows, events) if rows is not None]
+        return [row for rows in parts for row in rows] if parts else None
+
+    def _pass(self, new: list[Event] | None, old: list[Event] | None) -> None:
+        if new or old or not (self._quiet or (new is None and old is None)):
+            self._child.update(new or NO_EVENTS, old or NO_EVENTS)
 
 
 class _Level:

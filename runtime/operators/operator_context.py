@@ -158,9 +158,13 @@ class OperatorContext:
             self._watched.append((cell, changed))
 
     def withhold(self, sink: Sink, new: Sequence[Event], old: Sequence[Event]) -> None:
+        self.withheld(lambda: sink.update(new, old))
+
+    def withheld(self, action: Callable[[], None]) -> None:
+        """Do it with all that comes of it taken in and not emitted."""
         outer, self.withholding = self.withholding, True
         try:
-            sink.update(new, old)
+            action()
         finally:
             self.withholding = outer
 

@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from epl.plan.streams import StorePlan, StreamPlan, store_of
+from runtime.operators.contained_events import ContainedStage, Containment
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.stream_entry import NoEntry, StreamEntry
 from runtime.stores.named_window import NamedWindowStore
+from windows.chain import Chain, build_chain
 from windows.event import NO_EVENTS, Event
 from windows.failures import Failures
 from windows.protocol import Sink, View
@@ -15,27 +17,38 @@ from windows.shape import NOTHING, takes
 
 
 class StoreEntry:
-    """A stream's part in a named window, from ``start`` to ``close``; ``first`` receives what enters and leaves."""
+    """A stream's part in a named window, from ``start`` to ``close``; ``first`` receives what enters and leaves. ``quiet``: as of
+    StreamEntry."""
 
-    def __init__(self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0) -> None:
+    def __init__(self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False) -> None:
         source = store_of(stream)
         assert source is not None
         self.name = context.name
         self.order = context.order(number)
         self.store = store_in(context, source)
         self.passes = filter_of_store(source, context)
-        self._first = first
+        self._drops = context.drops
+        self._update = first.update
+        if stream.contained is not None:
+            self._update = ContainedStage(Containment(stream.contained, context.environment), first, quiet=quiet).update_together
 
-    def take(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """Take a delta of the named window."""
+    def take(self, new: Sequence[Event], old: Sequence[Event]) -> bool:
+        """Take a delta of the named window; return whether it goes no further (``@drop``)."""
         if self.passes is None:
-            self._first.update(new, old)
-            return
+            self._update(new, old)
+            return self._drops
         failures = Failures()
         new, old = passing(new, self.passes, failures), passing(old, self.passes, failures)
         if new or old:
-            self._first.update(new, old)
+            self._update(new, old)
         failures.settle()
+        return self._drops and bool(new or old)
+
+    def fill(self) -> None:
+        """Take the rows that are there."""
+        rows = self.rows()
+        if rows:
+            self._update(rows, NO_EVENTS)
 
     def rows(self) -> list[Event]:
         """Return the rows that pass the filter now."""
@@ -55,19 +68,22 @@ class StoreEntry:
 
 
 class StoreContents(View):
-    """In place of data windows of a stream over a named window: the iterator reads the rows of that window."""
+    """In place of data windows of a stream over a named window: the iterator reads the rows of that window, or what they contain."""
 
     def __init__(self, stream: StreamPlan, context: OperatorContext) -> None:
         source = store_of(stream)
         assert source is not None
         self._store = store_in(context, source)
         self._passes = filter_of_store(source, context)
+        self._contained = None if stream.contained is None else Containment(stream.contained, context.environment)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         self.child.update(new, old)
 
     def __iter__(self) -> Iterator[Event]:
-        return iter(self._store) if self._passes is None else filter(self._passes, self._store)
+        rows = iter(self._store) if self._passes is None else filter(self._passes, self._store)
+        contained = self._contained
+        return rows if contained is None else (event for row in rows for event in contained.rows(row) or ())
 
     def state(self) -> Any:
         return None
@@ -77,21 +93,27 @@ class StoreContents(View):
         """Do nothing: the rows are those of the named window."""
 
 
+def contents_of(stream: StreamPlan, context: OperatorContext) -> View:
+    """Return the windows of a stream; of one over a named window, in place of data windows, the rows of that window."""
+    if store_of(stream) is None:
+        return build_chain(stream.windows, stream.retain, context)
+    view = StoreContents(stream, context)
+    return Chain([view, build_chain(stream.windows, stream.retain, context, removals=True)]) if stream.windows else view
+
+
 def stream_entry(
     stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False
 ) -> StreamEntry | StoreEntry:
     """Return the entry of a stream that has events of its own."""
     if store_of(stream) is not None:
-        return StoreEntry(stream, context, first, number=number)
+        return StoreEntry(stream, context, first, number=number, quiet=quiet)
     return StreamEntry(stream, context, first, number=number, quiet=quiet)
 
 
-def fill(entry: StreamEntry | StoreEntry | NoEntry, first: Sink, context: OperatorContext) -> None:
+def fill(entry: StreamEntry | StoreEntry | NoEntry, context: OperatorContext) -> None:
     """Let a new statement begin with the rows that are there; it emits nothing for them."""
     if isinstance(entry, StoreEntry) and not context.restoring:
-        rows = entry.rows()
-        if rows:
-            context.withhold(first, rows, NO_EVENTS)
+        context.withheld(entry.fill)
 
 
 def store_in(context: OperatorContext, source: StorePlan) -> NamedWindowStore:
@@ -116,4 +138,4 @@ def passing(rows: Iterable[Event], test: Callable[[Event], bool], failures: Fail
     return passed
 
 
-__all__ = ["StoreContents", "StoreEntry", "fill", "store_in", "stream_entry"]
+__all__ = ["StoreEntry", "contents_of", "fill", "store_in", "stream_entry"]

@@ -5,17 +5,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from epl.plan.expressions import Prior
-from epl.plan.streams import StreamPlan, store_of
+from epl.plan.streams import StreamPlan
 from epl.plan.subqueries import SubqueryPlan
 from epl.plan.walk import expressions_of
 from runtime.aggregation.grouped import Aggregator, build_aggregator
 from runtime.clock.schedule import ScheduledTimer
 from runtime.expressions import compile_predicate
 from runtime.operators.operator_context import OperatorContext
-from runtime.operators.store_entry import StoreContents, fill, stream_entry
+from runtime.operators.store_entry import contents_of, fill, stream_entry
 from runtime.operators.subquery_answers import answer_of
 from runtime.stores.indexes import IndexedRows
-from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event
 from windows.keys import freeze
 from windows.prior import PriorBuffer
@@ -60,12 +59,13 @@ class SubqueryStream:
     def __init__(self, plan: StreamPlan, plans: Sequence[SubqueryPlan], context: SubqueryContext) -> None:
         self.plan = plan
         self.context = context
-        is_store = store_of(plan) is not None
-        self.chain = StoreContents(plan, context) if is_store else build_chain(plan.windows, plan.retain, context)
+        self.chain = contents_of(plan, context)
         self.entry = stream_entry(plan, context, self.chain)
         self.entry.repeat()
         self.rows = IndexedRows()
-        self._derived: dict[Any, Event] | None = None if all(w.retains for w in plan.windows[-1:]) else {}
+        same_rows = plan.contained is None and all(w.retains for w in plan.windows[-1:])
+        self._derived: dict[Any, list[Event]] | None = None if same_rows else {}
+        """Rows held, by their values, where those that leave are only equal to those that have come."""
         self._keeps_rows = any(each.keeps_rows for each in plans)
         self._enough = ENOUGH if not plan.retains and all(_asks_how_many(each) for each in plans) else None
         self.aggregations: list[RunningAggregations] = []
@@ -86,12 +86,24 @@ class SubqueryStream:
             aggregations.update(new, old)
 
     def _before(self, new: Sequence[Event], old: Sequence[Event]) -> list[Event]:
-        """The rows held that the derived-value window's old rows are equal to."""
+        """The rows held that the old rows are equal to."""
         derived = self._derived
         assert derived is not None
-        gone = [row for row in (derived.pop(_values(each), None) for each in old) if row is not None]
-        derived.update((_values(each), each) for each in new)
+        gone = []
+        for each in old:
+            values = _values(each)
+            equal = derived.get(values, ())
+            if equal:
+                gone.append(equal.pop(0))
+            if not equal:
+                derived.pop(values, None)
+        self._hold(new)
         return gone
+
+    def _hold(self, rows: Iterable[Event]) -> None:
+        assert self._derived is not None
+        for row in rows:
+            self._derived.setdefault(_values(row), []).append(row)
 
     def start(self) -> None:
         self.entry.start()
@@ -118,7 +130,7 @@ class SubqueryStream:
         elif self._keeps_rows:
             self.rows.update(tuple(self.chain), NO_EVENTS)
         if self._derived is not None:
-            self._derived.update((_values(row), row) for row in self.rows)
+            self._hold(self.rows)
 
 
 ENOUGH = 2
@@ -198,7 +210,7 @@ class Subqueries:
             self._streams.append(stream)
             for each in group:
                 each.open(stream)
-            fill(stream.entry, stream.chain, stream.context)
+            fill(stream.entry, stream.context)
 
     def start(self) -> None:
         for stream in self._streams:

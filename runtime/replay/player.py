@@ -237,7 +237,7 @@ class TracePlayer:
         done["tiers"] = {s.name: s.tier for s in deployment}
 
     def _deploy(self, item: Mapping[str, Any], done: dict[str, Any]) -> Deployment:
-        deployment = self.runtime.deploy(item["epl"], name=item.get("deployment_id"), parameters=_parameters(item.get("params", ())))
+        deployment = self.runtime.deploy(_epl(item), name=item.get("deployment_id"), parameters=_parameters(item.get("params", ())))
         if "deployment" in item:
             self.ids[item["deployment"]] = deployment.id
         if self.listens_to_all:
@@ -435,6 +435,23 @@ ACTIONS: dict[str, Action] = {
 
 def _text(error: BaseException) -> str:
     return error.message if isinstance(error, EplError) else f"{type(error).__name__}: {error}"
+
+
+DECLARED_BY_OPTION = {
+    "accessModifierNamedWindow": "create window", "accessModifierEventType": "create schema", "accessModifierVariable": "create variable",
+    "accessModifierExpression": "create expression", "accessModifierContext": "create context", "accessModifierTable": "create table",
+}
+"""Compiler option → the statements that it makes public."""
+
+
+def _epl(item: Step) -> str:
+    """The module's text, with what its compiler options make public annotated so."""
+    text: str = item["epl"]
+    for option in item.get("compiler_options", ()):
+        declared = DECLARED_BY_OPTION.get(option)
+        if declared is not None and "@public" not in text:
+            text = text.replace(declared, f"@public {declared}")
+    return text
 
 
 def _parameters(recorded: Any) -> dict[str | int, Any]:

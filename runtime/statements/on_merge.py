@@ -102,17 +102,23 @@ class _Branch:
 
 
 def _action(plan: MergeActionPlan, merge: OnMergePlan, arity: int, context: OperatorContext) -> Act:
-    environment = context.environment
+    if plan.of_event and arity > 1:
+        return _on_event_alone(_action(plan, merge, 1, context))
     act = _act(plan, merge, arity, context)
     if plan.where is None:
         return act
-    test = compile_predicate(plan.where, environment, arity)
+    test = compile_predicate(plan.where, context.environment, arity)
 
     def act_where(subject: Subject, outcome: Outcome) -> None:
         if test(*subject.events):
             act(subject, outcome)
 
     return act_where
+
+
+def _on_event_alone(act: Act) -> Act:
+    """Of row, event and the row as it was, the action sees the event."""
+    return lambda subject, outcome: act(Subject(subject.events[1]), outcome)
 
 
 def _act(plan: MergeActionPlan, merge: OnMergePlan, arity: int, context: OperatorContext) -> Act:
@@ -135,8 +141,9 @@ def _insertion(plan: MergeActionPlan, insert: InsertPlan, merge: OnMergePlan, ar
 
 def _row(plan: MergeActionPlan, arity: int, environment: Environment) -> Callable[..., Any]:
     """events → the row that is inserted."""
-    if plan.columns is None:
-        return lambda *events: events[0]
+    if plan.forward is not None:
+        place = plan.forward
+        return lambda *events: events[place]
     assert plan.row_type is not None
     new, values = event_class(plan.row_type), compile_row(plan.columns, environment, arity)
     return lambda *events: new(*values(*events, True, None))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from epl.plan.on_statements import MatchPlan, OnSelectPlan, OnUpdatePlan, OnWindowPlan
+from epl.plan.on_statements import MatchPlan, OnDeletePlan, OnSelectPlan, OnUpdatePlan, OnWindowPlan
 from runtime import result_set
 from runtime.expressions import compile_predicate
 from runtime.operators.changes import compile_changes
@@ -65,10 +65,14 @@ class RunningOnWindow(OnEvent):
 class RunningOnDelete(RunningOnWindow):
     """Listeners get the deleted rows as insert stream."""
 
+    def __init__(self, plan: OnDeletePlan, context: OperatorContext) -> None:
+        super().__init__(plan, context)
+        self._silent = plan.silent
+
     def trigger(self, event: Event) -> None:
         rows = self._matches.of(event)
         if rows:
-            self._store.change(NO_EVENTS, rows)
+            self._store.change(NO_EVENTS, rows, silent=self._silent)
             self._context.output.update(rows, NO_EVENTS)
 
 
@@ -100,15 +104,12 @@ class RunningOnSelect(RunningOnWindow):
         self._emits_always = plan.result_set.shape == "fully aggregated"
         self._deletes = plan.delete
 
-    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """Select for all triggering events together."""
-        if not new:
-            return
-        pairs = [(row, event) for event in new for row in self._matches.of(event)]
-        if pairs or self._emits_always:
-            self._result_set.update(pairs, NO_EVENTS)
-        if self._deletes and pairs:
-            self._store.change(NO_EVENTS, list(dict.fromkeys(row for row, _ in pairs)))
+    def trigger(self, event: Event) -> None:
+        rows = self._matches.of(event)
+        if rows or self._emits_always:
+            self._result_set.update([(row, event) for row in rows], NO_EVENTS)
+        if self._deletes:
+            self._store.change(NO_EVENTS, rows)
 
 
 __all__ = ["Matches", "RunningOnDelete", "RunningOnSelect", "RunningOnUpdate", "RunningOnWindow"]

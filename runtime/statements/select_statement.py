@@ -16,7 +16,7 @@ from runtime.expressions import Environment, compile_predicate
 from runtime.operators.insert_into import Inserter
 from runtime.operators.iterable_unbound import LastEvents
 from runtime.operators.operator_context import OperatorContext
-from runtime.operators.store_entry import StoreContents, StoreEntry, fill, stream_entry
+from runtime.operators.store_entry import StoreEntry, contents_of, fill, stream_entry
 from runtime.operators.stream_entry import NoEntry, StreamEntry
 from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event
@@ -99,7 +99,7 @@ class RunningStream:
         self.prior: PriorBuffer | None = None
         largest = _largest_prior(plan, number, context.environment)
         if largest is not None:
-            retains = (any(w.retains for w in stream.windows[-1:]) or store_of(stream) is not None) and plan.row_recognition is None
+            retains = any(w.retains for w in stream.windows[-1:]) and plan.row_recognition is None
             self.prior = context.environment.prior[number] = PriorBuffer(largest, retains=retains, forgets=plan.join is None)
 
     def through_prior(self, sink: Sink) -> Sink:
@@ -148,7 +148,7 @@ class SelectOperators:
     def fill(self) -> None:
         """Begin with the rows of the named windows that the streams read."""
         for stream in self.streams:
-            fill(stream.entry, stream.chain, self.context)
+            fill(stream.entry, self.context)
 
     def connect(self) -> Sink:
         """Chain the operators from where on, last first; return the first of them."""
@@ -239,7 +239,7 @@ def _row_test(plan: SelectPlan, environment: Environment) -> Callable[[Any], boo
 def _chain(stream: StreamPlan, rows: ResultSetPlan, context: OperatorContext) -> View:
     """The stream's windows; without any, the rows of a named window, or what ``@IterableUnbound`` keeps."""
     if store_of(stream) is not None:
-        return StoreContents(stream, context)
+        return contents_of(stream, context)
     if stream.windows or not rows.iterable_unbound:
         return build_chain(stream.windows, stream.retain, context)
     if rows.shape != "grouped fully aggregated":

@@ -26,17 +26,28 @@ class NamedWindowStore:
         self._output = output
         self._deltas = deltas
         self._consumers: dict[Consumer, None] = {}
-        self._filling = False
+        self._filling = self._silent = False
         self._changing = changing
         self._batches = batches
         chain.child = self
 
     # ------------------------------------------------------------------ rows
 
-    def change(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """Let rows enter, and others leave: through the data windows, which may evict more of them."""
+    def change(self, new: Sequence[Event], old: Sequence[Event], *, silent: bool = False) -> None:
+        """Let rows enter, and others leave: through the data windows, which may evict more of them. ``silent``: consumers alone get it.
+
+        Without rows, listeners are called all the same, as in Esper; not where rows are released in batches.
+        """
+        if not (new or old):
+            if not self._batches:
+                self._output.update(NO_EVENTS, NO_EVENTS)
+            return
         self._changing()
-        self.enter(new, old)
+        self._silent = silent
+        try:
+            self.enter(new, old)
+        finally:
+            self._silent = False
 
     def enter(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Pass a delta to the data windows. Rows that wait there for their batch can be looked up already."""
@@ -57,7 +68,8 @@ class NamedWindowStore:
         self.rows.update(NO_EVENTS if self._batches else new, old)
         if self._filling:
             return
-        self._output.update(new, old)
+        if not self._silent:
+            self._output.update(new, old)
         self._deltas.add(self._consumers, new, old)
 
     def __iter__(self) -> Iterator[Event]:

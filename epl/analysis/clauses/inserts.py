@@ -12,7 +12,7 @@ from epl.plan.expressions import StreamEvent, TypedExpression
 from epl.plan.result_set import StreamSelector
 from epl.plan.statements import InsertPlan
 from epl.syntax import InsertInto, Select, Wildcard
-from epl.value_types import NULL, OBJECT, STRING, ArrayType, CollectionType, MapType, Scalar, ValueType, is_numeric
+from epl.value_types import NULL, OBJECT, STRING, ArrayType, CollectionType, MapType, Scalar, ValueType, is_null, is_numeric
 
 UNTYPED = ("map", "objectarray")
 WIDENING = ("byte", "short", "int", "long", "float", "double", "BigDecimal")
@@ -78,7 +78,26 @@ def _plan(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], cat
         return InsertPlan(target=_variant_target(target, row_type), stream=stream)
     if own_event and row_type.is_a(target):
         return InsertPlan(target=target, stream=stream)
+    if clause.target in catalog.named_windows and target.kind != "bean" and not own_event:
+        _check_columns(clause, target, row_type, columns)
     return _populate(clause, target, row_type, columns, stream, own_event)
+
+
+def _check_columns(clause: InsertInto, target: EventType, row_type: EventType, columns: tuple[str, ...]) -> None:
+    """Refuse columns that are not of the very types of a named window's: Esper widens no numbers there."""
+    for name, prop in zip(columns, row_type.properties.values()):
+        declared, selected = target.type_of(name), prop.type
+        problem = None
+        if declared is None:
+            problem = "property name not found in target"
+        elif isinstance(declared, Scalar) and OBJECT != declared.boxed != selected.boxed and not is_null(selected):
+            problem = f"expected {declared.boxed} but receives {selected.boxed}"
+        if problem is not None:
+            raise EplValidationError(f"{_head(target)}Type by name '{target.name}' in property '{name}' {problem}", span=clause.span)
+
+
+def _head(target: EventType) -> str:
+    return f"Event type named '{target.name}' has already been declared with differing column name or type information: "
 
 
 def _refuse_event_for_array(
@@ -90,9 +109,8 @@ def _refuse_event_for_array(
         if isinstance(expression, StreamEvent) and isinstance(declared, ArrayType) and isinstance(declared.element, EventOf):
             assert target is not None and isinstance(expression.type, EventOf)
             raise EplValidationError(
-                f"Event type named '{target.name}' has already been declared with differing column name or type information: Type by name "
-                f"'{target.name}' in property '{name}' expected event type array '{declared.element}' but receives event type "
-                f"'{expression.type}'",
+                f"{_head(target)}Type by name '{target.name}' in property '{name}' expected event type array "
+                f"'{declared.element}' but receives event type '{expression.type}'",
                 span=clause.span,
             )
 
@@ -210,7 +228,7 @@ def _same_elements(name: str, declared: ValueType, selected: ValueType, clause: 
 
 def _differing(name: str, declared: EventOf | MapType | ArrayType, selected: ValueType, target: EventType) -> str:
     """Esper's words where a column of a map or object-array type does not fit."""
-    head = f"Event type named '{target.name}' has already been declared with differing column name or type information: Type by name "
+    head = f"{_head(target)}Type by name "
     if not isinstance(declared, EventOf):
         expected = "java.util.Map" if isinstance(declared, MapType) else str(declared)
         if isinstance(declared, ArrayType) and isinstance(declared.element, EventOf) and not isinstance(selected, EventOf):

@@ -10,7 +10,7 @@ from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.historical import historical_of
-from epl.plan.streams import StreamPlan, filter_of
+from epl.plan.streams import StreamPlan, filter_of, store_of
 from epl.syntax import Comparison, Declaration, Expression, From, Join, Select, StreamWildcard, Wildcard
 from epl.unparse import expression_text
 
@@ -27,6 +27,12 @@ def check_streams(from_: From, plans: Sequence[StreamPlan]) -> None:
             "The unidirectional keyword must either apply to a single stream or all streams in a full outer join", span=from_.span
         )
     for number, plan in enumerate(plans):
+        if plan.contained is not None and number not in driving and store_of(plan) is not None:
+            raise EplValidationError(
+                "Failed to validate named window use in join, contained-event is only allowed for named windows when marked as "
+                "unidirectional",
+                span=from_.streams[number].span,
+            )
         if number in driving and plan.windows:
             raise EplValidationError(
                 f"The unidirectional keyword requires that no views are declared onto the stream (applies to stream {number})",

@@ -29,6 +29,10 @@ def analyse_property_assignment(
     first, rest = path_of(written.target)
     if isinstance(first, Name) and first.name in names and rest and isinstance(rest[0], (Name, Call)):
         first, rest = rest[0], rest[1:]
+        if rest and isinstance(rest[0], Index):
+            raise unrecognized(written)
+    if len(rest) > 1 and all(isinstance(link, Index) for link in rest):
+        raise unrecognized(written)
     prop = event_type.property(first.name)
     if prop is None and first.name in scope.catalog.variables:
         raise StatementRefusal(f"Left-hand-side does not allow variables for variable '{first.name}'", span=written.span)
@@ -58,7 +62,7 @@ def _whole(written: Assignment, value: TypedExpression, prop: Property) -> Typed
 
 def _keyed(written: Assignment, value: TypedExpression, link: Call, prop: Property, scope: Scope) -> PropertyAssignment:
     """``p('key') = value``."""
-    if len(link.arguments) == 1 and not isinstance(link.arguments[0], Literal):
+    if len(link.arguments) == 1 and not (isinstance(link.arguments[0], Literal) and isinstance(link.arguments[0].value, str)):
         raise unrecognized(written)
     if not (prop.mapped or isinstance(prop.type, MapType)) or len(link.arguments) != 1:
         raise EplUnsupportedError(f"Assigning to '{expression_text(written.target)}' is not supported", span=written.span)

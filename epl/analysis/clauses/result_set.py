@@ -50,6 +50,7 @@ def analyse(
     reclaim: ReclaimGroups | None = None,
     iterable_unbound: bool = False,
     hints: Container[str] = (),
+    allow_previous: bool = True,
 ) -> ResultSetPlan:
     """Return the plan of what follows windows, where and match_recognize.
 
@@ -57,7 +58,7 @@ def analyse(
     at all. Raises EplValidationError in Esper's words.
     """
     output = analyse_output(select.output, catalog, ordered=bool(select.order_by), hints=hints)
-    plain = Scope(catalog, streams, declarations=declarations)
+    plain = Scope(catalog, streams, declarations=declarations, allow_previous=allow_previous)
     key_scope = attrs.evolve(
         plain, clause="group-by-clause", aggregation_refusal=GROUP_BY_AGGREGATED, subquery_refusal="Subselects not allowed within group-by"
     )

@@ -83,7 +83,7 @@ def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: st
     forward = _forwarded(items, scope.streams)
     if forward is not None:
         return Selection(scope.streams[forward].event_type, forward=forward, whole=whole, streams=not whole)
-    columns = [c for part in bound for c in part]
+    columns = _in_order([c for part in bound for c in part], target)
     _check_names(columns, items)
     columns = list({c.name: c for c in columns}.values())  # two streams of one name (a join's wildcard): the later one's events
     properties = {c.name: Property(c.name, c.expression.type) for c in columns}
@@ -93,6 +93,13 @@ def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: st
     return Selection(
         output, tuple(c.expression for c in columns), None, written, whole, any(isinstance(i.expression, StreamWildcard) for i in items)
     )
+
+
+def _in_order(columns: list[Column], target: Target) -> list[Column]:
+    """The columns, by the names of the properties that they fill in order where several have one name."""
+    if len({c.name for c in columns}) < len(columns) == len(set(target.names)):
+        return [attrs.evolve(column, name=name) for column, name in zip(columns, target.names)]
+    return columns
 
 
 def _without_repeats(items: Sequence[SelectItem], streams: int) -> Sequence[SelectItem]:

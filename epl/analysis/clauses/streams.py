@@ -17,7 +17,6 @@ from epl.analysis.filters.lookup import bind_filters, plan_filter
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
-from epl.plan.contained import ContainedPlan
 from epl.plan.streams import SourcePlan, StorePlan, StreamPlan
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused, check_chain, merge_groups
 from epl.syntax import (
@@ -32,6 +31,7 @@ from epl.syntax import (
 )
 from epl.unparse import expression_text
 
+NO_DATA_WINDOW = "Consuming statements to a named window cannot declare a data window view onto the named window"
 NO_SUBQUERY = "Sub-select, previous or prior functions are not supported in this context"
 
 
@@ -61,21 +61,17 @@ def analyse_stream(
         planned = plan_filter(event_type, conditions, catalog.settings)
     else:
         planned = StorePlan(window, conditions)
-        _check_consumer(windows, contained, stream)
+        _check_consumer(windows, stream)
     plan = StreamPlan(planned, outer, windows, stream.retain, stream.alias, contained=contained)
     has_window = window is not None or any(w.is_data_window for w in windows)
-    return plan, ScopeStream(stream.alias, outer, has_window=has_window)
+    over_window = window is not None and not windows and contained is None
+    return plan, ScopeStream(stream.alias, outer, has_window=has_window, over_window=over_window)
 
 
-def _check_consumer(windows: tuple[WindowConfig, ...], contained: ContainedPlan | None, stream: Stream) -> None:
-    """Check what a stream over a named window declares of its own."""
+def _check_consumer(windows: tuple[WindowConfig, ...], stream: Stream) -> None:
+    """Check what a stream over a named window declares of its own: only views that compute derived values."""
     if any(window.is_data_window for window in windows):
-        raise EplValidationError(
-            "Consuming statements to a named window cannot declare a data window view onto the named window", span=stream.span
-        )
-    if windows or contained is not None:
-        what = "Views of streams" if windows else "Contained events"
-        raise EplUnsupportedError(f"{what} over named windows are not supported yet", span=stream.span)
+        raise EplValidationError(NO_DATA_WINDOW, span=stream.span)
 
 
 def check_windows(windows: tuple[WindowConfig, ...], stream: Stream) -> None:

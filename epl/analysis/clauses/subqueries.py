@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import attrs
 
 from epl.analysis.clauses.historical import is_historical
-from epl.analysis.clauses.streams import analyse_stream
+from epl.analysis.clauses.streams import NO_DATA_WINDOW, analyse_stream
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind, bind_in_clause, column_name
 from epl.analysis.expressions.binding import StatementRefusal, SubqueryRefusal, SubqueryUse, bind_subquery
@@ -87,8 +87,8 @@ class _Subquery:
         self.scope = scope
         self.use = use
         self.operator = operator
-        self.stream, own = self._stream()
         self.title = subquery_title(node)
+        self.stream, own = self._stream()
         self.collector = Collector(
             has_remove_stream=self.stream.retains, group_by_refusal="Subselect aggregations functions cannot specify a group-by")
         outer = tuple(attrs.evolve(stream, outer=True) for stream in scope.streams)
@@ -112,6 +112,8 @@ class _Subquery:
         try:
             stream, own = analyse_stream(source, self.scope.catalog, self.scope.declarations)
         except EplValidationError as error:
+            if error.message == NO_DATA_WINDOW:
+                raise self._refused(error) from error
             raise SubqueryRefusal(error.message, span=error.span, hint=error.hint) from error
         if any(True for _ in subqueries_in(stream)):
             raise _nested(source.span)

@@ -290,7 +290,9 @@ def _prior(call: Call, scope: Scope) -> TypedExpression | None:
     if index.value is not None and index.value < 0:
         raise StatementRefusal("Failed to deploy: Minimum buffer size is 1", span=call.span)
     value = bind_argument(call.arguments[1], scope, call.name)
-    return typed.Prior(type=value.type.boxed, stream=_stream_of(value, call), index=index.value, value=value)
+    stream = _stream_of(value, call)
+    return typed.Prior(
+        type=value.type.boxed, stream=stream, index=index.value, value=value, newest=scope.streams[stream].over_window)
 
 
 def _is_constant(argument: syntax.Expression, scope: Scope) -> bool:

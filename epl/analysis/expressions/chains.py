@@ -163,9 +163,9 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
     number = stream_by_name(first.name, scope)
     aliased = number is not None and scope.streams[number].alias == first.name
     if len(owners) + len(elements) > 1:
-        if elements or not aliased:
+        if elements or not (aliased or scope.prefers_first):
             raise EplValidationError(f"Property named '{first.name}' is ambiguous as is valid for more then one stream", span=node.span)
-        owners = []
+        owners = [] if aliased else owners[:1]
     if elements:
         return follow(elements[0], links, scope, node)
     if owners and not (number is not None and len(links) > 1 and _next_is_property(number, links[1], scope)):

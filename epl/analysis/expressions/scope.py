@@ -20,6 +20,7 @@ class ScopeStream:
     ``alias``: how ``alias.x`` names it; ``group``: a group variable (its value is a list of events, ``alias[0].x``); ``optional``: there
     may be no event;
     ``has_window``: a data window is declared; the event type's name also names the stream, as in Esper.
+    ``over_window``: it gives the rows of a named window as they are.
     ``visible``: names resolve in it (inside a declared expression only its parameters are). ``outer``: it is a stream of the statement
     that a sub-query belongs to; its properties are named with the stream.
     """
@@ -29,6 +30,7 @@ class ScopeStream:
     group: bool = False
     optional: bool = False
     has_window: bool = False
+    over_window: bool = False
     visible: bool = True
     outer: bool = False
 
@@ -61,7 +63,8 @@ class Scope:
     are in ``builtin_names`` too); of equal names the first one counts. ``next_local``: the number of the next one, which grows inwards
     also where the names outside are hidden, as within a declared expression. ``allow_previous``: prev / prior may occur.
     ``substitutions``: what the parameters of a declared expression stand for. ``context_properties``: what ``context.x`` has, None without
-    a context. ``in_subquery``: of a sub-query, in which there is no other; ``in_filter``: of a stream's filter; ``subquery_refusal``: the
+    a context. ``in_subquery``: of a sub-query, in which there is no other; ``in_filter``: of a stream's filter; ``prefers_first``: a name
+    that several streams have is the first one's; ``subquery_refusal``: the
     words of the refusal where no sub-query may occur. ``expansions``: how many calls of declared expressions have been put in place, one
     number that all scopes built from this one share.
     """
@@ -82,6 +85,7 @@ class Scope:
     context_properties: tuple[tuple[str, ValueType], ...] | None = None
     in_subquery: bool = False
     in_filter: bool = False
+    prefers_first: bool = False
     subquery_refusal: str | None = None
     parameters: dict[str | int, ValueType] = attrs.field(factory=dict, eq=False)
     expansions: list[int] = attrs.field(factory=lambda: [0], eq=False)

@@ -8,13 +8,14 @@ from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.expressions.type_names import find_event_type
 from epl.analysis.statements.hints import hints_of
 from epl.analysis.statements.schemas import analyse_schema
+from epl.analysis.statements.subquery_numbers import has_subqueries
 from epl.catalog import Catalog
 from epl.errors import AlreadyDeclaredError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
-from epl.plan.expressions import TypedExpression
+from epl.plan.expressions import Previous, Prior, TypedExpression
 from epl.plan.named_windows import CreateWindowPlan, FillPlan
 from epl.plan.streams import FilterPlan, NamedWindow, StreamPlan
-from epl.syntax import CreateSchema, CreateWindow, SelectItem, Statement, Stream, TypeFilter, Wildcard
+from epl.syntax import CreateSchema, CreateWindow, Expression, SelectItem, Statement, Stream, TypeFilter, Wildcard
 
 NO_WINDOW = "Named windows require one or more child views that are data window views"
 
@@ -28,11 +29,13 @@ def analyse_create_window(statement: Statement, catalog: Catalog, name: str) -> 
     _check_name(body, catalog)
     event_type, columns = _row_type(body, statement, catalog)
     windows, last = analyse_windows(body.views, event_type, catalog, statement.declarations)
-    if last is not event_type or not any(window.is_data_window and not window.groups for window in windows):
-        raise EplValidationError(NO_WINDOW, span=body.span)
     hints = hints_of(statement)
     windows = tuple(window.with_hints(hints) for window in windows)
     check_windows(windows, Stream(TypeFilter(body.name), views=body.views, retain=body.retain, span=body.span))
+    if not any(window.is_data_window and not window.groups for window in windows):
+        raise EplValidationError(NO_WINDOW, span=body.span)
+    if last is not event_type:
+        raise EplUnsupportedError("Named windows with views that compute derived values are not supported", span=body.span)
     stream = StreamPlan(FilterPlan(event_type), event_type, windows, body.retain)
     fill = _fill(body, columns, statement, catalog)
     return CreateWindowPlan(output_type=event_type, window=NamedWindow(body.name, event_type), stream=stream, fill=fill)
@@ -81,13 +84,22 @@ def _fill(
         raise EplValidationError(
             f"A named window by name '{body.from_type}' could not be located, the insert-keyword requires an existing named window",
             span=body.span)
-    where = None
-    if body.insert_where is not None:
-        scope = Scope(
-            catalog, (ScopeStream(None, source.event_type),), clause="create-window filter", declarations=statement.declarations,
-            allow_previous=False)
-        where = bind_in_clause(body.insert_where, scope)
+    where = None if body.insert_where is None else _first_rows(body.insert_where, source.event_type, statement, catalog)
     return FillPlan(source=source, columns=columns, where=where)
+
+
+def _first_rows(where: Expression, event_type: EventType, statement: Statement, catalog: Catalog) -> TypedExpression:
+    """Bind the condition of the rows that a window begins with."""
+    if has_subqueries(where):
+        raise EplValidationError("Create window where-clause may not have a subselect", span=where.span)
+    scope = Scope(
+        catalog, (ScopeStream(None, event_type, has_window=True),), clause="create-window filter", declarations=statement.declarations,
+        aggregation_refusal="Create window where-clause may not have an aggregation function")
+    condition = bind_in_clause(where, scope)
+    if any(isinstance(node, (Previous, Prior)) for node in condition.walk()):
+        raise EplValidationError(
+            "Create window where-clause may not have a function that requires view resources (prior, prev)", span=where.span)
+    return condition
 
 
 __all__ = ["analyse_create_window"]

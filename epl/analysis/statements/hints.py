@@ -14,7 +14,7 @@ from epl.value_types import is_numeric
 PLAIN = (
     "iterate_only", "disable_reclaim_group", "enable_window_subquery_indexshare", "disable_window_subquery_indexshare", "set_noindex",
     "force_nested_iter", "prefer_merge_join", "disable_unique_implicit_idx", "disable_whereexpr_moveto_filter", "enable_outputlimit_opt",
-    "disable_outputlimit_opt",
+    "disable_outputlimit_opt", "silent_delete",
 )
 WITH_VALUE = ("reclaim_group_aged", "reclaim_group_freq", "max_filter_width")
 WITH_PARAMETERS = ("index", "exclude_plan", "filterindex")

@@ -7,14 +7,15 @@ from epl.analysis.clauses.assignments import set_scope
 from epl.analysis.clauses.inserts import insert_columns, plan_insert
 from epl.analysis.clauses.property_assignments import analyse_property_assignment
 from epl.analysis.clauses.selection import Target, analyse_selection
-from epl.analysis.expressions.bind import bind_in_clause
+from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
+from epl.analysis.expressions.binding import SubqueryRefusal
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.statements.on_window import WindowTarget, bind_match, window_target
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.expressions import TypedExpression
 from epl.plan.on_statements import MergeActionPlan, MergeBranchPlan, OnMergePlan
-from epl.syntax import Expression, InsertInto, OnMerge, Select, Statement, StreamWildcard, Wildcard
+from epl.syntax import Expression, InsertInto, OnMerge, Select, SelectItem, Statement, StreamWildcard, Wildcard
 from epl.syntax.statements import MergeAction, MergeBranch
 from epl.value_types import is_boolean, is_null
 
@@ -44,11 +45,23 @@ class _Merge:
 
     def branch(self, branch: MergeBranch, number: int) -> MergeBranchPlan:
         matched = bool(branch.matched)
-        streams = self._whole if matched else self._event
-        condition = None if branch.condition is None else self._test(branch.condition, streams, "match condition")
+        streams = self._whole[:2] if matched else self._event
+        condition = None if branch.condition is None else self._condition(branch.condition, streams, matched)
         place = f"Validation failed in when-{'' if matched else 'not-'}matched (clause {number})"
         actions = tuple(self._action(action, streams, place) for action in branch.actions)
         return MergeBranchPlan(matched=matched, condition=condition, actions=actions)
+
+    def _condition(self, written: Expression, streams: tuple[ScopeStream, ...], matched: bool) -> TypedExpression:
+        """Bind the condition of a branch; raise where one for what is not matched reads the row."""
+        try:
+            return self._test(written, streams, "match condition")
+        except SubqueryRefusal:
+            if matched:
+                raise
+            self._test(written, self._whole[:2], "match condition")
+            raise StatementRefusal(
+                "On-Merge not-matched filter expression may not use properties that are provided by the named window event",
+                span=written.span) from None
 
     def _test(self, written: Expression, streams: tuple[ScopeStream, ...], clause: str) -> TypedExpression:
         test = bind_in_clause(written, attrs.evolve(self._scope(streams), clause=clause))
@@ -62,43 +75,68 @@ class _Merge:
             aggregation_refusal="Aggregation functions may not be used within an merge-clause")
 
     def _action(self, action: MergeAction, streams: tuple[ScopeStream, ...], place: str) -> MergeActionPlan:
-        where = None if action.where is None else self._test(action.where, streams, "match where-clause")
         if action.kind == "insert":
-            return self._insert(action, streams, where, place)
+            return self._insert(action, streams, place)
+        where = self._where(action, streams)
         if action.kind == "delete":
             return MergeActionPlan(kind="delete", where=where)
         row = self._whole[0]
-        scope = attrs.evolve(set_scope(self._catalog, row, self._statement.declarations), streams=streams)
+        scope = attrs.evolve(set_scope(self._catalog, row, self._statement.declarations), streams=self._whole, prefers_first=True)
         names = {name for name in (self._target.window.name, row.alias) if name is not None}
         try:
             assignments = tuple(analyse_property_assignment(each, row.event_type, scope, names) for each in action.assignments)
         except EplValidationError as error:
-            if not error.message.startswith("Failed to validate"):
+            if not error.message.startswith("Failed to validate assignment"):
                 raise
             raise EplValidationError(f"{place}: {error.message}", span=error.span, hint=error.hint) from error
         return MergeActionPlan(kind="update", where=where, assignments=assignments)
 
-    def _insert(
-        self, action: MergeAction, streams: tuple[ScopeStream, ...], where: TypedExpression | None, place: str
-    ) -> MergeActionPlan:
+    def _where(self, action: MergeAction, streams: tuple[ScopeStream, ...]) -> TypedExpression | None:
+        return None if action.where is None else self._test(action.where, streams, "match where-clause")
+
+    def _insert(self, action: MergeAction, streams: tuple[ScopeStream, ...], place: str) -> MergeActionPlan:
         into = InsertInto(
             target=action.target or self._target.window.name, columns=action.columns, precedence=action.precedence, span=action.span)
-        wild = any(isinstance(item.expression, (Wildcard, StreamWildcard)) for item in action.items)
-        if wild and len(streams) > 1 and any(isinstance(item.expression, Wildcard) for item in action.items):
-            raise EplUnsupportedError("A wildcard in the insert of a matched branch is not supported", span=action.span)
-        selection = analyse_selection(action.items, self._scope(streams), f"{self._name}_out", Target.of(into, self._catalog))
-        select = Select(action.items, insert_into=into, span=action.span)
-        columns = insert_columns(select, selection.output_type, wild)
+        into_itself = into.target == self._target.window.name
+        streams = streams[-1:] if into_itself else streams
+        where = self._where(action, streams)
+        streams, items = _wildcards_of_event(streams, action.items)
+        wild = any(isinstance(item.expression, (Wildcard, StreamWildcard)) for item in items)
+        scope = attrs.evolve(
+            self._scope(streams),
+            aggregation_refusal="Expression in a merge-selection may not utilize aggregation functions")
+        _check_streams(items, streams)
+        select = Select(items, insert_into=into, span=action.span)
+        selection = analyse_selection(items, scope, f"{self._name}_out", Target.of(into, self._catalog))
         try:
+            columns = insert_columns(select, selection.output_type, wild)
             insert = plan_insert(into, selection.output_type, columns, self._catalog, own_event=selection.forward is not None)
         except EplValidationError as error:
             raise EplValidationError(f"{place}: {error.message}", span=error.span, hint=error.hint) from error
-        if selection.forward not in (None, 0):
-            raise EplUnsupportedError("Inserting the event itself in a matched branch is not supported", span=action.span)
         self._catalog = attrs.evolve(self._catalog, event_types={**self._catalog.event_types, insert.target.name: insert.target})
         return MergeActionPlan(
-            kind="insert", where=where, insert=insert, row_type=selection.output_type,
-            columns=None if selection.forward is not None else selection.columns)
+            kind="insert", where=where, insert=insert, row_type=selection.output_type, of_event=into_itself, forward=selection.forward,
+            columns=selection.columns)
+
+
+def _check_streams(items: tuple[SelectItem, ...], streams: tuple[ScopeStream, ...]) -> None:
+    """Refuse ``s.*`` of no stream."""
+    for item in items:
+        if isinstance(item.expression, StreamWildcard) and item.expression.stream not in {stream.alias for stream in streams}:
+            raise StatementRefusal(f"Stream by name '{item.expression.stream}' was not found", span=item.span)
+
+
+def _wildcards_of_event(
+    streams: tuple[ScopeStream, ...], items: tuple[SelectItem, ...]
+) -> tuple[tuple[ScopeStream, ...], tuple[SelectItem, ...]]:
+    """``*`` is the triggering event, of row and event too: return streams and items that say so."""
+    event = streams[-1]
+    name = event.alias or event.event_type.name
+    if len(streams) == 1 or not any(isinstance(item.expression, Wildcard) for item in items):
+        return streams, items
+    whole = StreamWildcard(name, span=items[0].span)
+    replaced = tuple(attrs.evolve(item, expression=whole) if isinstance(item.expression, Wildcard) else item for item in items)
+    return (*streams[:-1], attrs.evolve(event, alias=name)), replaced
 
 
 __all__ = ["analyse_on_merge"]

@@ -11,13 +11,13 @@ from epl.analysis.clauses.streams import analyse_stream
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.lookups.planner import conjuncts, plan_lookup
+from epl.analysis.statements.hints import hints_of
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.plan.expressions import Previous, Prior, TypedExpression
+from epl.plan.expressions import TypedExpression
 from epl.plan.lookups import LookupPlan
 from epl.plan.on_statements import MatchPlan, OnDeletePlan, OnSelectPlan, OnUpdatePlan
 from epl.plan.streams import NamedWindow, StreamPlan
-from epl.plan.walk import expressions_of
 from epl.syntax import Expression, OnDelete, OnSelect, OnTrigger, OnUpdate, Statement, StreamWildcard, TypeFilter, Wildcard
 from epl.syntax.nodes import Body
 from epl.value_types import is_boolean, is_null
@@ -40,7 +40,8 @@ def analyse_on_delete(statement: Statement, catalog: Catalog, name: str) -> OnDe
     assert isinstance(body, OnDelete)
     target = window_target(body.target, body.alias, body.trigger, statement, catalog)
     match = bind_match(body.where, target, statement, catalog)
-    return OnDeletePlan(output_type=target.window.event_type, trigger=target.trigger, match=match)
+    silent = "silent_delete" in hints_of(statement)
+    return OnDeletePlan(output_type=target.window.event_type, trigger=target.trigger, match=match, silent=silent)
 
 
 def analyse_on_update(statement: Statement, catalog: Catalog, name: str) -> OnUpdatePlan:
@@ -50,7 +51,7 @@ def analyse_on_update(statement: Statement, catalog: Catalog, name: str) -> OnUp
     target = window_target(body.target, body.alias, body.trigger, statement, catalog)
     row, event = target.scopes
     scope = set_scope(catalog, row, statement.declarations)
-    scope = attrs.evolve(scope, streams=(row, event, ScopeStream("initial", row.event_type, outer=True)))
+    scope = attrs.evolve(scope, streams=(row, event, ScopeStream("initial", row.event_type, outer=True)), prefers_first=True)
     names = {name for name in (target.window.name, row.alias) if name is not None}
     assignments = tuple(analyse_property_assignment(each, row.event_type, scope, names) for each in body.assignments)
     match = bind_match(body.where, target, statement, catalog)
@@ -73,9 +74,7 @@ def analyse_on_select(statement: Statement, catalog: Catalog, name: str) -> OnSe
     target = window_target(source.source.type_name, source.alias, body.trigger, statement, catalog)
     rows = result_set.analyse(
         select, target.scopes, catalog, output_name=f"{name}_out", has_remove_stream=True, is_unbound=False,
-        declarations=statement.declarations, unidirectional=True)
-    if any(isinstance(node, (Previous, Prior)) for e in expressions_of(rows) for node in e.walk()):
-        raise EplUnsupportedError("Previous and prior are not supported in an on-select", span=body.span)
+        declarations=statement.declarations, unidirectional=True, allow_previous=False)
     insert = None
     if select.insert_into is not None:
         wild = any(isinstance(item.expression, (Wildcard, StreamWildcard)) for item in select.items)

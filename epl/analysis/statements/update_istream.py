@@ -9,6 +9,7 @@ from epl.analysis.clauses.streams import analyse_stream
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.catalog import Catalog
 from epl.plan.on_statements import UpdateIstreamPlan
+from epl.plan.streams import FilterPlan, store_of
 from epl.syntax import Statement, Stream, TypeFilter, UpdateIstream
 
 
@@ -20,6 +21,8 @@ def analyse_update_istream(statement: Statement, catalog: Catalog, name: str) ->
         raise StatementRefusal("Update IStream is not supported in conjunction with a context", span=body.span)
     source = Stream(TypeFilter(body.type_name, span=body.span), alias=body.alias, span=body.span)
     stream, seen = analyse_stream(source, catalog, statement.declarations)
+    if store_of(stream) is not None:  # what is inserted into a named window: events of its type
+        stream, seen = attrs.evolve(stream, source=FilterPlan(stream.event_type)), attrs.evolve(seen, has_window=False)
     scope = set_scope(catalog, seen, statement.declarations)
     assignments = tuple(analyse_property_assignment(a, stream.event_type, scope) for a in body.assignments)
     where = None if body.where is None else bind_in_clause(body.where, attrs.evolve(scope, clause="where-clause"))

@@ -195,19 +195,6 @@ class TimeAccumWindow(TimeWindow):
             return None
         return int(ring.at("w_time", ring.positions()[-1:])[0] + ring.arrays["size"][0])
 
-    def state(self, ring: Ring) -> State:
-        events = Long(ring.events(ring.positions()))
-        return {"events": events, "duration": int(ring.arrays["size"][0]), "due": self.next_due(ring)}
-
-    @takes({"events": [EVENT], "duration": INTEGER, "due": DUE})
-    def restore(self, ring: Ring, state: State) -> None:
-        ring.hold(list(state["events"]))
-        ring.arrays["size"][0] = duration_in(state)
-        if (state["due"] is None) is not (ring.head == ring.tail):
-            raise Declined("a time_accum window whose events stay")
-        if state["due"] is not None:
-            ring.put("w_time", ring.positions(), state["due"] - state["duration"])
-
 
 def own_time(timestamp: TypedExpression, printer: ScalarPrinter) -> str:
     """Return the text of an event's own time: null counts as 0."""
