@@ -196,7 +196,7 @@ def test_on_statements_do_what_a_list_does(steps: list[tuple[str, str, int]], cu
     "on Ask delete from W where risky(v) > 0", "on Ask update W set v = cast(risky(v), int)",
     "on Ask select and delete risky(v) as r from W",
     "on Ask merge W when matched and risky(v) > 0 then delete", "on Ask merge W when matched then update set v = cast(risky(v), int)",
-    "on Ask merge W as w when matched then insert into Out select risky(v) as r then insert select id as id, v as v then delete"])
+    "on Ask merge W as w when matched then insert into Out select risky(v) as r then insert select 'z' as id, 1 as v then delete"])
 def test_an_action_that_raises_changes_nothing(action: str) -> None:
     errors: list[str] = []
     runtime = Runtime(start_time=0, on_error=lambda error, statement, event: errors.append(statement))
