@@ -10,6 +10,7 @@ from epl.event_types import EventType
 from epl.functions.registry import FunctionRegistry
 from epl.historical_sources import Database, Method
 from epl.plan.declared import KINDS, Declared
+from epl.plan.lookups import NamedIndex
 from epl.plan.streams import NamedWindow
 from epl.plan.tables import Table
 from epl.plan.windows import WindowConfig
@@ -36,7 +37,8 @@ class Catalog:
 
     ``window_configs``: by name and by ``namespace:name``. ``aggregations``: by function name (epl.functions.aggregations). ``enums``: by
     the name that a column's type may have. ``methods``, ``databases``, ``static_tables``: what historical streams name; a table is the
-    type of its rows. The event type of a named window is among ``event_types`` too. Contexts are not supported yet.
+    type of its rows. ``indexes``: by window or table, and name. The event type of a named window is among ``event_types`` too. Contexts are
+    not supported yet.
     """
 
     event_types: Mapping[str, EventType]
@@ -46,6 +48,7 @@ class Catalog:
     declarations: Mapping[str, Declaration] = attrs.field(factory=dict)
     named_windows: Mapping[str, NamedWindow] = attrs.field(factory=dict)
     tables: Mapping[str, Table] = attrs.field(factory=dict)
+    indexes: Mapping[tuple[object, str], NamedIndex] = attrs.field(factory=dict)
     contexts: Mapping[str, Any] = attrs.field(factory=dict)
     aggregations: Mapping[str, Any] = attrs.field(factory=dict)
     enums: Mapping[str, EnumType] = attrs.field(factory=dict)
@@ -55,12 +58,16 @@ class Catalog:
     settings: Settings = attrs.field(factory=Settings)
     imports: tuple[str, ...] = ()
 
+    def indexes_of(self, store: object) -> tuple[NamedIndex, ...]:
+        """Return the indexes that were created on a named window or table, in order."""
+        return tuple(index for index in self.indexes.values() if index.store is store)
+
     def with_declared(self, news: Iterable[Declared]) -> Catalog:
         """Return the catalog with names that modules declare; a name that is there already means the new one."""
         fields: dict[str, Any] = {}
         for new in news:
             field = KINDS[new.kind].field
-            fields.setdefault(field, dict(getattr(self, field)))[new.name] = new.value
+            fields.setdefault(field, dict(getattr(self, field)))[new.key] = new.value
             if new.kind == "named_window":
                 fields.setdefault("event_types", dict(self.event_types))[new.name] = new.value.event_type
         return attrs.evolve(self, **fields) if fields else self

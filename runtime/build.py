@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from epl.plan.historical import historical_of
+from epl.plan.indexes import CreateIndexPlan
 from epl.plan.named_windows import CreateWindowPlan
 from epl.plan.on_statements import OnDeletePlan, OnMergePlan, OnSelectPlan, OnSetPlan, OnUpdatePlan, UpdateIstreamPlan
 from epl.plan.splitting import OnSplitPlan
@@ -24,6 +25,7 @@ from runtime.fused import fuse
 from runtime.operators.operator_context import OperatorContext, StatementContext
 from runtime.operators.stream_entry import StreamEntry
 from runtime.operators.subquery import Subqueries
+from runtime.statements.create_index import RunningCreateIndex
 from runtime.statements.create_table import RunningCreateTable
 from runtime.statements.create_variable import RunningCreateVariable
 from runtime.statements.create_window import RunningCreateWindow
@@ -66,6 +68,7 @@ BUILDERS: Mapping[type[BodyPlan], Callable[[Any, OperatorContext], Running]] = {
     SelectRowPlan: RunningSelectRow,
     CreateSchemaPlan: _declaration,
     CreateExpressionPlan: _declaration,
+    CreateIndexPlan: RunningCreateIndex,
     CreateTablePlan: RunningCreateTable,
     CreateVariablePlan: RunningCreateVariable,
     CreateWindowPlan: RunningCreateWindow,

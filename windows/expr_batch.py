@@ -38,6 +38,7 @@ class ExprBatch(WindowConfig):
     names = ("expr_batch",)
     title = "Expression-batch"
     is_batch = True
+    evicts_by_arrival = False
     answers_previous = True
 
     condition: TypedExpression

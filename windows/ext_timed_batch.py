@@ -39,6 +39,7 @@ class ExtTimedBatch(WindowConfig):
     names = ("ext_timed_batch",)
     title = "Externally-timed-batch"
     is_batch = True
+    evicts_by_arrival = False
     answers_previous = True
 
     timestamp: TypedExpression

@@ -32,6 +32,7 @@ class KeepAll(WindowConfig):
     named_refusals = True
     answers_previous = True
     leaves_in_order = True
+    evicts_by_arrival = False
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> KeepAll:

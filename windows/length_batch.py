@@ -34,6 +34,7 @@ class LengthBatch(WindowConfig):
     title = "Length-Batch"
     named_refusals = True
     is_batch = True
+    evicts_by_arrival = False
     answers_previous = True
 
     size: TypedExpression

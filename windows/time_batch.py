@@ -66,6 +66,7 @@ class TimeBatch(WindowConfig):
     title = "Time-Batch"
     named_refusals = True
     is_batch = True
+    evicts_by_arrival = False
     answers_previous = True
 
     period: TypedExpression

@@ -35,6 +35,7 @@ class TimeLengthBatch(WindowConfig):
     title = "Time-Length-Batch"
     named_refusals = True
     is_batch = True
+    evicts_by_arrival = False
     answers_previous = True
 
     period: TypedExpression

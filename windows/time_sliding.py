@@ -40,6 +40,7 @@ class Time(WindowConfig):
     named_refusals = True
     answers_previous = True
     leaves_in_order = True
+    evicts_by_arrival = False
 
     period: TypedExpression
 

@@ -15,7 +15,7 @@ from epl.plan.tables import TableKeys, TableValue
 from epl.plan.walk import expressions_of, plans_of
 from epl.spans import Span
 
-Kind = Choice["event_type", "variable", "declaration", "named_window", "table"]
+Kind = Choice["event_type", "variable", "declaration", "named_window", "table", "index"]
 """The key in KINDS."""
 
 
@@ -28,6 +28,11 @@ class Declared:
     value: Any
     access: Choice["private", "protected", "public"] = "private"
     span: Span | None = attrs.field(default=None, eq=False, repr=False)
+
+    @property
+    def key(self) -> Any:
+        """What the catalog finds it by."""
+        return self.value.key if self.kind == "index" else self.name
 
     def is_named(self, kind: str, name: str) -> bool:
         return self.kind == kind and self.name == name
@@ -92,11 +97,16 @@ def _is_window_used(declared: Declared, body: object, text: str) -> bool:
     return any(part is window or part is window.event_type for part in plans_of(body))
 
 
+def _is_index_used(declared: Declared, body: object, text: str) -> bool:
+    return any(part is declared.value for part in plans_of(body))
+
+
 KINDS: Mapping[Kind, DeclaredKind] = {
     "event_type": DeclaredKind(field="event_types", noun="event type", article="An", is_used=_is_type_used),
     "variable": DeclaredKind(field="variables", noun="variable", is_used=_is_variable_used),
     "named_window": DeclaredKind(field="named_windows", noun="named window", is_used=_is_window_used),
     "table": DeclaredKind(field="tables", noun="table", is_used=_is_table_used),
+    "index": DeclaredKind(field="indexes", noun="index", article="An", is_used=_is_index_used),
     "declaration": DeclaredKind(field="declarations", noun="declared-expression", is_used=_is_call_written),
 }
 

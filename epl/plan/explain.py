@@ -13,7 +13,7 @@ from epl.plan.contained import ContainedPlan
 from epl.plan.expression_text import PropertyText, constant_text, expression_text, of, plain
 from epl.plan.historical import HistoricalPlan
 from epl.plan.joins import JoinPlan
-from epl.plan.lookups import LookupPlan
+from epl.plan.lookups import LookupPlan, NamedIndex
 from epl.plan.match_recognize import Condition, Operand, RowPattern, RowRecognitionPlan
 from epl.plan.on_statements import MergeBranchPlan, OnWindowPlan
 from epl.plan.statements import SelectPlan, StatementPlan
@@ -93,6 +93,8 @@ def _named(name: str, item: Any, indent: str, streams: Streams) -> Iterator[str]
     elif isinstance(item, StorePlan):
         tests = " and ".join(expression_text(condition, streams[:1]) for condition in item.conditions)
         yield f"{indent}{label}: {item.window.name}{f' where {tests}' if tests else ''}"
+    elif isinstance(item, NamedIndex):
+        yield f"{indent}{label}: {item.name} on {item.store.name}, {item.plan.title}"
     elif isinstance(item, NamedWindow):
         yield f"{indent}{label}: {item.name}"
     elif isinstance(item, JoinPlan):

@@ -8,6 +8,7 @@ from epl.errors import AlreadyDeclaredError, EplDeploymentError
 from epl.event_types import EventType
 from epl.plan.declared import KINDS, Declared
 from epl.plan.expressions import VariableValue
+from epl.plan.lookups import NamedIndex
 from epl.plan.statements import InsertPlan, ModulePlan
 from epl.plan.streams import NamedWindow, filters_in
 from epl.plan.tables import Table, TableKeys, TableValue
@@ -43,7 +44,7 @@ def check_preconditions(
     theirs = [(deployment, declared) for deployment in deployments for declared in deployment.plan.declared]
     for own in plan.declared:
         for deployment, other in theirs:
-            same = (own.kind, own.name) == (other.kind, other.name) and (own.value is not other.value or own.kind == "named_window")
+            same = (own.kind, own.key) == (other.kind, other.key) and (own.value is not other.value or own.kind == "named_window")
             if same and _meet(own, plan, other, deployment.plan):
                 raise _unsatisfied(
                     f"{KINDS[own.kind].article} {own.noun} by name '{own.name}' has already been created for module "
@@ -73,6 +74,8 @@ def _check_there(plan: ModulePlan, known: set[int], variables: Mapping[str, Any]
             if id(window) not in known:
                 raise _unsatisfied(f"Required dependency named window '{window.name}' cannot be found")
         for part in plans_of(statement.body):
+            if isinstance(part, NamedIndex) and id(part) not in known:
+                raise _unsatisfied(f"Required dependency index '{part.name}' cannot be found")
             if isinstance(part, Table) and id(part) not in known:
                 raise _unsatisfied(f"Required dependency table '{part.name}' cannot be found")
         for expression in expressions_of(statement.body):

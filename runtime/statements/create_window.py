@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from epl.plan.named_windows import CreateWindowPlan, FillPlan
+from epl.plan.windows import unique_key
 from runtime.expressions import compile_predicate
 from runtime.expressions.compiled import compile_row
 from runtime.operators.operator_context import OperatorContext
@@ -16,7 +17,7 @@ from windows.shape import ANYTHING, takes
 
 
 class Entering:
-    """In front of windows that release rows in batches."""
+    """In front of the data windows: the store takes what is inserted first."""
 
     def __init__(self, store: NamedWindowStore) -> None:
         self.update = store.enter
@@ -33,8 +34,10 @@ class RunningCreateWindow:
         self._stores = context.core.stores
         batches = any(window.is_batch for window in stream.windows)
         self.store = NamedWindowStore(
-            plan.window, self._chain, context.output, context.core.store_deltas, self._note_change, batches=batches)
-        self._entry = StreamEntry(stream, context, Entering(self.store) if batches else self._chain)
+            plan.window, self._chain, context.output, context.core.store_deltas, self._note_change, batches=batches,
+            steady=batches or not any(window.evicts_by_arrival for window in stream.windows),
+            unique=unique_key(stream.windows) if stream.retain != "union" else ())
+        self._entry = StreamEntry(stream, context, Entering(self.store))
         self._in_order = len(stream.windows) == 1 and stream.windows[0].leaves_in_order and not stream.windows[0].is_batch
         if plan.fill is not None and not context.restoring:
             self.store.fill(self._first_rows(plan.fill))

@@ -5,15 +5,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, Protocol
 
+from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.generated_code import field_name
 from epl.plan.expressions import StreamProperty
-from epl.plan.lookups import IndexPlan
+from epl.plan.lookups import IndexPlan, NamedIndex
 from runtime.aggregation.sorted_bag import SortedBag
 from runtime.expressions import Environment
 from runtime.expressions.compiled import function_of
 from runtime.expressions.print_keys import is_plain_key, key_text
 from runtime.expressions.printer import Printer
 from runtime.stores.counting import active
+from runtime.stores.restrictions import Restriction, restrictions_of
+from runtime.stores.spatial_index import SpatialIndex, first_taken
 from windows.buckets import is_sparse, put, take
 from windows.event import NO_EVENTS, Event
 from windows.paging import Long
@@ -30,6 +33,9 @@ class Index(Protocol):
     def update(self, new: Rows, old: Sequence[Event]) -> None: ...
 
     def clear(self) -> None: ...
+
+
+NONE = (None,)
 
 
 class HashIndex:
@@ -74,9 +80,13 @@ class HashIndex:
 
 
 class UniqueIndex(HashIndex):
-    """At most one row of a key: the last."""
+    """At most one row of a key: ``conflict`` is asked before rows come."""
 
     __slots__ = ()
+
+    def conflict(self, new: Rows, old: Sequence[Event]) -> Event | None:
+        """Return the first new row whose key another row has."""
+        return first_taken(lambda key: self._buckets.get(key, NONE)[0], self._key_of, new, old)
 
     def update(self, new: Rows, old: Sequence[Event]) -> None:
         buckets, key_of = self._buckets, self._key_of
@@ -208,6 +218,8 @@ class Arrivals:
 
 def build_index(plan: IndexPlan, environment: Environment) -> Index:
     """Return an empty index; its key is compiled once a statement."""
+    if plan.space:
+        return SpatialIndex(plan, environment)
     key_of = environment.printed("index key", (plan,), lambda: _key_of(plan))
     if not plan.hash:
         return SortedIndex(key_of)
@@ -227,13 +239,14 @@ class IndexedRows:
     """Rows in order of arrival, each once, and the indexes over them. Equal indexes are one, for all who ask; the last to release it drops
     it."""
 
-    __slots__ = ("_rows", "_indexes", "_users", "_arrivals", "counts")
+    __slots__ = ("_rows", "_indexes", "_users", "_arrivals", "_restrictions", "counts")
 
     def __init__(self, rows: Rows = ()) -> None:
         self._rows: dict[Event, None] = dict.fromkeys(rows)
         self._indexes: dict[IndexPlan, Index] = {}
         self._users: dict[IndexPlan, int] = {}
         self._arrivals: Arrivals | None = None
+        self._restrictions: dict[NamedIndex, list[Restriction]] = {}
         self.counts = active()
         """Where rows that are read are counted, for tests; None elsewhere."""
 
@@ -273,6 +286,41 @@ class IndexedRows:
         self._users[plan] -= 1
         if not self._users[plan]:
             del self._users[plan], self._indexes[plan]
+
+    # ------------------------------------------------------------------ indexes that were created
+
+    def create(self, named: NamedIndex, environment: Environment, *, is_unique: bool = False) -> None:
+        """Keep an index until ``drop``. Raise EplDeploymentError, and keep nothing, where the rows are not as it asks.
+
+        ``is_unique``: each row's key is its own in any case, whatever rows come.
+        """
+        if is_unique:
+            self.index(named.plan, environment)
+            return
+        try:
+            restrictions = restrictions_of(named, build_index(named.plan, environment), environment)
+            for restriction in restrictions:
+                restriction(self._rows, ())
+        except EplRuntimeError as error:
+            raise EplDeploymentError(f"Failed to deploy: {error.message}") from None
+        restrictions = restrictions_of(named, self.index(named.plan, environment), environment)
+        if restrictions:
+            self._restrictions[named] = restrictions
+
+    def drop(self, named: NamedIndex) -> None:
+        self._restrictions.pop(named, None)
+        self.release(named.plan)
+
+    @property
+    def restricted(self) -> bool:
+        """Whether an index may refuse rows."""
+        return bool(self._restrictions)
+
+    def check(self, new: Rows, old: Sequence[Event]) -> None:
+        """Raise EplRuntimeError where an index refuses one of the rows ``new``, which come as the rows ``old`` leave."""
+        for restrictions in self._restrictions.values():
+            for restriction in restrictions:
+                restriction(new, old)
 
     @property
     def indexes(self) -> tuple[IndexPlan, ...]:

@@ -96,7 +96,8 @@ class PrintedLookup:
         self.names = [f"i{n}" for n in numbers]
         self._finds = [f"find{n}" for n in numbers]
         self.prepared = [
-            f"{find} = {name}.find" for find, name, index in zip(self._finds, self.names, plan.indexes) if index.hash and not plan.listed]
+            f"{find} = {name}.find" for find, name, index in zip(self._finds, self.names, plan.indexes)
+            if (index.hash or index.space) and not plan.listed]
         self.lines: list[str] = []
 
     def tests(self) -> list[str]:
@@ -115,6 +116,9 @@ class PrintedLookup:
         plan = self._plan
         if plan.index is None:
             return scanned
+        if plan.index.space:
+            values = [self._printer.value(key) for key in plan.keys]
+            return f"{self._finds[0]}({', '.join(values)})"
         if plan.listed:
             return f"{self.names[0]}.find_each(({''.join(f'{key_part(key, self._printer)}, ' for key in plan.keys)}))"
         if not plan.index.hash:

@@ -3,8 +3,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from epl.errors import EplRuntimeError
+from epl.plan.expressions import TypedExpression
+from epl.plan.lookups import NamedIndex
 from epl.plan.streams import NamedWindow
 from runtime.event_loop.store_deltas import Consumer, StoreDeltas
+from runtime.expressions import Environment
 from runtime.stores.indexes import IndexedRows
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink, View
@@ -14,11 +18,13 @@ class NamedWindowStore:
     """Downstream of the data windows ``chain``, which determine what is held and in which order it is iterated.
 
     ``rows``: the same rows, with the indexes that look-ups ask for. ``output`` gets every delta, then it waits for the consumers.
-    ``changing``: called before other statements change rows. ``batches``: whether a data window releases rows in batches.
+    ``changing``: called before other statements change rows. ``batches``: whether a data window releases rows in batches. ``steady``:
+    whether none evicts rows because others come. ``unique``: expressions of which the windows hold one row for each combination of values.
     """
 
     def __init__(
-        self, window: NamedWindow, chain: View, output: Sink, deltas: StoreDeltas, changing: Callable[[], None], *, batches: bool
+        self, window: NamedWindow, chain: View, output: Sink, deltas: StoreDeltas, changing: Callable[[], None], *, batches: bool,
+        steady: bool, unique: Sequence[TypedExpression] = (),
     ) -> None:
         self.window = window
         self.rows = IndexedRows()
@@ -29,6 +35,10 @@ class NamedWindowStore:
         self._filling = self._silent = False
         self._changing = changing
         self._batches = batches
+        self._steady = steady
+        self._unique = frozenset(unique)
+        self._entering = False
+        self._refused: tuple[EplRuntimeError, Sequence[Event]] | None = None
         chain.child = self
 
     # ------------------------------------------------------------------ rows
@@ -49,11 +59,39 @@ class NamedWindowStore:
         finally:
             self._silent = False
 
+    def create_index(self, named: NamedIndex, environment: Environment) -> None:
+        """Keep an index until ``rows.drop``; see IndexedRows.create."""
+        self.rows.create(named, environment, is_unique=bool(self._unique) and self._unique == frozenset(named.plan.hash))
+
     def enter(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """Pass a delta to the data windows. Rows that wait there for their batch can be looked up already."""
+        """Pass a delta to the data windows. Rows that wait there for their batch can be looked up already.
+
+        Raise EplRuntimeError where an index refuses a row: then the rows do not enter, and what they would replace stays. Rows that take
+        the place of others are refused before the windows say what they evict.
+        """
+        if self.rows.restricted and new:
+            if not (self._steady or old):
+                self._enter_or_leave(new)
+                return
+            self.rows.check(new, old)
         if self._batches:
             self.rows.update(new, old)
         self._chain.update(new, old)
+
+    def _enter_or_leave(self, new: Sequence[Event]) -> None:
+        """Pass rows to windows that evict others by them. Those that an index refuses leave again; what they have evicted has gone."""
+        self._entering = True
+        try:
+            self._chain.update(new, NO_EVENTS)
+            if self._refused is not None:
+                self._chain.update(NO_EVENTS, new)
+        finally:
+            refused, self._refused, self._entering = self._refused, None, False
+        if refused is not None:
+            error, evicted = refused
+            if evicted:
+                self.update(NO_EVENTS, evicted)
+            raise error
 
     def fill(self, rows: Sequence[Event]) -> None:
         """Begin with these rows; no listener and no consumer gets them."""
@@ -65,6 +103,14 @@ class NamedWindowStore:
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Take a delta of the data windows."""
+        if self._refused is not None:
+            return
+        if self._entering and new:
+            try:
+                self.rows.check(new, old)
+            except EplRuntimeError as error:
+                self._refused = error, old
+                return
         self.rows.update(NO_EVENTS if self._batches else new, old)
         if self._filling:
             return

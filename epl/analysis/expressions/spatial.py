@@ -71,6 +71,11 @@ def _coordinate(written: syntax.Expression, at: int, refusal: str, scope: Scope)
     if not is_numeric(value.type) or value.type == NUMBER:
         raise EplValidationError(
             f"{refusal}, expected a number-type result for expression parameter {at} but received {shown(value)}", span=written.span)
+    return coordinate_of(value)
+
+
+def coordinate_of(value: TypedExpression) -> TypedExpression:
+    """Return a number as the coordinate that it is."""
     return convert(value, DOUBLE.boxed if value.type.nullable else DOUBLE)
 
 

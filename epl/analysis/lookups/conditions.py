@@ -8,6 +8,7 @@ import attrs
 
 from epl.analysis.expressions.rewriting import replaced
 from epl.event_types import EventOf
+from epl.functions.spatial import METHODS
 from epl.plan.exact import exact_operand
 from epl.plan.expressions import (
     Arithmetic,
@@ -17,6 +18,7 @@ from epl.plan.expressions import (
     DynamicProperty,
     Element,
     Equality,
+    Invoke,
     Logic,
     MapValue,
     Membership,
@@ -44,6 +46,7 @@ COARSE = ("", "Object")
 COMPUTED = (StreamProperty, StreamEvent, PropertyOf, DynamicProperty, Element, MapValue, Convert, Arithmetic, Negation, Concatenation,
             Constant)  # fmt: skip
 """What a key of an index consists of: it depends on the row alone, and never raises."""
+SPATIAL = {method.key: method for method in METHODS}
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -82,11 +85,20 @@ class SeveralKeys:
 
 
 @attrs.frozen
+class SpaceKey:
+    """``point(keys).inside(rectangle(values))``, ``rectangle(keys).intersects(rectangle(values))``: ``kind`` of the spatial index."""
+
+    kind: str
+    keys: tuple[TypedExpression, ...]
+    values: tuple[TypedExpression, ...]
+
+
+@attrs.frozen
 class Condition:
     """``lookup``: None where no index helps. ``exact``: whether all rows that an index gives satisfy the condition."""
 
     expression: TypedExpression
-    lookup: EqualKey | RangeKey | ListKey | SeveralKeys | None = None
+    lookup: EqualKey | RangeKey | ListKey | SeveralKeys | SpaceKey | None = None
     exact: bool = True
 
 
@@ -122,6 +134,8 @@ class _Sides:
             yield from self._range(node)
         elif isinstance(node, (Membership, Logic)):
             yield self._list(node)
+        elif isinstance(node, Invoke) and node.function in SPATIAL:
+            yield self._space(node)
         else:
             yield Condition(node)
 
@@ -196,6 +210,14 @@ class _Sides:
                 keys = tuple(dict.fromkeys(map(self._key, items)))
                 return Condition(node, SeveralKeys(keys, exact_operand(values[0])))
         return Condition(node)
+
+
+    def _space(self, node: Invoke) -> Condition:
+        method = SPATIAL[node.function]
+        keys, values = node.arguments[: method.coordinates], node.arguments[method.coordinates :]
+        if not all(key.streams <= {self._sought} for key in keys) or not all(map(self._is_known, values)):
+            return Condition(node)
+        return Condition(node, SpaceKey(method.index, tuple(replaced(key, _over_row) for key in keys), values))
 
 
 def _with_ends(node: Range) -> TypedExpression:
@@ -274,4 +296,4 @@ def kind_of(node: TypedExpression) -> str:
     return node.type.kind if isinstance(node.type, Scalar) else ""
 
 
-__all__ = ["Condition", "EqualKey", "ListKey", "RangeKey", "SeveralKeys", "conditions_of", "conjuncts"]
+__all__ = ["Condition", "EqualKey", "ListKey", "RangeKey", "SeveralKeys", "SpaceKey", "conditions_of", "conjuncts"]

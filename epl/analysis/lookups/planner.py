@@ -15,22 +15,26 @@ from epl.analysis.lookups.conditions import (
     ListKey,
     RangeKey,
     SeveralKeys,
+    SpaceKey,
     conditions_of,
     conjuncts,
 )
+from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes
 from epl.plan.expressions import SubqueryValue, TypedExpression
-from epl.plan.lookups import Bounds, IndexPlan, LookupPlan
+from epl.plan.lookups import Bounds, IndexPlan, LookupPlan, NamedIndex
 
 
-def plan_lookup(conditions: Sequence[TypedExpression], sought: int, known: Iterable[int] = ()) -> LookupPlan:
+def plan_lookup(
+    conditions: Sequence[TypedExpression], sought: int, known: Iterable[int] = (), named: NamedIndexes = NO_INDEXES
+) -> LookupPlan:
     """Plan how rows of stream ``sought`` that satisfy the conditions are found once events of the streams ``known`` are.
 
     ``conditions``: conjuncts over the statement's streams. Those that read any other stream or a sub-query are not used; ``applied`` of
-    the plan are those that are.
+    the plan are those that are. ``named``: the indexes that were created on the rows; one that answers comes before any other.
     """
     known = frozenset(known) - {sought}
     applied = tuple(condition for condition in conditions if _is_readable(condition, known | {sought}))
-    return _Choice(sought, applied, list(conditions_of(applied, sought, known))).plan()
+    return _Choice(sought, applied, list(conditions_of(applied, sought, known)), named).plan()
 
 
 def _is_readable(condition: TypedExpression, streams: frozenset[int]) -> bool:
@@ -40,12 +44,18 @@ def _is_readable(condition: TypedExpression, streams: frozenset[int]) -> bool:
 class _Choice:
     """Takes conditions that an index can look up, one kind after the other, out of those that are evaluated on each row."""
 
-    def __init__(self, sought: int, applied: tuple[TypedExpression, ...], conditions: list[Condition]) -> None:
+    def __init__(
+        self, sought: int, applied: tuple[TypedExpression, ...], conditions: list[Condition], named: NamedIndexes = NO_INDEXES
+    ) -> None:
         self._sought = sought
+        self._named = named
         self._applied = applied
         self._conditions = conditions
 
     def plan(self) -> LookupPlan:
+        named = self._named.choose(self._conditions)
+        if named is not None:
+            return self._by_named(named)
         equal = list(self._equal_keys())
         key, bounds = self._range(computed=False)
         if equal or key is not None:
@@ -65,6 +75,31 @@ class _Choice:
         if key is not None:  # Esper reads all rows: they stay in its order
             return self._planned(index=IndexPlan(ranges=(key,)), bounds=bounds, by_arrival=True)
         return self._planned()
+
+    def _by_named(self, named: NamedIndex) -> LookupPlan:
+        """Look up by an index that was created and answers."""
+        index = named.plan
+        for condition in self._conditions if index.space else ():
+            space = condition.lookup
+            if isinstance(space, SpaceKey) and space.keys == index.space:
+                self._look_up(condition)
+                return self._planned(index=index, named=named, keys=space.values)
+        equal = [each for key in index.hash for each in self._equalities(key)]
+        if len(equal) < len(index.hash):
+            condition, values = next(
+                (c, c.lookup.values) for c in self._conditions if isinstance(c.lookup, ListKey) and (c.lookup.key,) == index.hash)
+            self._look_up(condition)
+            return self._planned(index=index, named=named, keys=values, listed=True)
+        bounds, used = self._bounds(index.ranges[0]) if index.ranges else (None, [])
+        for condition in (*(c for c, _ in equal), *used):
+            self._look_up(condition)
+        return self._planned(
+            index=index, named=named, keys=tuple(each.value for _, each in equal), null_safe=tuple(each.null_safe for _, each in equal),
+            bounds=() if bounds is None else (bounds,))
+
+    def _equalities(self, key: TypedExpression) -> list[tuple[Condition, EqualKey]]:
+        """Return the first equality of a key, if there is one."""
+        return [(c, c.lookup) for c in self._conditions if isinstance(c.lookup, EqualKey) and c.lookup.key == key][:1]
 
     def _planned(self, **parts: object) -> LookupPlan:
         left = tuple(condition.expression for condition in self._conditions)

@@ -19,7 +19,8 @@ PLAIN = (
 WITH_VALUE = ("reclaim_group_aged", "reclaim_group_freq", "max_filter_width")
 WITH_PARAMETERS = ("index", "exclude_plan", "filterindex")
 """Esper's hints: words alone, ``word=value``, ``word(…)``."""
-_PART = re.compile(r"[^,(]*(?:\([^)]*\)[^,(]*)*")
+_PART = re.compile(r"[^,(]*(?:\((?:[^()]|\([^()]*\))*\)[^,(]*)*")
+_SUBQUERY = re.compile(r"subquery\s*\(\s*(\d+)\s*\)", re.IGNORECASE)
 
 
 def check_hints(statement: Statement) -> None:
@@ -56,6 +57,19 @@ def hints_of(statement: Statement) -> dict[str, str]:
                 name, _, value = part.partition("=")
                 hints[name.strip().lower()] = value.strip()
     return hints
+
+
+def preferred_indexes(statement: Statement, subquery: int | None = None) -> tuple[str, ...]:
+    """Return the names in ``@Hint('index(a, b, bust)')``; those in ``index(subquery(1), a)`` are for the sub-query of that number."""
+    names: list[str] = []
+    for part in _parts(statement):
+        word, _, inner = part.partition("(")
+        if word.strip().lower() == "index":
+            inside = [each.strip() for each in inner.rpartition(")")[0].split(",")]
+            of = _SUBQUERY.fullmatch(inside[0])
+            if of is None or int(of[1]) == subquery:
+                names += [each for each in inside[of is not None:] if each]
+    return tuple(names)
 
 
 def reclaim_of(hints: Mapping[str, str], catalog: Catalog) -> ReclaimGroups | None:

@@ -9,6 +9,7 @@ import attrs
 
 from epl.analysis.clauses import subqueries
 from epl.analysis.statements.annotations import check_annotations
+from epl.analysis.statements.create_index import analyse_create_index
 from epl.analysis.statements.create_window import analyse_create_window
 from epl.analysis.statements.on_merge import analyse_on_merge
 from epl.analysis.statements.on_set import analyse_on_set
@@ -42,6 +43,7 @@ from epl.plan.walk import expressions_of
 from epl.syntax import (
     Body,
     CreateExpression,
+    CreateIndex,
     CreateSchema,
     CreateTable,
     CreateVariable,
@@ -157,7 +159,7 @@ def _refuse_scripts(statement: Statement) -> None:
 
 
 REFUSED: Mapping[str, str] = {
-    "CreateIndex": "Create index", "CreateContext": "Create context",
+    "CreateContext": "Create context",
     "CreateDataflow": "Create dataflow", "CreateClass": "Create inlined_class",
 }
 
@@ -226,6 +228,11 @@ def _create_window(statement: Statement, catalog: Catalog, name: str) -> Analyse
     return plan, (Declared("named_window", plan.window.name, plan.window, _access(statement, catalog)),)
 
 
+def _create_index(statement: Statement, catalog: Catalog, name: str) -> Analysed:
+    plan = analyse_create_index(statement, catalog, name)
+    return plan, (Declared("index", plan.index.name, plan.index, "public"),)  # seen where its window is seen, as in Esper
+
+
 def _create_table(statement: Statement, catalog: Catalog, name: str) -> Analysed:
     body = statement.body
     assert isinstance(body, CreateTable)
@@ -281,6 +288,7 @@ def _plain(analyse: Callable[[Statement, Catalog, str], BodyPlan]) -> Callable[[
 ANALYSES: Mapping[type[Body], Callable[[Statement, Catalog, str], Analysed]] = {
     Select: _select,
     CreateSchema: _create_schema,
+    CreateIndex: _create_index,
     CreateVariable: _create_variable,
     CreateWindow: _create_window,
     CreateExpression: _create_expression,

@@ -10,8 +10,9 @@ from epl.analysis.clauses.property_assignments import analyse_property_assignmen
 from epl.analysis.clauses.streams import analyse_stream
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.analysis.lookups.named_indexes import NamedIndexes
 from epl.analysis.lookups.planner import conjuncts, plan_lookup
-from epl.analysis.statements.hints import hints_of
+from epl.analysis.statements.hints import hints_of, preferred_indexes
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.expressions import TypedExpression
@@ -108,7 +109,7 @@ def bind_match(where: Expression | None, target: WindowTarget, statement: Statem
         return MatchPlan(window=target.window, lookup=LookupPlan(sought=0))
     condition = _where(where, target.scopes, statement, catalog)
     conditions = conjuncts(condition)
-    lookup = plan_lookup(conditions, 0, {1})
+    lookup = plan_lookup(conditions, 0, {1}, NamedIndexes(catalog.indexes_of(target.window), preferred_indexes(statement)))
     whole = all(each in lookup.applied for each in conditions)
     return MatchPlan(window=target.window, lookup=lookup, where=None if whole else condition)
 

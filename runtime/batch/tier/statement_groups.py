@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression, VariableValue
+from epl.plan.indexes import CreateIndexPlan
 from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateTablePlan, CreateVariablePlan, SelectRowPlan
 from epl.plan.tables import Table, TableKeys, TableValue
 from epl.plan.walk import plans_of
@@ -13,7 +14,7 @@ from epl.plan.walk import plans_of
 if TYPE_CHECKING:
     from runtime.statements.statement import Statement
 
-PASSIVE = (CreateSchemaPlan, CreateExpressionPlan, CreateTablePlan, CreateVariablePlan, SelectRowPlan)
+PASSIVE = (CreateSchemaPlan, CreateExpressionPlan, CreateIndexPlan, CreateTablePlan, CreateVariablePlan, SelectRowPlan)
 """Bodies that no event reaches."""
 
 

@@ -1,0 +1,75 @@
+"""Which index of ``create index`` answers conditions.
+
+Esper 9.0.0 was asked, since the choice shows in the order of rows and in what may be undeployed (docs/design/lookups.md).
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from epl.analysis.expressions.binding import StatementRefusal
+from epl.analysis.lookups.conditions import Condition, EqualKey, ListKey, RangeKey, SpaceKey
+from epl.plan.expressions import StreamProperty, TypedExpression
+from epl.plan.lookups import NamedIndex
+
+BUST = "bust"
+
+
+@attrs.frozen
+class NamedIndexes:
+    """Those of a window or table. ``preferred``: the names in ``@Hint('index(a, b, bust)')``, of which the first that answers is taken;
+    after ``bust`` no other may be."""
+
+    indexes: tuple[NamedIndex, ...] = ()
+    preferred: tuple[str, ...] = ()
+
+    def choose(self, conditions: Sequence[Condition]) -> NamedIndex | None:
+        """Return the index that answers; None where none does. Raise EplValidationError where the hint says so."""
+        keys = _Keys(conditions)
+        answering = [index for index in self.indexes if keys.answered_by(index)]
+        for name in self.preferred:
+            if name.lower() == BUST:
+                raise StatementRefusal("Failed to plan index access, index hint busted out")
+            for index in answering:
+                if index.name == name or (name.lower() == "explicit" and index is min(answering, key=_by_columns)):
+                    return index
+        return min(answering, key=keys.rank, default=None)
+
+
+class _Keys:
+    """What conditions look up."""
+
+    def __init__(self, conditions: Sequence[Condition]) -> None:
+        lookups = [condition.lookup for condition in conditions]
+        self._equal = {each.key for each in lookups if isinstance(each, EqualKey)}
+        self._listed = {each.key for each in lookups if isinstance(each, ListKey)}
+        self._ranges = {each.key for each in lookups if isinstance(each, RangeKey) and not each.computed}
+        self._spaces = {(each.kind, each.keys) for each in lookups if isinstance(each, SpaceKey)}
+
+    def answered_by(self, index: NamedIndex) -> bool:
+        plan = index.plan
+        if plan.region is not None:
+            return (plan.region.kind, plan.space) in self._spaces
+        if self._ranges.issuperset(index.ranges) and self._equal.issuperset(plan.hash):
+            return True
+        return len(plan.hash) == 1 and not index.ranges and self._listed.issuperset(plan.hash)
+
+    def rank(self, index: NamedIndex) -> tuple[object, ...]:
+        """Spatial indexes first, then one over just the keys that are looked up, then unique ones, then by their columns."""
+        plan = index.plan
+        whole = self._equal == set(plan.hash) and self._ranges == set(index.ranges)
+        return plan.region is None, not whole, not plan.unique, _by_columns(index)
+
+
+def _by_columns(index: NamedIndex) -> tuple[list[str], list[str]]:
+    return _names(index.plan.hash), _names(index.ranges)
+
+
+def _names(keys: Iterable[TypedExpression]) -> list[str]:
+    return [key.name if isinstance(key, StreamProperty) else str(key) for key in keys]
+
+
+NO_INDEXES = NamedIndexes()
+
+__all__ = ["NO_INDEXES", "NamedIndexes"]

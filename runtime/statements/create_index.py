@@ -1,0 +1,43 @@
+"""create index: the statement keeps an index over the rows of a named window."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from epl.plan.indexes import CreateIndexPlan
+from epl.plan.streams import NamedWindow
+from runtime.operators.operator_context import OperatorContext
+from runtime.stores.named_window import NamedWindowStore
+from windows.event import NO_EVENTS, Event
+from windows.protocol import State
+from windows.shape import NOTHING, takes
+
+
+class RunningCreateIndex:
+    """Look-ups share the index; it has no state of its own, since it is built again from the rows."""
+
+    def __init__(self, plan: CreateIndexPlan, context: OperatorContext) -> None:
+        self._index = plan.index
+        store = plan.index.store
+        assert isinstance(store, NamedWindow)
+        rows: NamedWindowStore = context.core.stores[store.event_type]
+        rows.create_index(plan.index, context.environment)
+        self._rows = rows.rows
+
+    def start(self) -> None:
+        """Do nothing: the rows are indexed by now."""
+
+    def close(self) -> None:
+        self._rows.drop(self._index)
+
+    def iterate(self) -> Iterable[Event]:
+        return NO_EVENTS
+
+    def state(self) -> State:
+        return None
+
+    @takes(NOTHING)
+    def restore(self, state: State) -> None:
+        """Do nothing: the window has been restored before."""
+
+
+__all__ = ["RunningCreateIndex"]
