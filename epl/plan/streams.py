@@ -78,20 +78,27 @@ class FilterPlan(SourcePlan):
 
 @attrs.frozen(eq=False)
 class NamedWindow:
-    """What a catalog knows of a named window; equal only to itself, as its event type is."""
+    """What a catalog knows of a named window; equal only to itself, as its event type is. ``shares_indexes``: sub-queries read its rows by
+    its own indexes (``enable_window_subquery_indexshare``).
+    """
 
     name: str
     event_type: EventType
+    shares_indexes: bool = False
 
 
 @attrs.frozen
 class StorePlan(SourcePlan):
-    """The rows of a named window that satisfy ``conditions``: what enters and leaves it. It begins with those that are there."""
+    """The rows of a named window that satisfy ``conditions``: what enters and leaves it. It begins with those that are there.
+
+    ``shared``: the rows are read as they are in the window at that moment; nothing enters.
+    """
 
     title: ClassVar[str] = "a named window"
     retains: ClassVar[bool] = True
     window: NamedWindow
     conditions: tuple[TypedExpression, ...] = ()
+    shared: bool = False
 
 
 @attrs.frozen

@@ -347,9 +347,12 @@ class CronPart(Expression):
 @attrs.frozen
 class Subquery(Expression):
     """``(select …)`` as a value, an operand of any / all / in, or (``exists``) of exists. ``select``: a ``Select``. ``number``: which one
-    of the statement it is, from 1, in order of the text.
+    of the statement it is, from 1, in order of the text. ``shares_indexes``, ``preferred``: what the statement's hints say of the indexes
+    of a named window: whether they are used, and which of those that were created come first.
     """
 
     select: Body
     exists: bool = False
     number: int = attrs.field(default=1, eq=False)
+    shares_indexes: bool = attrs.field(default=True, eq=False)
+    preferred: tuple[str, ...] = attrs.field(default=(), eq=False)

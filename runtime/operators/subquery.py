@@ -5,21 +5,22 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from epl.plan.expressions import Prior
-from epl.plan.streams import StreamPlan
+from epl.plan.streams import StorePlan, StreamPlan, store_of
 from epl.plan.subqueries import SubqueryPlan
 from epl.plan.walk import expressions_of
 from runtime.aggregation.grouped import Aggregator, build_aggregator
 from runtime.clock.schedule import ScheduledTimer
 from runtime.expressions import compile_predicate
 from runtime.operators.operator_context import OperatorContext
-from runtime.operators.store_entry import contents_of, fill, stream_entry
+from runtime.operators.store_entry import contents_of, fill, store_in, stream_entry
+from runtime.operators.stream_entry import NoEntry
 from runtime.operators.subquery_answers import answer_of
-from runtime.stores.indexes import IndexedRows
+from runtime.stores.indexes import IndexedRows, LentRows
 from windows.event import NO_EVENTS, Event
 from windows.keys import freeze
 from windows.prior import PriorBuffer
 from windows.protocol import Sink, State
-from windows.shape import ANYTHING, takes
+from windows.shape import ANYTHING, NOTHING, takes
 
 
 class SubqueryContext(OperatorContext):
@@ -151,6 +152,30 @@ def _same_rows(rows: Iterable[Event], contents: Iterable[Event]) -> bool:
     return len(held) == len(list(rows)) and all(row is event for row, event in zip(rows, held))
 
 
+class SharedRows:
+    """In place of a stream: the rows of a named window as they are there, found by the window's indexes."""
+
+    def __init__(self, source: StorePlan, context: SubqueryContext) -> None:
+        self.context = context
+        self.rows = LentRows(store_in(context, source).rows)
+        self.entry = NoEntry()
+        self.aggregations: list[RunningAggregations] = []
+
+    def start(self) -> None:
+        """Do nothing: nothing enters."""
+
+    def close(self) -> None:
+        self.rows.close()
+        self.context.close()
+
+    def state(self) -> State:
+        return None
+
+    @takes(NOTHING)
+    def restore(self, state: State) -> None:
+        """Do nothing: the rows are those of the named window."""
+
+
 class RunningAggregations:
     """Aggregations of a sub-query that are kept up to date as its rows, those that satisfy its conditions, come and go."""
 
@@ -177,7 +202,7 @@ class Subquery:
         self.running: RunningAggregations | None = None
         self.answer: Callable[..., Any]
 
-    def open(self, stream: SubqueryStream) -> None:
+    def open(self, stream: SubqueryStream | SharedRows) -> None:
         if self.plan.running:
             self.running = RunningAggregations(self.plan, stream.context)
             stream.aggregations.append(self.running)
@@ -193,7 +218,7 @@ class Subqueries:
     def __init__(self, plans: Sequence[SubqueryPlan], context: OperatorContext) -> None:
         self._context = context
         self._subqueries = [Subquery(plan) for plan in plans]
-        self._streams: list[SubqueryStream] = []
+        self._streams: list[SubqueryStream | SharedRows] = []
         context.environment.subqueries.extend((each.plan, each) for each in self._subqueries)
 
     def open(self) -> None:
@@ -206,7 +231,12 @@ class Subqueries:
                 group.append(each)
         for place, group in enumerate(groups):
             plans = [each.plan for each in group]
-            stream = SubqueryStream(plans[0].stream, plans, SubqueryContext(self._context, place))
+            source, context = store_of(plans[0].stream), SubqueryContext(self._context, place)
+            stream: SubqueryStream | SharedRows
+            if source is not None and source.shared:
+                stream = SharedRows(source, context)
+            else:
+                stream = SubqueryStream(plans[0].stream, plans, context)
             self._streams.append(stream)
             for each in group:
                 each.open(stream)

@@ -354,4 +354,35 @@ class IndexedRows:
             index.update(rows, ())
 
 
-__all__ = ["HashIndex", "HashedSortedIndex", "Index", "IndexedRows", "SortedIndex", "SortedRows", "UniqueIndex"]
+class LentRows(IndexedRows):
+    """The rows of another statement, with its indexes; ``close`` releases those that were asked for."""
+
+    __slots__ = ("_lender", "_asked")
+
+    def __init__(self, lender: IndexedRows) -> None:
+        super().__init__()
+        self._lender = lender
+        self._asked: list[IndexPlan] = []
+
+    def index(self, plan: IndexPlan, environment: Environment) -> Index:
+        self._asked.append(plan)
+        return self._lender.index(plan, environment)
+
+    def by_arrival(self, rows: Rows) -> Rows:
+        return self._lender.by_arrival(rows)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self._lender)
+
+    def __len__(self) -> int:
+        return len(self._lender)
+
+    def __contains__(self, row: object) -> bool:
+        return row in self._lender
+
+    def close(self) -> None:
+        while self._asked:
+            self._lender.release(self._asked.pop())
+
+
+__all__ = ["HashIndex", "HashedSortedIndex", "Index", "IndexedRows", "LentRows", "SortedIndex", "SortedRows", "UniqueIndex"]

@@ -196,3 +196,46 @@ def test_what_no_index_can_hold_is_refused_by_name(columns: str) -> None:
         runtime.deploy(f"create index I on Things({columns})")
     with pytest.raises(EplUnsupportedError, match="not supported"):
         runtime.deploy("create unique index I on Things(other)")
+
+
+SHARED = WINDOW.replace("@name('w')", "@Hint('enable_window_subquery_indexshare') @name('w')").format("#length(3)")
+ASKING = """@name('q') select (select shop from Stock where Stock.sku = Ask.sku) as shop, (select sum(sku) from Stock) as total,
+    (select count(*) from Stock where Stock.shop = Ask.shop) as c from Ask"""
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(events, max_size=12), st.integers(0, 12))
+def test_sub_queries_that_share_indexes_restore(steps: list[tuple[str, str, int]], cut: int) -> None:
+    whole, other = (Shop(SHARED + CONSUMERS, "create index I on Stock(sku)", STATEMENTS + ";" + ASKING) for _ in range(2))
+    answers: tuple[list[Any], list[Any]] = ([], [])
+
+    def listen(shop: Shop, answer: list[Any]) -> None:
+        shop.runtime.statement("q").add_listener(lambda new, old, s, _: answer.extend(dict(row) for row in new))
+
+    for shop, answer in zip((whole, other), answers):
+        listen(shop, answer)
+    for number, (kind, name, sku) in enumerate(steps):
+        if number == cut:
+            other.runtime = Runtime.restore(other.runtime.snapshot(), on_error=other.note)
+            listen(other, answers[1])
+        for each in (whole, other):
+            (each.put if kind == "put" else each.ask)(kind[4:] or name, sku)
+        if answers[0] and kind != "put":
+            assert answers[0][-1]["total"] == (sum(sku for _, sku in whole.rows) if whole.rows else None)
+    assert answers[0] == answers[1]
+
+
+def test_indexes_go_with_those_who_asked_for_them() -> None:
+    shop = Shop(SHARED + CONSUMERS)
+    rows = shop.runtime.statement("w").running.store.rows
+    created = shop.runtime.deploy(UNIQUE)
+    asking = shop.runtime.deploy(ASKING)
+    deleting = shop.runtime.deploy("on Ask as x delete from Stock as w where w.sku = x.sku and w.shop > x.shop")
+    assert [index.title for index in rows.indexes] == ["unique (sku)", "hash (shop)"]
+    asking.undeploy()
+    assert [index.title for index in rows.indexes] == ["unique (sku)"]
+    with pytest.raises(EplDeploymentError, match="Index 'ByNumber' cannot be un-deployed as it is referenced by deployment"):
+        created.undeploy()
+    deleting.undeploy()
+    created.undeploy()
+    assert not rows.indexes and not rows.restricted

@@ -18,6 +18,7 @@ from epl.analysis.expressions.operators import equatable
 from epl.analysis.expressions.properties import Read, missing, path_of, reads
 from epl.analysis.expressions.rewriting import replaced
 from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes
 from epl.analysis.lookups.planner import conjuncts, plan_lookup
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf
@@ -41,7 +42,7 @@ from epl.plan.expressions import (
 )
 from epl.plan.lookups import LookupPlan
 from epl.plan.result_set import AggregationPlan
-from epl.plan.streams import StreamPlan, filter_of, store_of
+from epl.plan.streams import StorePlan, StreamPlan, filter_of, store_of
 from epl.plan.subqueries import SubqueryPlan, row_type, subqueries_in, value_type
 from epl.plan.windows import unique_key
 from epl.spans import Span
@@ -160,15 +161,25 @@ class _Subquery:
             self._check_columns(columns, group_by)
         self._check_window(columns, where, aggregated)
         columns, having = self._over_groups(columns, having, group_by, aggregated)
-        running = aggregated and not _is_correlated(where)
+        source = store_of(self.stream)
+        if source is not None and self._shares(source, (*columns, where, having)):
+            self.stream = attrs.evolve(self.stream, source=attrs.evolve(source, shared=True))
+        running = aggregated and not _is_correlated(where) and not _is_shared(self.stream)
         return SubqueryPlan(
             use=self.use, stream=self.stream, columns=columns, names=names, row_type=row_type(names, columns) if len(columns) > 1 else None,
             outer=tuple(s.alias or s.event_type.name for s in self.inner.streams[1:]), where=where,
             lookup=None if running else LookupPlan(sought=0),
             having=having, aggregations=aggregations, group_by=group_by, operator=self.operator)
 
-    @staticmethod
-    def _finished(plan: SubqueryPlan, read: Sequence[int]) -> SubqueryPlan:
+    def _shares(self, source: StorePlan, expressions: Sequence[TypedExpression | None]) -> bool:
+        """Return whether the sub-query reads the rows of a named window by the window's own indexes."""
+        if not (source.window.shares_indexes and self.node.shares_indexes):
+            return False
+        if source.conditions or self.stream.windows or self.stream.contained is not None:
+            return False
+        return not any(isinstance(node, (Previous, Prior)) for each in expressions if each is not None for node in each.walk())
+
+    def _finished(self, plan: SubqueryPlan, read: Sequence[int]) -> SubqueryPlan:
         """The plan with only those outer streams that it reads, and its look-up."""
         numbers = {0: 0, **{stream: place for place, stream in enumerate(read, 1)}}
 
@@ -179,10 +190,18 @@ class _Subquery:
 
         where = None if plan.where is None else replaced(plan.where, replace)
         columns = tuple(replaced(column, replace) for column in plan.columns)
+        source = store_of(plan.stream)
+        named = NO_INDEXES
+        if source is not None and source.shared:
+            named = NamedIndexes(self.scope.catalog.indexes_of(source.window), self.node.preferred)
+        try:
+            lookup = None if plan.running else _lookup(plan, where, 1 + len(read), named)
+        except StatementRefusal as refusal:
+            raise self._refused(refusal) from refusal
         return attrs.evolve(
             plan, columns=columns, where=where, having=None if plan.having is None else replaced(plan.having, replace),
-            membership=_membership(plan, columns[0], where, 1 + len(read)),
-            lookup=None if plan.running else _lookup(plan, where, 1 + len(read)), outer=tuple(plan.outer[stream - 1] for stream in read))
+            membership=_membership(plan, columns[0], where, 1 + len(read)), lookup=lookup,
+            outer=tuple(plan.outer[stream - 1] for stream in read))
 
     # ------------------------------------------------------------------ clauses
 
@@ -353,12 +372,17 @@ class _Subquery:
         return None
 
 
-def _lookup(plan: SubqueryPlan, where: TypedExpression | None, arity: int) -> LookupPlan:
+def _is_shared(stream: StreamPlan) -> bool:
+    source = store_of(stream)
+    return source is not None and source.shared
+
+
+def _lookup(plan: SubqueryPlan, where: TypedExpression | None, arity: int, named: NamedIndexes) -> LookupPlan:
     """Return how rows are found: those for which where is true; with ``counts_null`` also those for which it is null."""
     if not plan.counts_null:
-        return plan_lookup(conjuncts(where), 0, range(1, arity))
+        return plan_lookup(conjuncts(where), 0, range(1, arity), named)
     conditions = conjuncts(where)
-    lookup = plan_lookup(_looked_up(plan.stream, conditions, arity), 0, range(1, arity))
+    lookup = plan_lookup(_looked_up(plan.stream, conditions, arity), 0, range(1, arity), named)
     evaluated = [*lookup.conditions, *(condition for condition in conditions if condition not in lookup.applied)]
     return attrs.evolve(
         lookup, conditions=tuple(map(_not_false, evaluated)), applied=conditions, null_safe=(True,) * len(lookup.null_safe))

@@ -37,8 +37,9 @@ def analyse_create_window(statement: Statement, catalog: Catalog, name: str) -> 
     if last is not event_type:
         raise EplUnsupportedError("Named windows with views that compute derived values are not supported", span=body.span)
     stream = StreamPlan(FilterPlan(event_type), event_type, windows, body.retain)
+    window = NamedWindow(body.name, event_type, "enable_window_subquery_indexshare" in hints)
     fill = _fill(body, columns, statement, catalog)
-    return CreateWindowPlan(output_type=event_type, window=NamedWindow(body.name, event_type), stream=stream, fill=fill)
+    return CreateWindowPlan(output_type=event_type, window=window, stream=stream, fill=fill)
 
 
 def _check_name(body: CreateWindow, catalog: Catalog) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from epl.analysis.expressions.rewriting import replaced_syntax
+from epl.analysis.statements.hints import hints_of, preferred_indexes
 from epl.syntax import Statement
 from epl.syntax.expressions import Subquery
 from epl.syntax.nodes import Node
@@ -16,14 +17,18 @@ SUBQUERY = re.compile(r"\(\s*select\b", re.IGNORECASE)
 
 
 def number_subqueries(statement: Statement) -> Statement:
-    """Return the statement with its sub-queries numbered from 1 in order of the text."""
+    """Return the statement with its sub-queries numbered from 1 in order of the text, and with what its hints say of them."""
     if SUBQUERY.search(statement.text) is None:
         return statement
     subqueries = sorted(_subqueries_in(statement), key=lambda s: s.span.start if s.span else 0)
+    shares = "disable_window_subquery_indexshare" not in hints_of(statement)
     numbers = {id(subquery): number for number, subquery in enumerate(subqueries, 1)}
 
     def numbered(node: Node) -> Node | None:
-        return attrs.evolve(node, number=numbers[id(node)]) if isinstance(node, Subquery) else None
+        if not isinstance(node, Subquery):
+            return None
+        number = numbers[id(node)]
+        return attrs.evolve(node, number=number, shares_indexes=shares, preferred=preferred_indexes(statement, number - 1))
 
     return replaced_syntax(statement, numbered)
 
