@@ -16,7 +16,8 @@ from epl.plan.joins import JoinPlan
 from epl.plan.lookups import LookupPlan, NamedIndex
 from epl.plan.match_recognize import Condition, Operand, RowPattern, RowRecognitionPlan
 from epl.plan.on_statements import MergeBranchPlan, OnWindowPlan
-from epl.plan.statements import SelectPlan, StatementPlan
+from epl.plan.queries import QueryPlan, SelectQueryPlan, UpdateQueryPlan
+from epl.plan.statements import BodyPlan, SelectPlan, StatementPlan
 from epl.plan.streams import FilterPlan, NamedWindow, SourcePlan, StorePlan
 from epl.plan.subqueries import SubqueryPlan
 from epl.plan.windows import WindowConfig
@@ -36,6 +37,22 @@ def explain(plan: StatementPlan, tier: str = "row", reason: str = "", partitioni
     """
     spread = [f"  partitioning: {partitioning}"] if partitioning else ()
     return "\n".join([*_statement(plan), *spread, f"  tier: {tier}{f' ({reason})' if reason else ''}"])
+
+
+def explain_query(plan: QueryPlan) -> str:
+    """Return the plan of a query, as that of a statement."""
+    body = plan.body
+    output = body.output_type
+    columns = "" if output is None else " → " + ", ".join(f"{p.name} {p.type}" for p in output.properties.values())
+    return "\n".join([f"{_words(type(body).__name__)}{columns}", *_fields(body, "  ", _streams_of_query(body))])
+
+
+def _streams_of_query(body: BodyPlan) -> Streams:
+    if isinstance(body, UpdateQueryPlan):
+        return [of(body.window.name), of("initial")]
+    if not isinstance(body, SelectQueryPlan) or len(body.streams) < 2:
+        return [plain]
+    return [of(stream.alias or stream.event_type.name) for stream in body.streams]
 
 
 def _statement(plan: StatementPlan) -> Iterator[str]:
@@ -181,4 +198,4 @@ def _text(item: Any, streams: Streams) -> str:
     return "nothing" if item is None else constant_text(item) if isinstance(item, float) else str(item)
 
 
-__all__ = ["explain", "expression_text"]
+__all__ = ["explain", "explain_query", "expression_text"]

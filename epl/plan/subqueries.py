@@ -10,12 +10,12 @@ import attrs
 
 from epl.event_types import EventOf, EventType, Property
 from epl.plan.checks import check
-from epl.plan.expressions import SubqueryValue, TypedExpression
+from epl.plan.expressions import Constant, Equality, SubqueryValue, TypedExpression
 from epl.plan.lookups import LookupPlan
 from epl.plan.result_set import AggregationPlan
 from epl.plan.streams import StreamPlan
 from epl.plan.walk import expressions_of
-from epl.value_types import ArrayType, CollectionType, ValueType
+from epl.value_types import BOOLEAN, ArrayType, CollectionType, ValueType
 
 Use = Choice["value", "rows", "exists", "in", "any", "all"]
 
@@ -104,6 +104,20 @@ def compared_type(value: ValueType) -> EventType:
     return EventType(name="compared", kind="struct", properties={"value": Property("value", value)})
 
 
+def not_false(condition: TypedExpression) -> TypedExpression:
+    """Return the condition that holds where this one is true or null."""
+    return Equality(
+        type=BOOLEAN, left=condition, right=Constant(type=BOOLEAN, value=False), negated=True, null_safe=True)
+
+
+def without_index(plan: SubqueryPlan) -> SubqueryPlan:
+    """Return the same sub-query, whose where clause is evaluated on all rows."""
+    assert plan.lookup is not None
+    conditions = tuple(map(not_false, plan.lookup.applied)) if plan.counts_null else plan.lookup.applied
+    return attrs.evolve(
+        plan, membership=None, lookup=LookupPlan(sought=0, conditions=conditions, applied=plan.lookup.applied))
+
+
 def as_rows(node: SubqueryValue, *, array: bool = False) -> SubqueryValue:
     """Return the same sub-query, giving all of its rows."""
     plan: SubqueryPlan = node.plan
@@ -133,6 +147,6 @@ def distinct_subqueries(*plans: Any) -> tuple[SubqueryPlan, ...]:
 
 
 __all__ = [
-    "SubqueryPlan", "Use", "as_rows", "compared_type", "distinct_subqueries", "is_subquery_value", "row_type", "subqueries_in",
-    "value_type",
+    "SubqueryPlan", "Use", "as_rows", "compared_type", "distinct_subqueries", "is_subquery_value", "not_false", "row_type",
+    "subqueries_in", "value_type", "without_index",
 ]

@@ -19,12 +19,14 @@ from epl.syntax import Module
 from runtime.api.deployment import Deployment
 from runtime.api.plan_cache import parsed
 from runtime.api.preconditions import check_preconditions, first_use, locate, names_in, sees
+from runtime.api.queries import planned_query, query_of
 from runtime.api.substitution_parameters import check_all_used, parameters_of
 from runtime.build import prepare
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment, compile_expression
-from runtime.expressions.environment import HistoricalSources
+from runtime.expressions.environment import Cell, HistoricalSources
 from runtime.state.runtime_state import Counts
+from runtime.statements.query import Query
 from runtime.statements.statement import Listener, Statement, StatementHost
 from runtime.stores.table import TableStore
 from runtime.stores.variables import VariableCell
@@ -183,12 +185,16 @@ class Deployer:
             )
         self._tables[table] = TableStore(table, self.environment(parameters), deployment_id)
 
-    def environment(self, parameters: dict[str | int, Any]) -> Environment:
-        """Return what the expressions of a statement with these parameters may touch."""
+    def environment(self, parameters: Mapping[str | int, Any], cells: Mapping[str | int, Cell] | None = None) -> Environment:
+        """Return what the expressions of a statement with these parameters may touch. ``cells``: of parameters whose values change."""
         return Environment(
             functions=self._functions, variables=self._variables, clock=self._core.clock, parameters=parameters, settings=self._settings,
-            historical=self._historical, tables=self._tables,
+            historical=self._historical, tables=self._tables, parameter_cells=cells or {},
         )
+
+    def query(self, text: str, *, prepared: bool) -> Query:
+        """Return a fire-and-forget query, compiled; raise EplError."""
+        return query_of(planned_query(text, self.catalog()), self._core, lambda cells: self.environment({}, cells), prepared=prepared)
 
     def _prepare(self, plan: StatementPlan, deployment_id: str, parameters: dict[str | int, Any]) -> Statement:
         self.counts.statements += 1

@@ -18,6 +18,7 @@ from runtime.api.deployer import Deployer
 from runtime.api.deployment import Deployment
 from runtime.api.error_reports import explained, without_engine_frames
 from runtime.api.plan_cache import parsed
+from runtime.api.queries import Parameters, PreparedQuery, QueryRows
 from runtime.api.registry import Registry
 from runtime.api.restore import Provided
 from runtime.api.restore import restore as restored
@@ -389,9 +390,27 @@ class Runtime(Registry):
 
     # ------------------------------------------------------------------ queries, state
 
-    def query(self, text: str) -> Any:
-        """Raise EplUnsupportedError: fire-and-forget queries come with named windows and tables."""
-        raise EplUnsupportedError("Fire-and-forget queries are not supported yet")
+    @without_engine_frames
+    def query(self, text: str, parameters: Parameters = ()) -> QueryRows:
+        """Run a fire-and-forget query and return its rows: select, insert into, update or delete on named windows; select also on databases
+        and static tables, or without from clause.
+
+        ``parameters``: values of ``?`` by name or position (from 1), or in order. What a query changes has reached consumers and listeners
+        when it returns; the result is the rows that it has inserted, changed or deleted. Raises EplError; nothing has changed then.
+        """
+        with self.lock:
+            return self._prepared(text, prepared=False).execute(parameters)
+
+    @without_engine_frames
+    def prepare_query(self, text: str) -> PreparedQuery:
+        """Analyse and compile a query once, to be run often: ``prepared.execute({"symbol": "A"})``. What it looks up by equality is indexed
+        from now on. Raises EplError with position and hint."""
+        return self._prepared(text, prepared=True)
+
+    def _prepared(self, text: str, *, prepared: bool) -> PreparedQuery:
+        with self.lock:
+            self._check_open()
+            return PreparedQuery(self._deployer.query(text, prepared=prepared), self.lock, self._check_open, self._deliver_batches)
 
     def snapshot(self, *, snapshot_key: bytes | None = None) -> bytes:
         """Return everything: modules, parameters, variables, clock, state; no code. ``Runtime.restore`` goes on exactly here.

@@ -59,7 +59,7 @@ T = TypeVar("T")
 @attrs.define
 class Environment:
     """``functions``: what calls mean; ``variables``: cells by name; ``tables``: by what declares them; ``clock.now``: engine time;
-    ``parameters``: values of ``?``;
+    ``parameters``: values of ``?``; ``parameter_cells``: of those whose values change, as those of a prepared query;
     ``random_access`` / ``prior``: by stream number, may be filled after expressions are compiled; ``subqueries``: plan and operator of
     each; ``context``: properties of the context partition.
 
@@ -72,6 +72,7 @@ class Environment:
     tables: Mapping[Any, TableAccess] = attrs.field(factory=dict)
     clock: Clock | None = None
     parameters: Mapping[str | int, Any] = attrs.field(factory=dict)
+    parameter_cells: Mapping[str | int, Cell] = attrs.field(factory=dict)
     random_access: dict[int, RandomAccess] = attrs.field(factory=dict)
     prior: dict[int, PriorAccess] = attrs.field(factory=dict)
     subqueries: list[tuple[Any, SubqueryAccess]] = attrs.field(factory=list)

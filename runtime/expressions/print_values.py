@@ -63,7 +63,8 @@ def print_constant(printer: Printer, node: Constant) -> str:
 
 @prints(Parameter)
 def print_parameter(printer: Printer, node: Parameter) -> str:
-    return printer.constant(printer.environment.parameters[node.key])
+    cell = printer.environment.parameter_cells.get(node.key)
+    return printer.constant(printer.environment.parameters[node.key]) if cell is None else f"{printer.bind(cell, 'parameter')}.value"
 
 
 @prints(StreamProperty)

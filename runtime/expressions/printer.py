@@ -99,7 +99,7 @@ class Printer:
 
     def null_test(self, node: TypedExpression, *, negated: bool) -> str:
         """Return ``node is null``, or ``is not null``; decided here where the value is known (Python warns of ``3 is None``)."""
-        if isinstance(node, (Constant, Parameter)):
+        if isinstance(node, Constant) or (isinstance(node, Parameter) and node.key in self.environment.parameters):
             value = node.value if isinstance(node, Constant) else self.environment.parameters[node.key]
             return literal((value is None) is not negated)
         return f"({self.value(node)} is {'not ' if negated else ''}None)"

@@ -401,7 +401,7 @@ class TracePlayer:
         done["rows"] = [json_row(row) for row in self._statement(step)]
 
     def faf(self, step: Step, done: Done) -> None:
-        done["rows"] = [json_row(row) for row in self.runtime.query(step["epl"])]
+        done["rows"] = [json_row(row) for row in self.runtime.query(step["epl"], _parameters(step.get("params", ())))]
 
     def initialize(self, step: Step, done: Done) -> None:
         """Replace the runtime by a new one."""

@@ -33,12 +33,12 @@ class RunningCreateWindow:
         self._chain = build_chain(stream.windows, stream.retain, context)
         self._stores = context.core.stores
         batches = any(window.is_batch for window in stream.windows)
+        self._in_order = len(stream.windows) == 1 and stream.windows[0].leaves_in_order and not stream.windows[0].is_batch
         self.store = NamedWindowStore(
             plan.window, self._chain, context.output, context.core.store_deltas, self._note_change, batches=batches,
             steady=batches or not any(window.evicts_by_arrival for window in stream.windows),
-            unique=unique_key(stream.windows) if stream.retain != "union" else ())
+            unique=unique_key(stream.windows) if stream.retain != "union" else (), in_order=self._in_order)
         self._entry = StreamEntry(stream, context, Entering(self.store))
-        self._in_order = len(stream.windows) == 1 and stream.windows[0].leaves_in_order and not stream.windows[0].is_batch
         if plan.fill is not None and not context.restoring:
             self.store.fill(self._first_rows(plan.fill))
         self._stores[self._type] = self.store

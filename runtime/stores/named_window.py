@@ -10,6 +10,7 @@ from epl.plan.streams import NamedWindow
 from runtime.event_loop.store_deltas import Consumer, StoreDeltas
 from runtime.expressions import Environment
 from runtime.stores.indexes import IndexedRows
+from runtime.stores.queried_rows import QueriedRows
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink, View
 
@@ -20,21 +21,24 @@ class NamedWindowStore:
     ``rows``: the same rows, with the indexes that look-ups ask for. ``output`` gets every delta, then it waits for the consumers.
     ``changing``: called before other statements change rows. ``batches``: whether a data window releases rows in batches. ``steady``:
     whether none evicts rows because others come. ``unique``: expressions of which the windows hold one row for each combination of values.
+    ``in_order``: whether they are iterated in the order in which they have arrived. ``queried``: the rows, for queries.
     """
 
     def __init__(
         self, window: NamedWindow, chain: View, output: Sink, deltas: StoreDeltas, changing: Callable[[], None], *, batches: bool,
-        steady: bool, unique: Sequence[TypedExpression] = (),
+        steady: bool, in_order: bool, unique: Sequence[TypedExpression] = (),
     ) -> None:
         self.window = window
         self.rows = IndexedRows()
+        self.queried = QueriedRows(self.rows)
+        self.in_order = in_order
         self._chain = chain
         self._output = output
         self._deltas = deltas
         self._consumers: dict[Consumer, None] = {}
         self._filling = self._silent = False
         self._changing = changing
-        self._batches = batches
+        self.batches = batches
         self._steady = steady
         self._unique = frozenset(unique)
         self._entering = False
@@ -49,7 +53,7 @@ class NamedWindowStore:
         Without rows, listeners are called all the same, as in Esper; not where rows are released in batches.
         """
         if not (new or old):
-            if not self._batches:
+            if not self.batches:
                 self._output.update(NO_EVENTS, NO_EVENTS)
             return
         self._changing()
@@ -74,7 +78,7 @@ class NamedWindowStore:
                 self._enter_or_leave(new)
                 return
             self.rows.check(new, old)
-        if self._batches:
+        if self.batches:
             self.rows.update(new, old)
         self._chain.update(new, old)
 
@@ -111,7 +115,7 @@ class NamedWindowStore:
             except EplRuntimeError as error:
                 self._refused = error, old
                 return
-        self.rows.update(NO_EVENTS if self._batches else new, old)
+        self.rows.update(NO_EVENTS if self.batches else new, old)
         if self._filling:
             return
         if not self._silent:

@@ -90,9 +90,21 @@ def _deploy(modules: list[str]) -> None:
     with Runtime() as runtime:
         for text in modules:
             try:
-                runtime.deploy(text)
+                run(runtime, text)
             except errors.EplError:
                 continue
+
+
+QUERY = "query: "
+"""What texts begin with that are fire-and-forget queries."""
+
+
+def run(runtime: Runtime, text: str) -> None:
+    """Deploy a module, or run a query."""
+    if text.startswith(QUERY):
+        runtime.query(text.removeprefix(QUERY))
+    else:
+        runtime.deploy(text)
 
 
 @contextmanager
@@ -120,6 +132,8 @@ def all_texts() -> Iterator[list[str]]:
         for case in json.loads(path.read_text(encoding="utf-8")):
             if any(step["op"] == "compile_error" for step in case["steps"]):
                 yield [step["epl"] for step in case["steps"] if step["op"] in ("deploy", "compile_error")]
+            if any(step["op"] == "faf" and "exception" in step for step in case["steps"]):
+                yield [f"{QUERY * (step['op'] == 'faf')}{step['epl']}" for step in case["steps"] if step["op"] in ("deploy", "faf")]
     for path in (TEXTS, ACCEPTED):
         listed = json.loads(path.read_text(encoding="utf-8"))
         yield from ([listed["schema"], text["epl"]] for text in listed["texts"])

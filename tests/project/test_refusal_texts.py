@@ -37,7 +37,7 @@ def _refusal(schema: str, text: str) -> errors.EplError | None:
         warnings.simplefilter("ignore", errors.EplWarning)
         runtime.deploy(schema)
         try:
-            runtime.deploy(text)
+            _sites_module().run(runtime, text)
         except errors.EplError as error:
             return error
     return None

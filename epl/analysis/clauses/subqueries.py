@@ -43,13 +43,13 @@ from epl.plan.expressions import (
 from epl.plan.lookups import LookupPlan
 from epl.plan.result_set import AggregationPlan
 from epl.plan.streams import StorePlan, StreamPlan, filter_of, store_of
-from epl.plan.subqueries import SubqueryPlan, row_type, subqueries_in, value_type
+from epl.plan.subqueries import SubqueryPlan, not_false, row_type, subqueries_in, value_type
 from epl.plan.windows import unique_key
 from epl.spans import Span
 from epl.syntax import Expression, GroupElement, Select, SelectItem, StreamWildcard, TypeFilter, Wildcard
 from epl.syntax.expressions import Subquery
 from epl.unparse import subquery_title
-from epl.value_types import BOOLEAN, BOXED_BOOLEAN, NULL, STRING, CollectionType, MapType, ValueType, is_boolean, is_null, is_numeric
+from epl.value_types import BOXED_BOOLEAN, NULL, STRING, CollectionType, MapType, ValueType, is_boolean, is_null, is_numeric
 
 NO_WINDOW = "Subqueries require one or more views to limit the stream, consider declaring a length or time window"
 NO_AGGREGATION = (
@@ -385,7 +385,7 @@ def _lookup(plan: SubqueryPlan, where: TypedExpression | None, arity: int, named
     lookup = plan_lookup(_looked_up(plan.stream, conditions, arity), 0, range(1, arity), named)
     evaluated = [*lookup.conditions, *(condition for condition in conditions if condition not in lookup.applied)]
     return attrs.evolve(
-        lookup, conditions=tuple(map(_not_false, evaluated)), applied=conditions, null_safe=(True,) * len(lookup.null_safe))
+        lookup, conditions=tuple(map(not_false, evaluated)), applied=conditions, null_safe=(True,) * len(lookup.null_safe))
 
 
 def _membership(plan: SubqueryPlan, column: TypedExpression, where: TypedExpression | None, arity: int) -> LookupPlan | None:
@@ -401,13 +401,8 @@ def _membership(plan: SubqueryPlan, column: TypedExpression, where: TypedExpress
     looked_up = [condition for condition in evaluated if condition not in all_rows.conditions]
     null_passes = [*(c for c in evaluated if c not in looked_up), *(c for c in conditions if c not in lookup.applied)]
     return attrs.evolve(
-        lookup, conditions=(*looked_up, *map(_not_false, null_passes)), applied=(*conditions, same),
+        lookup, conditions=(*looked_up, *map(not_false, null_passes)), applied=(*conditions, same),
         null_safe=(True,) * len(lookup.null_safe))
-
-
-def _not_false(condition: TypedExpression) -> TypedExpression:
-    return Equality(
-        type=BOOLEAN, left=condition, right=Constant(type=BOOLEAN, value=False), negated=True, null_safe=True)
 
 
 def _looked_up(stream: StreamPlan, conditions: Sequence[TypedExpression], arity: int) -> list[TypedExpression]:

@@ -20,7 +20,7 @@ def number_subqueries(statement: Statement) -> Statement:
     """Return the statement with its sub-queries numbered from 1 in order of the text, and with what its hints say of them."""
     if SUBQUERY.search(statement.text) is None:
         return statement
-    subqueries = sorted(_subqueries_in(statement), key=lambda s: s.span.start if s.span else 0)
+    subqueries = sorted(subqueries_in(statement), key=lambda s: s.span.start if s.span else 0)
     shares = "disable_window_subquery_indexshare" not in hints_of(statement)
     numbers = {id(subquery): number for number, subquery in enumerate(subqueries, 1)}
 
@@ -35,19 +35,19 @@ def number_subqueries(statement: Statement) -> Statement:
 
 def has_subqueries(node: Node) -> bool:
     """Whether there is a sub-query anywhere in it."""
-    return any(True for _ in _subqueries_in(node))
+    return any(True for _ in subqueries_in(node))
 
 
-def _subqueries_in(value: Any) -> Iterator[Subquery]:
-    """Those that are not within another one."""
+def subqueries_in(value: Any) -> Iterator[Subquery]:
+    """Yield those that are not within another one."""
     if isinstance(value, Subquery):
         yield value
     elif isinstance(value, Node):
         for field in attrs.fields(type(value)):
-            yield from _subqueries_in(getattr(value, field.name))
+            yield from subqueries_in(getattr(value, field.name))
     elif isinstance(value, tuple):
         for item in value:
-            yield from _subqueries_in(item)
+            yield from subqueries_in(item)
 
 
-__all__ = ["has_subqueries", "number_subqueries"]
+__all__ = ["has_subqueries", "number_subqueries", "subqueries_in"]

@@ -1,0 +1,111 @@
+"""insert, update and delete as queries."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from epl.analysis.clauses.assignments import set_scope
+from epl.analysis.clauses.inserts import insert_columns, plan_insert
+from epl.analysis.clauses.property_assignments import analyse_property_assignment
+from epl.analysis.clauses.selection import Target, analyse_selection
+from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.analysis.statements.queries.parts import bind_where, indexes_of, plan_rows, window_of
+from epl.catalog import Catalog
+from epl.errors import EplValidationError
+from epl.plan.queries import DeleteQueryPlan, InsertQueryPlan, NewRowPlan, RowsPlan, UpdateQueryPlan
+from epl.plan.streams import NamedWindow
+from epl.syntax import (
+    Expression,
+    FafDelete,
+    FafUpdate,
+    InsertInto,
+    InsertValues,
+    Select,
+    SelectItem,
+    Statement,
+    StreamWildcard,
+    Wildcard,
+)
+
+
+def analyse_insert_query(statement: Statement, body: InsertValues | Select, catalog: Catalog) -> InsertQueryPlan:
+    """Return the plan of ``insert into W values …`` or ``insert into W select …``."""
+    clause = body.insert_into
+    assert clause is not None
+    if isinstance(body, Select):
+        _check_select(body)
+    if clause.target not in catalog.named_windows and clause.target not in catalog.tables:
+        raise EplValidationError(f"Failed to find named window or table '{clause.target}'", span=clause.span)
+    if clause.precedence is not None:
+        raise EplValidationError("Fire-and-forget insert-queries do not allow event-precedence", span=clause.span)
+    window = window_of(clause.target, catalog, clause.span)
+    if isinstance(body, Select):
+        rows: Iterable[NewRowPlan] = (_new_row(clause, body.items, statement, catalog),)
+    else:
+        rows = _rows_of_values(body, clause, window, statement, catalog)
+    return InsertQueryPlan(output_type=window.event_type, window=window, new_rows=tuple(rows))
+
+
+def _check_select(select: Select) -> None:
+    """Check that there are only insert into and select; group by and distinct have no effect on one row."""
+    rest = (
+        select.from_, select.where, select.having, select.output, select.order_by, select.limit, select.match_recognize, select.delivery)
+    if any(part for part in rest):
+        raise EplValidationError(
+            "Insert-into fire-and-forget query can only consist of an insert-into clause and a select-clause", span=select.span)
+    if any(isinstance(item.expression, (Wildcard, StreamWildcard)) for item in select.items):
+        raise EplValidationError("Wildcard cannot be used when the from-clause is not provided", span=select.span)
+
+
+def _rows_of_values(
+    body: InsertValues, clause: InsertInto, window: NamedWindow, statement: Statement, catalog: Catalog
+) -> Iterator[NewRowPlan]:
+    """Yield the rows; without columns, the values are those of the first properties."""
+    for number, values in enumerate(body.rows, 1):
+        columns = clause.columns or window.event_type.names[: len(values)]
+        items = tuple(SelectItem(value, span=value.span) for value in values)
+        try:
+            yield _new_row(attrs.evolve(clause, columns=columns), items, statement, catalog)
+        except EplValidationError as error:
+            if len(body.rows) > 1:
+                error.message = f"Failed to validate multi-row insert at row {number} of {len(body.rows)}: {error.message}"
+            raise
+
+
+def _new_row(clause: InsertInto, items: tuple[SelectItem, ...], statement: Statement, catalog: Catalog) -> NewRowPlan:
+    scope = Scope(
+        catalog, (), declarations=statement.declarations, allow_previous=False,
+        aggregation_refusal="Aggregation functions may not be used in an insert-into fire-and-forget query")
+    selection = analyse_selection(items, scope, "query_out", Target.of(clause, catalog))
+    columns = insert_columns(Select(items, insert_into=clause, span=clause.span), selection.output_type, False)
+    insert = plan_insert(
+        attrs.evolve(clause, stream="istream"), selection.output_type, columns, catalog, own_event=False, expressions=selection.columns)
+    return NewRowPlan(row_type=selection.output_type, columns=selection.columns, insert=insert)
+
+
+def analyse_update_query(statement: Statement, body: FafUpdate, catalog: Catalog) -> UpdateQueryPlan:
+    """Return the plan; assignments also see the row as it was, as ``initial``."""
+    window = window_of(body.target, catalog, body.span)
+    row = ScopeStream(body.alias, window.event_type, has_window=True)
+    before = ScopeStream("initial", window.event_type, outer=True)
+    scope = attrs.evolve(set_scope(catalog, row, statement.declarations), streams=(row, before), prefers_first=True)
+    names = {name for name in (window.name, body.alias) if name is not None}
+    assignments = tuple(analyse_property_assignment(each, row.event_type, scope, names) for each in body.assignments)
+    rows = _rows(body.where, row, window, statement, catalog)
+    return UpdateQueryPlan(output_type=window.event_type, window=window, rows=rows, assignments=assignments)
+
+
+def analyse_delete_query(statement: Statement, body: FafDelete, catalog: Catalog) -> DeleteQueryPlan:
+    """Return the plan."""
+    window = window_of(body.target, catalog, body.span)
+    rows = _rows(body.where, ScopeStream(body.alias, window.event_type, has_window=True), window, statement, catalog)
+    return DeleteQueryPlan(output_type=window.event_type, window=window, rows=rows)
+
+
+def _rows(where: Expression | None, row: ScopeStream, window: NamedWindow, statement: Statement, catalog: Catalog) -> RowsPlan:
+    condition = None if where is None else bind_where(where, (row,), statement, catalog)
+    return plan_rows(condition, indexes_of(window, statement, catalog))
+
+
+__all__ = ["analyse_delete_query", "analyse_insert_query", "analyse_update_query"]

@@ -1,0 +1,111 @@
+"""What the queries have in common: the named window that one reads or changes, and which of its rows it is about."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import attrs
+
+from epl.analysis.clauses.streams import source_type
+from epl.analysis.expressions.bind import bind_in_clause
+from epl.analysis.expressions.binding import SubqueryRefusal
+from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes
+from epl.analysis.lookups.planner import conjuncts, plan_lookup
+from epl.analysis.statements.hints import preferred_indexes
+from epl.analysis.statements.subquery_numbers import subqueries_in
+from epl.catalog import Catalog
+from epl.errors import EplUnsupportedError, EplValidationError
+from epl.plan.expressions import Equality, Logic, Previous, Prior, TypedExpression
+from epl.plan.queries import RowsPlan
+from epl.plan.streams import NamedWindow
+from epl.plan.subqueries import SubqueryPlan
+from epl.plan.walk import expressions_of
+from epl.spans import Span
+from epl.syntax import Expression, Select, Statement, TypeFilter
+from epl.unparse import subquery_title
+from epl.value_types import BOXED_BOOLEAN, is_boolean, is_null
+
+NO_EVENTS = "On-demand queries require tables or named windows and do not allow event streams or patterns"
+NO_AGGREGATION = "An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
+
+
+def window_of(name: str, catalog: Catalog, span: Span | None) -> NamedWindow:
+    """Return the named window of that name; refuse what is none."""
+    if name in catalog.tables:
+        raise EplUnsupportedError("Queries that change tables are not supported yet", span=span)
+    window = catalog.named_windows.get(name)
+    if window is None:
+        source_type(TypeFilter(name, span=span), catalog)
+        raise EplValidationError(NO_EVENTS, span=span)
+    return window
+
+
+def bind_where(where: Expression, streams: Sequence[ScopeStream], statement: Statement, catalog: Catalog) -> TypedExpression:
+    """Return the condition, in Esper's words where it is refused."""
+    scope = Scope(
+        catalog, tuple(streams), clause="filter", declarations=statement.declarations, allow_previous=False,
+        aggregation_refusal=NO_AGGREGATION)
+    try:
+        condition = bind_in_clause(where, scope)
+    except SubqueryRefusal:
+        raise
+    except EplValidationError as error:
+        cause = NO_AGGREGATION if error.message.endswith(NO_AGGREGATION) else error.message
+        raise EplValidationError(f"Failed to validate expression: {cause}", span=error.span, hint=error.hint) from error
+    if not (is_boolean(condition.type) or is_null(condition.type)):
+        raise EplValidationError(
+            "Failed to validate expression: The where-clause filter expression must return a boolean value", span=where.span)
+    return condition
+
+
+def plan_rows(condition: TypedExpression | None, named: NamedIndexes = NO_INDEXES) -> RowsPlan:
+    """Return how the rows of stream 0 for which the condition holds are found: by an index that was created, else by one over what must be
+    equal to something known.
+
+    Without the former, ranges and in-lists are evaluated, since an index would give the rows in another order.
+    """
+    conditions = conjuncts(condition)
+    lookup = plan_lookup(conditions, 0, (), named)
+    if lookup.named is None:
+        lookup = plan_lookup([each for each in conditions if isinstance(each, Equality)], 0)
+    elif lookup.listed:  # so does Esper
+        lookup = attrs.evolve(lookup, by_arrival=True)
+    if lookup.index is None:
+        return RowsPlan(lookup=attrs.evolve(lookup, conditions=(), applied=()), where=condition)
+    return RowsPlan(lookup=lookup, where=condition if any(each not in lookup.applied for each in conditions) else None)
+
+
+def indexes_of(window: NamedWindow, statement: Statement, catalog: Catalog) -> NamedIndexes:
+    """Return the indexes that were created on the window."""
+    return NamedIndexes(catalog.indexes_of(window), preferred_indexes(statement))
+
+
+def together(conditions: Iterable[TypedExpression]) -> TypedExpression | None:
+    """Return the condition that all of them are; None of none."""
+    all_of = tuple(conditions)
+    return Logic(type=BOXED_BOOLEAN, operator="and", operands=all_of) if len(all_of) > 1 else all_of[0] if all_of else None
+
+
+def check_filters(statement: Statement) -> None:
+    """Refuse filters of sub-queries, as Esper does."""
+    for each in subqueries_in(statement):
+        from_ = each.select.from_ if isinstance(each.select, Select) else None
+        if from_ is not None and any(isinstance(stream.source, TypeFilter) and stream.source.filters for stream in from_.streams):
+            raise EplValidationError(
+                f"Failed to plan {subquery_title(each)}: Subqueries in fire-and-forget queries do not allow filter expressions",
+                span=each.span, hint="write the condition in its where clause")
+
+
+def check_subqueries(subqueries: Sequence[SubqueryPlan], span: Span | None) -> None:
+    """Refuse sub-queries over events: nothing of them is kept between queries."""
+    for each in subqueries:
+        if not each.stream.source.retains:
+            raise EplValidationError("Fire-and-forget queries only allow subqueries against named windows and tables", span=span)
+        if any(isinstance(node, (Previous, Prior)) for e in expressions_of(each) for node in e.walk()):
+            raise EplUnsupportedError("Prev and prior are not supported in fire-and-forget queries", span=span)
+        if each.stream.contained is not None or each.stream.windows:
+            raise EplUnsupportedError(
+                "Contained events and views of a sub-query are not supported in fire-and-forget queries", span=span)
+
+
+__all__ = ["NO_EVENTS", "bind_where", "check_filters", "check_subqueries", "indexes_of", "plan_rows", "together", "window_of"]

@@ -1,0 +1,60 @@
+"""A query's text → its plan."""
+from __future__ import annotations
+
+import attrs
+
+from epl.analysis.statements.annotations import check_annotations
+from epl.analysis.statements.queries.changes import analyse_delete_query, analyse_insert_query, analyse_update_query
+from epl.analysis.statements.queries.parts import check_filters, check_subqueries
+from epl.analysis.statements.queries.selects import analyse_select_query
+from epl.analysis.statements.subquery_numbers import number_subqueries
+from epl.analysis.statements.substitution_parameters import number_parameters, parameter_types
+from epl.catalog import Catalog
+from epl.errors import EplError, EplUnsupportedError, EplValidationError
+from epl.plan.expressions import Parameter
+from epl.plan.queries import QueryPlan
+from epl.plan.statements import BodyPlan
+from epl.plan.subqueries import distinct_subqueries
+from epl.plan.walk import expressions_of
+from epl.syntax import FafDelete, FafUpdate, InsertValues, Select, Statement
+
+
+def analyse_query(statement: Statement, text: str, catalog: Catalog) -> QueryPlan:
+    """Return the plan. Raise EplError with the text and the position of the fault; the catalog is not changed."""
+    try:
+        return _analyse(statement, text, catalog)
+    except EplError as error:
+        error.span = error.span or statement.body.span or statement.span
+        raise error.within(text).public() from error.__cause__
+
+
+def _analyse(statement: Statement, text: str, catalog: Catalog) -> QueryPlan:
+    check_annotations(statement, catalog)
+    if statement.context is not None:
+        if statement.context not in catalog.contexts:
+            raise EplValidationError(f"Context by name '{statement.context}' could not be found", span=statement.span)
+        raise EplUnsupportedError("Contexts are not supported yet", span=statement.span)
+    if statement.classes:
+        raise EplUnsupportedError("Inlined classes are not supported", span=statement.span, hint="register a Python function instead")
+    statement = number_subqueries(number_parameters(statement))
+    check_filters(statement)
+    body = _body(statement, catalog)
+    body = attrs.evolve(body, subqueries=distinct_subqueries(body))
+    check_subqueries(body.subqueries, statement.body.span)
+    parameters = parameter_types(n for e in expressions_of(body) for n in e.walk() if isinstance(n, Parameter))
+    return QueryPlan(body=body, text=text, parameters=tuple(parameters.items()))
+
+
+def _body(statement: Statement, catalog: Catalog) -> BodyPlan:
+    body = statement.body
+    if isinstance(body, InsertValues) or (isinstance(body, Select) and body.insert_into is not None):
+        return analyse_insert_query(statement, body, catalog)
+    if isinstance(body, FafUpdate):
+        return analyse_update_query(statement, body, catalog)
+    if isinstance(body, FafDelete):
+        return analyse_delete_query(statement, body, catalog)
+    assert isinstance(body, Select)
+    return analyse_select_query(statement, body, catalog)
+
+
+__all__ = ["analyse_query"]

@@ -1,0 +1,144 @@
+"""Fire-and-forget queries as users hold them."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from epl.analysis.statements.queries.query import analyse_query
+from epl.catalog import Catalog
+from epl.errors import EplRuntimeError
+from epl.event_types import EventType
+from epl.parse import parse_query
+from epl.plan.explain import explain_query
+from epl.plan.queries import QueryPlan
+from epl.value_types import ValueType
+from runtime.api.error_reports import without_engine_frames
+from runtime.conversion.from_python import WrongValue, coercion
+from runtime.conversion.rows import Row, Rows, pandas_frame, rows_of
+from runtime.event_loop.loop import EventLoop
+from runtime.expressions import Environment
+from runtime.statements.query import ParameterCell, Query
+from windows.event import Event
+
+if TYPE_CHECKING:
+    import threading
+
+Parameters = Mapping["str | int", Any] | Sequence[Any]
+"""Values of ``?``: by name or by position (from 1); or in order."""
+
+
+class QueryRows(Rows):
+    """The result of a query: a list of rows, of the columns ``event_type`` also where there are none."""
+
+    __slots__ = ("event_type",)
+
+    def __init__(self, rows: Iterable[Row], event_type: EventType) -> None:
+        super().__init__(rows)
+        self.event_type = event_type
+
+    def to_pandas(self) -> Any:
+        """Return a pandas DataFrame; whole numbers and booleans among nulls as pandas' Int64 and boolean."""
+        return pandas_frame(self, list(self.event_type.names))
+
+    def to_arrow(self) -> Any:
+        """Return a pyarrow Table."""
+        import pyarrow
+
+        from runtime.conversion.arrow import to_batch
+
+        return pyarrow.Table.from_batches([to_batch([row.event for row in self], self.event_type)])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rows, (list(self),)
+
+
+class PreparedQuery:
+    """A query that was analysed and compiled once: ``execute`` runs it with the values of its parameters. ``settle``: called after one that
+    changes something.
+
+    It refers to the named windows that there are when it is prepared; one that is undeployed and deployed again is another one.
+    """
+
+    def __init__(self, query: Query, lock: threading.RLock, check_open: Callable[[], object], settle: Callable[[], object]) -> None:
+        self._query = query
+        self._lock = lock
+        self._check_open = check_open
+        self._settle = settle
+        self._columns = {key: coercion(value_type) for key, value_type in query.plan.parameters}
+
+    @property
+    def plan(self) -> QueryPlan:
+        return self._query.plan
+
+    @property
+    def parameters(self) -> dict[str | int, ValueType]:
+        """The substitution parameters: names, or positions from 1, and their types."""
+        return dict(self.plan.parameters)
+
+    @property
+    def properties(self) -> dict[str, str]:
+        """Columns of the result: name → type, in order."""
+        return {p.name: str(p.type) for p in _output_type(self.plan).properties.values()}
+
+    @without_engine_frames
+    def execute(self, parameters: Parameters = ()) -> QueryRows:
+        """Run the query; raise EplRuntimeError where a parameter's value is missing or of another type."""
+        values = self._values(parameters)
+        with self._lock:
+            self._check_open()
+            events: Sequence[Event] = self._query.run(values)
+            if self.plan.changes:
+                self._settle()
+        return QueryRows(rows_of(events), _output_type(self.plan))
+
+    def _values(self, parameters: Parameters) -> dict[str | int, Any]:
+        columns = self._columns
+        if not columns and not parameters:
+            return {}
+        values: Mapping[Any, Any] = parameters if isinstance(parameters, Mapping) else dict(enumerate(parameters, 1))
+        missing = [key for key in columns if key not in values]
+        if missing:
+            raise EplRuntimeError(
+                f"Missing value for substitution parameter {missing[0]!r}" if values
+                else "Missing values for substitution parameters, use prepare-parameterized instead",
+                hint="execute({name or position: value})")
+        unknown = [key for key in values if key not in columns]
+        if unknown:
+            raise EplRuntimeError(f"There is no substitution parameter {unknown[0]!r} in the query")
+        return {key: self._coerced(key, values[key]) for key in columns}
+
+    def _coerced(self, key: str | int, value: Any) -> Any:
+        try:
+            return None if value is None else self._columns[key](value)
+        except WrongValue:
+            raise EplRuntimeError(
+                f"Substitution parameter {key!r} is declared {self.parameters[key]} and cannot hold {value!r}") from None
+
+    def explain(self) -> str:
+        """Return the plan, readable: how rows are found, and what becomes of them."""
+        return explain_query(self.plan)
+
+    def __repr__(self) -> str:
+        return f"PreparedQuery({self.plan.text!r})"
+
+
+def _output_type(plan: QueryPlan) -> EventType:
+    output = plan.body.output_type
+    assert output is not None
+    return output
+
+
+def planned_query(text: str, catalog: Catalog) -> QueryPlan:
+    """Return the plan of a query; raise EplError with position and hint."""
+    return analyse_query(parse_query(text), text, catalog)
+
+
+def query_of(
+    plan: QueryPlan, core: EventLoop, environment: Callable[[Mapping[str | int, ParameterCell]], Environment], *, prepared: bool
+) -> Query:
+    """Return the query, compiled. ``environment(cells)``: what its expressions may touch."""
+    cells: dict[str | int, ParameterCell] = {key: ParameterCell() for key, _ in plan.parameters}
+    return Query(plan, core, environment(cells), cells, prepared=prepared)
+
+
+__all__ = ["Parameters", "PreparedQuery", "QueryRows", "planned_query", "query_of"]
