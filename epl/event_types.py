@@ -15,13 +15,15 @@ class Property:
     """A property of an event type.
 
     ``indexed`` / ``mapped``: a bean's property that needs an index or a key (``p[0]``, ``p('k')``); its type is that of one element, and
-    events give it as a list or a dict.
+    events give it as a list or a dict. ``computed``: the column of a table that is an
+    aggregation (epl.plan.tables.TableColumn): its value changes while the row stays the same.
     """
 
     name: str
     type: ValueType
     indexed: bool = False
     mapped: bool = False
+    computed: Any = None
 
     @property
     def whole_type(self) -> ValueType:
@@ -53,9 +55,10 @@ class AmbiguousProperty(EplError):
 class EventType:
     """A named event type; equal only to itself, and fixed: what engines need beside it they keep by type (windows.event.event_class).
 
-    ``kind``: map, objectarray, json, bean, variant, row (a select's output), avro, xml. ``open``: events may carry undeclared properties
-    that dynamic properties (``x?``) see. ``members``: the types of a variant stream; ``any_type``: a variant of any type, or
-    a class whose properties are not known: every name is a property, of type Object. ``is_bus``: events may be sent to it from outside.
+    ``kind``: map, objectarray, json, bean, variant, row (a select's output), table (its rows), avro, xml. ``open``: events may
+    carry undeclared properties that dynamic properties (``x?``) see. ``members``: the types of a variant stream; ``any_type``: a variant
+    of any type, or a class whose properties are not known: every name is a property, of type Object. ``is_bus``: events may be sent to it
+    from outside.
     ``property_resolution``: how names of properties are compared, see Settings. ``origin``: for a type that wraps another one's events.
     """
 

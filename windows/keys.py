@@ -8,12 +8,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal, DecimalTuple
+from itertools import repeat
 from math import copysign
 from typing import Any, TypeVar
 
 from epl.event_types import EventOf
 from epl.plan.expressions import TypedExpression
-from epl.value_types import Scalar, ValueType
+from epl.value_types import ArrayType, Scalar, ValueType
 from epl.zeros import NEGATIVE_ZERO
 from windows.event import Event
 from windows.protocol import BuildContext
@@ -183,23 +184,31 @@ HASHES: Mapping[str, Callable[[Any], int]] = {
 }
 
 
+def _hash_of(value_type: ValueType) -> Callable[[Any], int] | None:
+    """Java's hash of a value of the type; None where it is not known here."""
+    if isinstance(value_type, Scalar):
+        return HASHES.get(value_type.kind)
+    of_element = _hash_of(value_type.element) if isinstance(value_type, ArrayType) else None
+    return None if of_element is None else lambda values: _combined(1, values, repeat(of_element))
+
+
+def _combined(start: int, values: Iterable[Any], hashes: Iterable[Callable[[Any], int]]) -> int:
+    result = start
+    for value, hash_value in zip(values, hashes):
+        result = _signed(31 * result + (0 if value is None else hash_value(value)))
+    return result
+
+
 def hash_of_keys(types: Sequence[ValueType]) -> Callable[[Key], int] | None:
     """Return Java's hash of a key of these types; None where Java's would not be the same from run to run, or is not known here."""
-    hashes = [HASHES.get(t.kind) if isinstance(t, Scalar) else None for t in types]
+    hashes = [_hash_of(each) for each in types]
     known = [h for h in hashes if h is not None]
     if not known or len(known) < len(hashes):
         return None
     if len(known) == 1:
         only = known[0]
         return lambda key: 0 if key is None else only(key)
-
-    def combined(key: Key) -> int:
-        result = 0
-        for part, hash_part in zip(key, known):
-            result = _signed(31 * result + (0 if part is None else hash_part(part)))
-        return result
-
-    return combined
+    return lambda key: _combined(0, key, known)
 
 
 def bucket_order(items: Mapping[Key, V], hash_of: Callable[[Key], int] | None, peak: int) -> Iterable[V]:

@@ -26,11 +26,12 @@ class VariableAssignment:
 
 @attrs.frozen
 class PropertyAssignment:
-    """One step of update istream. ``kind``: value, element (``p[index] = x``), key (``p('k') = x``), call; every value comes from the
-    event as it was.
+    """One step of update istream and of on-statements. ``kind``: value, element (``p[index] = x``), key (``p('k') = x``), call, reset (the
+    aggregations ``places`` of a table's row begin again).
     """
 
-    kind: Choice["value", "element", "key", "call"]
+    kind: Choice["value", "element", "key", "call", "reset"]
     value: TypedExpression
     property: str = ""
     index: TypedExpression | None = None
+    places: tuple[int, ...] = ()

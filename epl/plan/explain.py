@@ -69,7 +69,7 @@ def _streams(plan: StatementPlan) -> Streams:
     body = plan.body
     if isinstance(body, OnWindowPlan):
         trigger = body.trigger.alias or body.trigger.event_type.name
-        return [of(body.match.window.name), of(trigger), of("initial")]
+        return [of(body.match.store.name), of(trigger), of("initial")]
     if not isinstance(body, SelectPlan) or len(body.streams) < 2:
         return [plain]
     return [of(stream.alias or stream.event_type.name) for stream in body.streams]

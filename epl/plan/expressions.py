@@ -67,11 +67,13 @@ class Parameter(TypedExpression):
 @attrs.frozen(kw_only=True)
 class StreamProperty(TypedExpression):
     """A declared top-level property of one stream's event. Null where the stream has no event (outer join, match variable: ``optional``).
+    ``computed``: as of the property.
     """
 
     stream: int
     name: str
     optional: bool = False
+    computed: Any = None
 
 
 @attrs.frozen(kw_only=True)

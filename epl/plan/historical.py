@@ -12,6 +12,7 @@ from epl.plan.checks import check
 from epl.plan.expression_text import PropertyText, expression_text
 from epl.plan.expressions import TypedExpression
 from epl.plan.streams import SourcePlan, StreamPlan
+from epl.plan.tables import Table
 
 
 @attrs.frozen(kw_only=True)
@@ -70,9 +71,27 @@ class TablePlan(HistoricalPlan):
         return self.name
 
 
+@attrs.frozen(kw_only=True)
+class StoredTablePlan(HistoricalPlan):
+    """Rows of a table of ``create table`` that satisfy ``conditions``: they are looked up, none of them drives anything."""
+
+    title: ClassVar[str] = "a table"
+    retains: ClassVar[bool] = True
+    table: Table
+    conditions: tuple[TypedExpression, ...] = ()
+
+    def text(self, streams: Sequence[PropertyText] = ()) -> str:
+        return self.table.name
+
+
 def historical_of(stream: StreamPlan) -> HistoricalPlan | None:
     """Return the plan of a historical stream; None for a stream that has events of its own."""
     return stream.source if isinstance(stream.source, HistoricalPlan) else None
+
+
+def stored_table_of(stream: StreamPlan) -> StoredTablePlan | None:
+    """Return the plan of a stream over a table; None for any other stream."""
+    return stream.source if isinstance(stream.source, StoredTablePlan) else None
 
 
 def look_up_order(streams: Sequence[StreamPlan]) -> tuple[int, ...] | None:
@@ -90,4 +109,5 @@ def look_up_order(streams: Sequence[StreamPlan]) -> tuple[int, ...] | None:
     return tuple(order)
 
 
-__all__ = ["HistoricalPlan", "MethodPlan", "SqlPlan", "TablePlan", "historical_of", "look_up_order"]
+__all__ = ["HistoricalPlan", "MethodPlan", "SqlPlan", "StoredTablePlan", "TablePlan", "historical_of", "look_up_order",
+           "stored_table_of"]

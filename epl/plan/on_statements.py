@@ -12,6 +12,7 @@ from epl.plan.lookups import LookupPlan
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import BodyPlan, InsertPlan
 from epl.plan.streams import NamedWindow, StreamPlan
+from epl.plan.tables import Table
 
 
 @attrs.frozen
@@ -34,17 +35,17 @@ class UpdateIstreamPlan(BodyPlan):
 
 @attrs.frozen(kw_only=True)
 class MatchPlan:
-    """Which rows of a window (stream 0) an event (stream 1) concerns: those that ``lookup`` finds and for which ``where`` holds, if it is
-    not a part of the look-up."""
+    """Which rows of a window or table (stream 0) an event (stream 1) concerns: those that ``lookup`` finds and for which ``where`` holds,
+    if it is not a part of the look-up."""
 
-    window: NamedWindow
+    store: NamedWindow | Table
     lookup: LookupPlan
     where: TypedExpression | None = None
 
 
 @attrs.frozen(kw_only=True)
 class OnWindowPlan(BodyPlan):
-    """What the statements that events trigger on a named window have in common."""
+    """What the statements that events trigger on a named window or table have in common."""
 
     trigger: StreamPlan
     match: MatchPlan

@@ -14,7 +14,7 @@ from epl.value_types import ValueType
 class TableColumn:
     """``type``: of its value. ``aggregation``: of the rows that writers count, over the columns of ``takes`` or events of ``event_type``;
     None for a plain value. ``takes``: the types of the values that each writer gives (an aggregation of events takes the event itself).
-    ``text``: the aggregation as declared.
+    ``text``: the aggregation as declared. ``place``: among the table's columns.
     """
 
     name: str
@@ -25,6 +25,7 @@ class TableColumn:
     event_type: EventType | None = None
     filtered: bool = False
     text: str = ""
+    place: int = 0
 
     def __attrs_post_init__(self) -> None:
         check(not (self.is_key and self.aggregation is not None), f"the key '{self.name}' is an aggregation")
@@ -32,11 +33,14 @@ class TableColumn:
 
 @attrs.frozen(eq=False)
 class Table:
-    """A table, equal only to itself. ``row_type``: of its rows as events, a property for each column, in order."""
+    """A table, equal only to itself. ``event_type``: of its rows, a property for each column, in order. ``plain_type``: of what is
+    inserted, a property for each column that is no aggregation.
+    """
 
     name: str
     columns: tuple[TableColumn, ...]
-    row_type: EventType
+    event_type: EventType
+    plain_type: EventType
 
     @property
     def keys(self) -> tuple[TableColumn, ...]:
@@ -67,11 +71,14 @@ class IntoTable:
 
 @attrs.frozen(kw_only=True)
 class TableValue(TypedExpression):
-    """``T[keys].column``: null where there is no such row. ``column`` None: the whole row, whose columns are null then."""
+    """``T[keys].column``: null where there is no such row. ``column`` None: the whole row; where there is none, null, or with ``or_nulls``
+    a row of nulls.
+    """
 
     table: Table = attrs.field(repr=False)
     keys: tuple[TypedExpression, ...] = ()
     column: int | None = None
+    or_nulls: bool = True
 
     @property
     def aggregation(self) -> TableColumn | None:

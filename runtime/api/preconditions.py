@@ -66,7 +66,7 @@ def _check_there(plan: ModulePlan, known: set[int], variables: Mapping[str, Any]
     own = {d.name for d in plan.declared if d.kind == "variable"}
     for statement in plan.statements:
         read = [each.event_type for each in filters_in(statement.body)]
-        filled = [part.target for part in plans_of(statement.body) if isinstance(part, InsertPlan)]
+        filled = [part.target for part in plans_of(statement.body) if isinstance(part, InsertPlan) and part.table is None]
         for used in (*read, *filled):
             if id(used) not in known:
                 raise _unsatisfied(f"Required dependency event type '{used.name}' cannot be found")

@@ -5,6 +5,7 @@ from operator import attrgetter
 from typing import Any
 
 from epl.errors import EplUnsupportedError
+from epl.event_types import EventOf
 from epl.generated_code import field_name, literal, local_name
 from epl.java import MAX_TEXT
 from epl.plan.expressions import (
@@ -76,7 +77,10 @@ def print_stream_property(printer: Printer, node: StreamProperty) -> str:
 
 @prints(StreamEvent)
 def print_stream_event(printer: Printer, node: StreamEvent) -> str:
-    return printer.streams[node.stream]
+    stream = printer.streams[node.stream]
+    if isinstance(node.type, EventOf) and node.type.event_type.kind == "table":  # the row as it is now
+        return f"(None if {stream} is None else {stream}.as_event())"
+    return stream
 
 
 @prints(StreamEvents)
@@ -119,6 +123,10 @@ def print_aggregation_method(printer: Printer, node: AggregationMethodCall) -> s
     if isinstance(node.operand, TableValue):
         key, arguments = (f"({''.join(f'{printer.value(each)}, ' for each in part)})" for part in (node.operand.keys, node.arguments))
         return f"{_table(printer, node.operand)}.call({node.operand.column}, {literal(node.method)}, {key}, {arguments})"
+    if isinstance(node.operand, StreamProperty):
+        stream, place = printer.streams[node.operand.stream], node.operand.computed.place
+        result = f"{stream}.results[{place}].{node.method}({', '.join(map(printer.value, node.arguments))})"
+        return f"(None if {stream} is None else {result})" if node.operand.optional else result
     assert isinstance(node.operand, Aggregated)
     return f"aggregations[{node.operand.slot}].{node.method}({', '.join(map(printer.value, node.arguments))})"
 
@@ -131,7 +139,7 @@ def _table(printer: Printer, node: TableValue | TableKeys) -> str:
 def print_table_value(printer: Printer, node: TableValue) -> str:
     keys = [printer.value(key) for key in node.keys]
     if node.column is None:
-        return f"{_table(printer, node)}.whole({', '.join(keys)})"
+        return f"{_table(printer, node)}.{'whole' if node.or_nulls else 'row'}({', '.join(keys)})"
     return f"{_table(printer, node)}.value({', '.join([str(node.column), *keys])})"
 
 

@@ -1,4 +1,4 @@
-"""A historical stream of one statement: the rows that its call gives for a row of the other streams."""
+"""A historical stream of one statement: the rows that its call gives for a row of the other streams, or those of a table."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
@@ -6,12 +6,13 @@ from contextlib import contextmanager
 from sys import maxsize
 from typing import Any
 
-from epl.plan.historical import HistoricalPlan, MethodPlan, SqlPlan, TablePlan
+from epl.plan.historical import HistoricalPlan, MethodPlan, SqlPlan, StoredTablePlan, TablePlan
 from epl.plan.lookups import LookupPlan
 from runtime.expressions import Environment, compile_expression
 from runtime.historical.cache import Cache, CacheConfig, LruResults
-from runtime.stores.indexes import IndexedRows
+from runtime.stores.indexes import IndexedRows, LentRows
 from runtime.stores.lookup import LookUp, compile_lookup
+from runtime.stores.table import table_store
 from windows.event import Event
 from windows.keys import freeze
 
@@ -30,7 +31,7 @@ class Result:
 
 
 class HistoricalStream:
-    """Rows of a method, a query or a static table, in a statement of ``arity`` streams.
+    """Rows of a method, a query, a static table or a table, in a statement of ``arity`` streams.
 
     Results are kept by arguments in the source's cache, if it has one; during ``one_iteration`` equal arguments are asked once in any case.
     """
@@ -45,6 +46,9 @@ class HistoricalStream:
         self._cache: Cache | None = None if config is None else config.build(clock, environment.settings.units_per_second)
         self._iteration: Cache | None = None
         self._look_ups = 0
+        self._shared: LentRows | None = None
+        if isinstance(plan, StoredTablePlan):
+            self._shared = LentRows(table_store(plan.table, environment).rows)
 
     def rows(self, partial: PartialRow) -> IndexedRows:
         """Return the rows for a partial row, in the order in which the call gave them. Raise EplRuntimeError where the call fails."""
@@ -57,6 +61,8 @@ class HistoricalStream:
         environment, arity, result_of = self._environment, self._arity, self._result
         if isinstance(self.plan, TablePlan):
             return self._look_up_in_table(plan)
+        if self._shared is not None:
+            return compile_lookup(plan, self._shared, environment, arity)
         every_row = environment.shared(
             "every row", (plan,), lambda: LookupPlan(sought=plan.sought, conditions=plan.applied, applied=plan.applied)
         )
@@ -85,6 +91,16 @@ class HistoricalStream:
             return find(partial)
 
         return look_up
+
+    @property
+    def is_table(self) -> bool:
+        """Whether the rows are those of a table of ``create table``."""
+        return self._shared is not None
+
+    def close(self) -> None:
+        """Release the indexes of a table."""
+        if self._shared is not None:
+            self._shared.close()
 
     @contextmanager
     def one_iteration(self) -> Iterator[None]:
@@ -121,6 +137,9 @@ def _source(plan: HistoricalPlan, environment: Environment) -> tuple[Callable[[S
         database = sources.databases[plan.database]
         query = database.caller(plan, units)
         return lambda arguments: IndexedRows(query(arguments)), database.cache
+    if isinstance(plan, StoredTablePlan):
+        store = table_store(plan.table, environment)
+        return lambda _: store.rows, None
     table = _table_of(plan, environment)
     return lambda _: table.rows, None
 

@@ -111,6 +111,10 @@ class JoinedCall:
     def settle(self, new: Sequence[Event]) -> None:
         """Do nothing: there are no events."""
 
+    def close(self) -> None:
+        """Release what the look-ups hold."""
+        self.historical.close()
+
     def contents(self) -> Iterable[Event]:
         """Return the rows of a call whose arguments read no other stream."""
         return self.historical.rows(self._nothing)

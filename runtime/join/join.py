@@ -175,9 +175,14 @@ class Join:
     # ------------------------------------------------------------------ contents
 
     @property
+    def reads_one_window(self) -> bool:
+        """Whether the iterator reads the window of the only stream beside a call."""
+        return len(self.streams) == 2 and any(not call.is_table for call in self.calls)
+
+    @property
     def can_iterate(self) -> bool:
         """Whether the streams have contents to join."""
-        beside_a_call = len(self.streams) == 2 and bool(self.calls)
+        beside_a_call = self.reads_one_window
         return beside_a_call or not (self.plan.unidirectional or any(stream.passes for stream in self.streams))
 
     def __iter__(self) -> Iterator[JoinedRow]:
@@ -196,6 +201,12 @@ class Join:
         rows = self._rows(parts, failures)
         failures.settle()
         return rows
+
+    def close(self) -> None:
+        """Release the indexes of tables."""
+        for stream in self.streams:
+            if isinstance(stream, JoinedCall):
+                stream.close()
 
     def state(self) -> State:
         return [stream.state() for stream in self.streams]

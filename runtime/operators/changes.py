@@ -36,6 +36,8 @@ def compile_changes(
 
 def _lines(plan: PropertyAssignment, event_type: EventType, printer: Printer) -> list[str]:
     value = printer.value(plan.value)
+    if plan.kind == "reset":
+        return [f"r.reset({plan.places!r})"]
     if plan.kind == "call":
         return [value]
     name, place = literal(plan.property), f"r.{field_name(plan.property)}"

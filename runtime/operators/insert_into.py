@@ -12,6 +12,7 @@ from runtime.event_loop.store_deltas import INTO_WINDOW
 from runtime.expressions import compile_expression
 from runtime.expressions.structs import default_of, struct_as, widening_to
 from runtime.operators.operator_context import OperatorContext
+from runtime.stores.table import table_store
 from windows.event import NO_EVENTS, Event, Extra, as_variant, event_class, only_absent
 from windows.protocol import Sink
 
@@ -37,13 +38,18 @@ class Routing:
         self._core.route(event, self._target, precedence, self._name)
 
 
+def routed(plan: InsertPlan, context: OperatorContext) -> Callable[[Event], None]:
+    """Return where inserted events go: into the table at once, or to the statements that read their type."""
+    return Routing(plan, context) if plan.table is None else table_store(plan.table, context.environment).insert
+
+
 class Inserter:
     """insert into: turns rows into events of the target and routes them; the statement's listeners get the same events."""
 
     def __init__(self, plan: InsertPlan, rows: ResultSetPlan, context: OperatorContext, child: Sink) -> None:
         self._plan = plan
         self._selector = rows.selector if rows.raw else None
-        self._route = Routing(plan, context)
+        self._route = routed(plan, context)
         self._child = child
         self._convert = converter(plan)
 
@@ -146,4 +152,4 @@ def _only_element(element: ValueType) -> Callable[[Any], Any]:
     return lambda value: [of_struct(value) if value.type.kind == "struct" else value]
 
 
-__all__ = ["Inserter", "Routing", "converter"]
+__all__ = ["Inserter", "converter", "routed"]

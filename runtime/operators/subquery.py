@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from epl.plan.expressions import Prior
-from epl.plan.streams import StorePlan, StreamPlan, store_of
+from epl.plan.historical import stored_table_of
+from epl.plan.streams import StreamPlan, store_of
 from epl.plan.subqueries import SubqueryPlan
 from epl.plan.walk import expressions_of
 from runtime.aggregation.grouped import Aggregator, build_aggregator
@@ -16,6 +17,7 @@ from runtime.operators.store_entry import contents_of, fill, store_in, stream_en
 from runtime.operators.stream_entry import NoEntry
 from runtime.operators.subquery_answers import answer_of
 from runtime.stores.indexes import IndexedRows, LentRows
+from runtime.stores.table import table_store
 from windows.event import NO_EVENTS, Event
 from windows.keys import freeze
 from windows.prior import PriorBuffer
@@ -153,11 +155,11 @@ def _same_rows(rows: Iterable[Event], contents: Iterable[Event]) -> bool:
 
 
 class SharedRows:
-    """In place of a stream: the rows of a named window as they are there, found by the window's indexes."""
+    """In place of a stream: the rows of a named window or table as they are there, found by its own indexes."""
 
-    def __init__(self, source: StorePlan, context: SubqueryContext) -> None:
+    def __init__(self, rows: IndexedRows, context: SubqueryContext) -> None:
         self.context = context
-        self.rows = LentRows(store_in(context, source).rows)
+        self.rows = LentRows(rows)
         self.entry = NoEntry()
         self.aggregations: list[RunningAggregations] = []
 
@@ -173,7 +175,7 @@ class SharedRows:
 
     @takes(NOTHING)
     def restore(self, state: State) -> None:
-        """Do nothing: the rows are those of the named window."""
+        """Do nothing: the rows are those of the named window or table."""
 
 
 class RunningAggregations:
@@ -190,6 +192,17 @@ class RunningAggregations:
         if test is not None:
             new, old = [row for row in new if test(row)], [row for row in old if test(row)]
         self.aggregator.apply(new, old)
+
+
+def _stream(plans: Sequence[SubqueryPlan], context: SubqueryContext) -> SubqueryStream | SharedRows:
+    """Return what the sub-queries, which are of equal streams, read."""
+    stream = plans[0].stream
+    stored, source = stored_table_of(stream), store_of(stream)
+    if stored is not None:
+        return SharedRows(table_store(stored.table, context.environment).rows, context)
+    if source is not None and source.shared:
+        return SharedRows(store_in(context, source).rows, context)
+    return SubqueryStream(stream, plans, context)
 
 
 class Subquery:
@@ -231,12 +244,7 @@ class Subqueries:
                 group.append(each)
         for place, group in enumerate(groups):
             plans = [each.plan for each in group]
-            source, context = store_of(plans[0].stream), SubqueryContext(self._context, place)
-            stream: SubqueryStream | SharedRows
-            if source is not None and source.shared:
-                stream = SharedRows(source, context)
-            else:
-                stream = SubqueryStream(plans[0].stream, plans, context)
+            stream = _stream(plans, SubqueryContext(self._context, place))
             self._streams.append(stream)
             for each in group:
                 each.open(stream)

@@ -251,7 +251,9 @@ class _Groups(_Source):
         return groups
 
     @staticmethod
-    def _computed(plan: SubqueryPlan, rows: IndexedRows, environment: Environment) -> Callable[[Outer], Sequence[tuple[Any, Readers]]]:
+    def _computed(
+        plan: SubqueryPlan, rows: IndexedRows, environment: Environment
+    ) -> Callable[[Outer], Sequence[tuple[Any, Readers]]]:
         factory, find = GroupFactory(plan.aggregations, environment, 1), _found(plan.lookup, plan.arity, rows, environment)
         key_of = key_function(plan.group_by, environment, 1)
 

@@ -30,7 +30,8 @@ def build(plan: ResultSetPlan, environment: Environment, state: State = None, co
 
     ``context`` gives timers to a plan whose output is limited; for ``output snapshot`` set ``contents`` too.
     """
-    plain = plan.output is None and plan.shape == "un-aggregated" and plan.forward is not None and plan.arity == 1
+    forwards = plan.forward is not None and plan.arity == 1 and plan.output_type.kind != "table"
+    plain = plan.output is None and plan.shape == "un-aggregated" and forwards
     if plain and plan.having is None and not plan.order_by and plan.limit is None and not plan.distinct:
         result_set: ResultSet = Forward(plan, environment)
     else:

@@ -90,12 +90,22 @@ class Projection:
 
 def _maker(plan: ResultSetPlan, columns: Sequence[TypedExpression], environment: Environment) -> Callable[[Row, bool, Readers], Event]:
     if plan.forward is not None:
+        if plan.output_type.kind == "table":
+            return _row_as_event(plan)
         if plan.arity == 1:
             return lambda row, insert_stream, readers: row
         forward = plan.forward
         missing = event_class(plan.output_type)(*[None] * len(plan.output_type.properties))
         return lambda row, insert_stream, readers: row[forward] or missing
     return compile_event(columns, event_class(plan.output_type), environment, plan.arity)
+
+
+def _row_as_event(plan: ResultSetPlan) -> Callable[[Any, bool, Readers], Event]:
+    """Return a maker of the table's row as it is now."""
+    forward, missing = plan.forward, event_class(plan.output_type)(*[None] * len(plan.output_type.properties))
+    if plan.arity == 1:
+        return lambda row, insert_stream, readers: row.as_event()
+    return lambda row, insert_stream, readers: missing if row[forward] is None else row[forward].as_event()
 
 
 def _order_key(order_by: Sequence[OrderKey], environment: Environment, arity: int) -> Callable[[Row, bool, Readers], Any]:

@@ -149,7 +149,7 @@ def _without_properties(row: dict[str, Any]) -> EventType:
 # ------------------------------------------------------------------ descriptions are not trusted: a snapshot's may say anything
 
 
-EVENT_KINDS = ("map", "objectarray", "json", "bean", "variant", "row", "struct", "avro", "xml")
+EVENT_KINDS = ("map", "objectarray", "json", "bean", "variant", "row", "table", "struct", "avro", "xml")
 PROPERTY_RESOLUTIONS = ("case_sensitive", "case_insensitive", "distinct_case_insensitive")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from epl.plan.statements import CreateTablePlan
 from runtime.operators.operator_context import OperatorContext
-from runtime.stores.table import TableStore
+from runtime.stores.table import table_store
 from windows.event import Event
 from windows.protocol import State
 from windows.shape import ANYTHING, COUNT, takes
@@ -15,9 +15,7 @@ class RunningCreateTable:
     """Has the table's state; those who read and write find the store itself by the table."""
 
     def __init__(self, plan: CreateTablePlan, context: OperatorContext) -> None:
-        store = context.environment.tables[plan.table]
-        assert isinstance(store, TableStore)
-        self._store, self._core, self._number = store, context.core, context.statement.number
+        self._store, self._core, self._number = table_store(plan.table, context.environment), context.core, context.statement.number
 
     def _note(self) -> None:
         if self._core.changed_statements is not None:
@@ -30,7 +28,7 @@ class RunningCreateTable:
         """Leave the rows: the store goes with the deployment."""
 
     def iterate(self) -> Iterable[Event]:
-        return [self._store.event(row) for _, row in self._store.in_order()]
+        return [row.as_event() for _, row in self._store.in_order()]
 
     def state(self) -> State:
         return self._store.state()

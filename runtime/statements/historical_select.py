@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from epl.plan.historical import HistoricalPlan
+from epl.plan.historical import HistoricalPlan, StoredTablePlan
 from epl.plan.statements import SelectPlan
 from epl.plan.streams import only_stream
 from runtime import result_set
@@ -34,18 +34,22 @@ class RunningHistoricalSelect:
         self._context = context
         self._stream = HistoricalStream(source, environment, 1)
         self._rows = environment.shared("iterated", (plan.result_set,), lambda: attrs.evolve(plan.result_set, output=None))
-        self._where = None if plan.where is None else compile_predicate(plan.where, environment)
+        tests = source.conditions if isinstance(source, StoredTablePlan) else ()
+        self._tests = [compile_predicate(each, environment) for each in (*tests, plan.where) if each is not None]
         self._inserter = None if plan.insert is None else Inserter(plan.insert, plan.result_set, context, Discard())
 
     def start(self) -> None:
         pass
 
     def close(self) -> None:
+        self._stream.close()
         self._context.close()
 
     def iterate(self) -> Iterable[Event]:
-        where = self._where
-        rows = [row for row in self._stream.rows((None,)) if where is None or where(row)]
+        rows: Iterable[Event] = self._stream.rows((None,))
+        for test in self._tests:
+            rows = filter(test, rows)
+        rows = list(rows)
         results = result_set.build(self._rows, self._context.environment)
         results.child = Discard()
         results.keep(rows, ())

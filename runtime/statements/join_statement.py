@@ -25,7 +25,7 @@ class RunningJoin(SelectOperators):
         self.join.set_priors([stream.prior for stream in self.streams])
         for stream, joined in zip(self.streams, self.join.streams):
             stream.chain.child = stream.through_prior(joined)
-        if len(self.streams) == 2 and self.join.calls:
+        if self.join.reads_one_window:
             self._read_windows()
         if not context.restoring:
             for stream, joined in zip(self.streams, self.join.streams):
@@ -44,6 +44,7 @@ class RunningJoin(SelectOperators):
 
     def close(self) -> None:
         self._shared.close()
+        self.join.close()
         super().close()
 
     def rows(self) -> Iterable[Event]:

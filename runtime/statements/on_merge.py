@@ -9,19 +9,20 @@ from epl.plan.statements import InsertPlan
 from runtime.expressions import Environment, compile_predicate
 from runtime.expressions.compiled import compile_row
 from runtime.operators.changes import compile_changes
-from runtime.operators.insert_into import Routing, converter
+from runtime.operators.insert_into import converter, routed
 from runtime.operators.operator_context import OperatorContext
 from runtime.statements.on_window import RunningOnWindow
+from runtime.stores.table import events_of, table_store
 from windows.event import Event, event_class
 
 
 class Outcome:
-    """What the branches have decided for one event. ``new``, ``old``: of the window; ``routed``: events for other streams."""
+    """What the branches have decided for one event. ``new``, ``old``: of the window or table; ``routed``: events for other streams."""
 
     def __init__(self) -> None:
         self.new: list[Event] = []
         self.old: list[Event] = []
-        self.routed: list[tuple[Routing, Event]] = []
+        self.routed: list[tuple[Callable[[Event], None], Event]] = []
 
     def withdraw(self, row: Event) -> None:
         """Take back a new row, which was one of the last."""
@@ -79,8 +80,9 @@ class RunningOnMerge(RunningOnWindow):
                 if branch.take(subject, outcome):
                     break
         if outcome.new or outcome.old:
+            before = events_of(outcome.old)
             self._store.change(outcome.new, outcome.old)
-            self._context.output.update(outcome.new, outcome.old)
+            self._context.output.update(events_of(outcome.new), before)
         for route, inserted in outcome.routed:
             route(inserted)
 
@@ -125,7 +127,7 @@ def _act(plan: MergeActionPlan, merge: OnMergePlan, arity: int, context: Operato
     if plan.kind == "delete":
         return Subject.delete
     if plan.kind == "update":
-        changed = compile_changes(plan.assignments, merge.match.window.event_type, context.environment, 3, in_turn=True)
+        changed = compile_changes(plan.assignments, merge.match.store.event_type, context.environment, 3, in_turn=True)
         return lambda subject, outcome: None if subject.deleted else subject.update(changed(*subject.events), outcome)
     assert plan.insert is not None
     return _insertion(plan, plan.insert, merge, arity, context)
@@ -133,9 +135,13 @@ def _act(plan: MergeActionPlan, merge: OnMergePlan, arity: int, context: Operato
 
 def _insertion(plan: MergeActionPlan, insert: InsertPlan, merge: OnMergePlan, arity: int, context: OperatorContext) -> Act:
     row, convert = _row(plan, arity, context.environment), converter(insert)
-    if insert.target is merge.match.window.event_type:
+    into = merge.match.store
+    if insert.table is not None and insert.table is into:
+        row_of = table_store(insert.table, context.environment).row_of
+        return lambda subject, outcome: outcome.new.append(row_of(convert(row(*subject.events))))
+    if insert.target is into.event_type:
         return lambda subject, outcome: outcome.new.append(convert(row(*subject.events)))
-    route = Routing(insert, context)
+    route = routed(insert, context)
     return lambda subject, outcome: outcome.routed.append((route, convert(row(*subject.events))))
 
 

@@ -1,45 +1,49 @@
-"""on T delete, select, update … of a named window. What is found is evaluated as a whole before the window changes: where an expression
-raises, it stays as it was."""
+"""on T delete, select, update … of a named window or a table. What is found is evaluated as a whole before the window or table changes:
+where an expression raises, it stays as it was."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from epl.plan.on_statements import MatchPlan, OnDeletePlan, OnSelectPlan, OnUpdatePlan, OnWindowPlan
+from epl.plan.tables import Table
 from runtime import result_set
 from runtime.expressions import compile_predicate
 from runtime.operators.changes import compile_changes
 from runtime.operators.insert_into import Inserter
 from runtime.operators.operator_context import OperatorContext
 from runtime.statements.on_event import OnEvent
-from runtime.stores.lookup import compile_lookup, release_lookup
+from runtime.stores.indexes import LentRows
+from runtime.stores.lookup import compile_lookup
 from runtime.stores.named_window import NamedWindowStore
+from runtime.stores.table import TableStore, events_of, table_store
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink
 
 
 class Matches:
-    """The rows of a window that an event concerns; its indexes are kept until ``close``."""
+    """The rows of a window or table that an event concerns; its indexes are kept until ``close``."""
 
     def __init__(self, plan: MatchPlan, context: OperatorContext) -> None:
-        self.store: NamedWindowStore = context.core.stores[plan.window.event_type]
-        self._plan = plan
         environment = context.environment
-        self._look_up = None if plan.lookup.index is None else compile_lookup(plan.lookup, self.store.rows, environment, 2)
+        self.store: NamedWindowStore | TableStore = (
+            table_store(plan.store, environment) if isinstance(plan.store, Table) else context.core.stores[plan.store.event_type])
+        self._rows = None if plan.lookup.index is None else LentRows(self.store.rows)
+        self._look_up = None if self._rows is None else compile_lookup(plan.lookup, self._rows, environment, 2)
         tests = plan.lookup.conditions if self._look_up is None else ()
         self._tests = [compile_predicate(each, environment, 2) for each in tests]
         if plan.where is not None:
             self._tests.append(compile_predicate(plan.where, environment, 2))
 
     def of(self, event: Event) -> list[Event]:
-        """Return the rows; without an index in the order in which the window is iterated."""
+        """Return the rows; without an index in the order in which the window or table is iterated."""
         rows: Iterable[Event] = self.store if self._look_up is None else self._look_up((None, event))
         for test in self._tests:
             rows = [row for row in rows if test(row, event)]
         return list(rows)
 
     def close(self) -> None:
-        if self._look_up is not None:
-            release_lookup(self._plan.lookup, self.store.rows)
+        if self._rows is not None:
+            self._rows.close()
 
 
 class RunningOnWindow(OnEvent):
@@ -73,7 +77,7 @@ class RunningOnDelete(RunningOnWindow):
         rows = self._matches.of(event)
         if rows:
             self._store.change(NO_EVENTS, rows, silent=self._silent)
-            self._context.output.update(rows, NO_EVENTS)
+            self._context.output.update(events_of(rows), NO_EVENTS)
 
 
 class RunningOnUpdate(RunningOnWindow):
@@ -81,15 +85,16 @@ class RunningOnUpdate(RunningOnWindow):
 
     def __init__(self, plan: OnUpdatePlan, context: OperatorContext) -> None:
         super().__init__(plan, context)
-        self._changed = compile_changes(plan.assignments, plan.match.window.event_type, context.environment, 3, in_turn=True)
+        self._changed = compile_changes(plan.assignments, plan.match.store.event_type, context.environment, 3, in_turn=True)
 
     def trigger(self, event: Event) -> None:
         rows = self._matches.of(event)
         if not rows:
             return
         changed = [self._changed(row, event, row) for row in rows]
+        before = events_of(rows)
         self._store.change(changed, rows)
-        self._context.output.update(changed, rows)
+        self._context.output.update(events_of(changed), before)
 
 
 class RunningOnSelect(RunningOnWindow):

@@ -361,6 +361,7 @@ class LentRows(IndexedRows):
 
     def __init__(self, lender: IndexedRows) -> None:
         super().__init__()
+        self.counts = lender.counts
         self._lender = lender
         self._asked: list[IndexPlan] = []
 

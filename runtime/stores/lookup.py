@@ -24,18 +24,12 @@ MakeLookUp = Callable[..., LookUp]
 def compile_lookup(plan: LookupPlan, rows: IndexedRows, environment: Environment, arity: int) -> LookUp:
     """Return the function that finds the rows of stream ``plan.sought`` among ``rows``, in a row of ``arity`` streams.
 
-    The rows keep the indexes of the plan until ``release_lookup``.
+    The rows keep the indexes of the plan until they are released.
     """
     counted = rows.counts is not None
     make, cells = environment.printed(("look-up", arity, counted), (plan,), lambda: _printed(plan, environment, arity, counted))
     indexes = [rows.index(index, environment) for index in plan.indexes]
     return make(rows.counts, rows, *indexes, *[read(environment) for read in cells])
-
-
-def release_lookup(plan: LookupPlan, rows: IndexedRows) -> None:
-    """Release the indexes of a look-up that is not used any more."""
-    for index in plan.indexes:
-        rows.release(index)
 
 
 def _printed(
@@ -160,4 +154,4 @@ class PrintedLookup:
         return f"{index}.{method}({', '.join(names)}, {bounds.include_low}, {bounds.include_high})"
 
 
-__all__ = ["LookUp", "PrintedLookup", "compile_lookup", "printed_maker", "release_lookup"]
+__all__ = ["LookUp", "PrintedLookup", "compile_lookup", "printed_maker"]

@@ -1,40 +1,26 @@
 """The rows of a table: plain values, and accumulators that the statements with ``into table`` feed."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
 from epl.errors import EplRuntimeError
 from epl.plan.tables import IntoColumn, IntoTable, Table, TableColumn
+from epl.reprs import brief
 from runtime.aggregation.factory import Arguments, Readers, Row, arguments_of, factory_of
 from runtime.aggregation.grouped import Aggregator, key_from_state, key_to_state
 from runtime.aggregation.keys import key_of
 from runtime.aggregation.state_shapes import key_shape, state_shape
 from runtime.expressions import Environment
-from windows.event import Event, event_class
+from runtime.stores.table_rows import TableRow, TableRows, row_class
+from windows.event import NO_EVENTS, Event
 from windows.keys import bucket_order, hash_of_keys, values_of_key
 from windows.paging import Paged
 from windows.shape import ANYTHING, ROW, compiled, of_type, takes
 
 Key = Any
 """Of a row: the key's value, a tuple of several, () where the table has no primary key."""
-
-
-class TableRow:
-    """By position of the column: ``readers`` have ``value()``, ``kept`` take what enters and leaves; both None for plain columns, which
-    are in ``values``."""
-
-    __slots__ = ("values", "readers", "kept")
-
-    def __init__(self, values: list[Any], readers: list[Any], kept: list[Any]) -> None:
-        self.values = values
-        self.readers = readers
-        self.kept = kept
-
-    def all_values(self) -> list[Any]:
-        """Return the value of each column now."""
-        return [value if reader is None else reader.value() for value, reader in zip(self.values, self.readers)]
 
 
 class TableStore:
@@ -46,8 +32,8 @@ class TableStore:
     def __init__(self, table: Table, environment: Environment, deployment: str) -> None:
         self.table = table
         self.deployment = deployment
-        self.rows: dict[Key, TableRow] = {}
-        self.pages = Paged("table", lambda: self.rows, key_to_state, self._row_state)
+        self.by_key: dict[Key, TableRow] = {}
+        self.pages = Paged("table", lambda: self.by_key, key_to_state, self._row_state)
         self.changed: Callable[[], None] = _nothing
         self._key_places = [place for place, column in enumerate(table.columns) if column.is_key]
         types = [column.type for column in table.keys]
@@ -55,60 +41,130 @@ class TableStore:
         self._hash = hash_of_keys(types)
         self._peak = 0
         self._makers = [_maker(column, environment) for column in table.columns]
-        self._event = event_class(table.row_type)
+        self._row_class = row_class(table, self._new_part)
+        self._fields = self._row_class.fields
+        self._key_fields = [self._fields[place] for place in self._key_places]
+        self._rows: TableRows | None = None
         self._check_key = key_shape(types) if types else compiled(ANYTHING)
         self._check_row = compiled(tuple(_shape(column) for column in table.columns))
 
     # ------------------------------------------------------------------ rows
 
-    def _new(self, key: Key) -> TableRow:
-        parts = [None if make is None else make() for make in self._makers]
-        row = TableRow([None] * len(parts), [p and p.reader for p in parts], [p and p.kept for p in parts])
+    def _new_part(self, place: int) -> Any:
+        make = self._makers[place]
+        return None if make is None else make()
+
+    def _new(self) -> TableRow:
+        parts = [self._new_part(place) for place in range(len(self._makers))]
+        return self._row_class([p and p.reader for p in parts], [p and p.kept for p in parts])
+
+    def _new_of(self, key: Key) -> TableRow:
+        row = self._new()
         if key != ():
-            for place, value in zip(self._key_places, values_of_key(key, len(self._key_places))):
-                row.values[place] = value
+            for name, value in zip(self._key_fields, values_of_key(key, len(self._key_fields))):
+                setattr(row, name, value)
         return row
 
     def row_for(self, key: Key) -> TableRow:
         """Return the row of the key, a new one where there is none, to be changed."""
         self.changed()
         self.pages.touch(key)
-        row = self.rows.get(key)
+        row = self.by_key.get(key)
         if row is None:
-            row = self.rows[key] = self._new(key)
-            self._peak = max(self._peak, len(self.rows))
+            row = self._new_of(key)
+            self._add(key, row)
+            if self._rows is not None:
+                self._rows.update((row,), NO_EVENTS)
         return row
 
+    def _add(self, key: Key, row: TableRow) -> None:
+        self.by_key[key] = row
+        self._peak = max(self._peak, len(self.by_key))
+
+    def row_of(self, event: Event) -> TableRow:
+        """Return a new row, which is not in the table yet, with the values of an event of the table's plain type."""
+        row = self._new()
+        for name, value in zip(row.plain, event.values()):
+            setattr(row, name, value)
+        return row
+
+    def key_of(self, row: Event) -> Key:
+        """Return the key of a row."""
+        return self._key(*[getattr(row, name) for name in self._key_fields])
+
+    def insert(self, event: Event) -> None:
+        """Insert a row. Raise EplRuntimeError where there is one of its key."""
+        self.change((self.row_of(event),), NO_EVENTS)
+
+    def change(self, new: Sequence[Event], old: Sequence[Event], *, silent: bool = False) -> None:
+        """Let rows enter and others leave. Raise EplRuntimeError, and change nothing, where two rows would have one key."""
+        if not (new or old):
+            return
+        by_key, leaving = self.by_key, {self.key_of(row) for row in old}
+        entering: dict[Key, Any] = {}
+        for row in new:
+            key = self.key_of(row)
+            if key in entering or (key in by_key and key not in leaving):
+                raise self._violated(key)
+            entering[key] = row
+        self.changed()
+        for key in leaving:
+            if key not in entering:
+                self.pages.forget(key)
+                del by_key[key]
+        for key, row in entering.items():
+            self.pages.touch(key)
+            self._add(key, row)
+        if self._rows is not None:
+            self._rows.update(new, old)
+
+    def _violated(self, key: Key) -> EplRuntimeError:
+        if not self._key_places:
+            return EplRuntimeError(f"Unique index violation, table '{self.table.name}' is a declared to hold a single un-keyed row")
+        values = values_of_key(key, len(self._key_places))
+        texts = [value if isinstance(value, str) else brief(value) for value in values]
+        shown = texts[0] if len(texts) == 1 else f"MultiKey[{','.join(texts)}]"
+        return EplRuntimeError(f"Unique index violation, index '{self.table.name}' is a unique index and key '{shown}' already exists")
+
+    @property
+    def rows(self) -> TableRows:
+        """The rows, with the indexes that look-ups ask for; kept from the first time that they are asked for."""
+        if self._rows is None:
+            self._rows = TableRows(tuple(self.by_key.values()), self.__iter__)
+        return self._rows
+
+    def __iter__(self) -> Iterator[Event]:
+        """The rows as a Java hash map has them, where its order is known."""
+        return iter([row for _, row in self.in_order()])
+
     def in_order(self) -> Iterable[tuple[Key, TableRow]]:
-        """Return the rows as a Java hash map has them, where its order is known."""
-        return bucket_order({key: (key, row) for key, row in self.rows.items()}, self._hash_of_key, self._peak)
+        """Return keys and rows in that order."""
+        return bucket_order({key: (key, row) for key, row in self.by_key.items()}, self._hash_of_key, self._peak)
 
     def _hash_of_key(self, key: Key) -> int:
         return 0 if self._hash is None or key == () else self._hash(key)
-
-    def event(self, row: TableRow) -> Event:
-        """Return the row as it is now."""
-        return self._event(*row.all_values())
 
     # ------------------------------------------------------------------ what expressions ask
 
     def value(self, column: int, *key: Any) -> Any:
         """Return a column's value in the row of the key; null where there is none."""
-        row = self.rows.get(self._key(*key))
-        if row is None:
-            return None
-        reader = row.readers[column]
-        return row.values[column] if reader is None else reader.value()
+        row = self.by_key.get(self._key(*key))
+        return None if row is None else getattr(row, self._fields[column])
 
     def call(self, column: int, method: str, key: Sequence[Any], arguments: Sequence[Any]) -> Any:
         """Return what a method of the aggregation gives; null where there is no row."""
-        row = self.rows.get(self._key(*key))
-        return None if row is None else getattr(row.readers[column], method)(*arguments)
+        row = self.by_key.get(self._key(*key))
+        return None if row is None else getattr(row.results[column], method)(*arguments)
 
     def whole(self, *key: Any) -> Event:
         """Return the row of the key as an event; its columns are null where there is none."""
-        row = self.rows.get(self._key(*key))
-        return self._event(*[None] * len(self.table.columns)) if row is None else self.event(row)
+        row = self.by_key.get(self._key(*key))
+        return self._row_class.frozen(*[None] * len(self._fields)) if row is None else row.as_event()
+
+    def row(self, *key: Any) -> Event | None:
+        """Return the row of the key as an event; null where there is none."""
+        row = self.by_key.get(self._key(*key))
+        return None if row is None else row.as_event()
 
     def keys(self) -> list[Any]:
         """Return the keys of all rows: a value each, or a list of several."""
@@ -119,7 +175,7 @@ class TableStore:
     # ------------------------------------------------------------------ state
 
     def _row_state(self, key: Key, row: TableRow) -> Any:
-        return [value if kept is None else kept.state() for value, kept in zip(row.values, row.kept)]
+        return [getattr(row, name) if kept is None else kept.state() for name, kept in zip(self._fields, row.kept)]
 
     def state(self) -> Any:
         return [self.pages, self._peak]
@@ -127,20 +183,33 @@ class TableStore:
     def restore(self, state: Any) -> None:
         pairs, peak = state
         self.pages.forget_all()
-        self.rows.clear()
+        self.by_key.clear()
         for saved, values in pairs:
             if self._key_places:
                 self._check_key(saved)
             self._check_row(values)
             key = key_from_state(saved) if self._key_places else ()
-            row = self.rows[key] = self._new(key)
-            for place, value in enumerate(values):
-                kept = row.kept[place]
+            row = self.by_key[key] = self._new_of(key)
+            for name, kept, value in zip(self._fields, row.kept, values):
                 if kept is None:
-                    row.values[place] = value
+                    setattr(row, name, value)
                 else:
                     kept.restore(value)
         self._peak = peak
+        if self._rows is not None:
+            self._rows.restore(list(self.by_key.values()))
+
+
+def table_store(table: Table, environment: Environment) -> TableStore:
+    """Return the rows of the table, which an earlier statement has created."""
+    store = environment.tables[table]
+    assert isinstance(store, TableStore)
+    return store
+
+
+def events_of(rows: Sequence[Event]) -> Sequence[Event]:
+    """Return what listeners get of rows: those of a table as they are now."""
+    return [row.as_event() if isinstance(row, TableRow) else row for row in rows] if rows and isinstance(rows[0], TableRow) else rows
 
 
 def _nothing() -> None:
@@ -242,8 +311,8 @@ class TableAggregator(Aggregator):
 
     def readers_of(self, key: Key) -> Readers:
         """Return the aggregations of the table's row; all null where there is none."""
-        target = self._store.rows.get(key)
-        return self._absent if target is None else [target.readers[position] for position in self._slots]
+        target = self._store.by_key.get(key)
+        return self._absent if target is None else [target.results[position] for position in self._slots]
 
     def clear(self) -> None:
         raise EplRuntimeError("aggregations in a table are not cleared")
@@ -266,4 +335,4 @@ def _feed(each: IntoColumn, into: IntoTable, environment: Environment, arity: in
     return (lambda row: row) if arity == 1 else (lambda row: row[stream]), arguments.condition
 
 
-__all__ = ["TableAggregator", "TableRow", "TableStore"]
+__all__ = ["TableAggregator", "TableStore", "events_of", "table_store"]

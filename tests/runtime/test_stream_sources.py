@@ -152,7 +152,7 @@ def test_prior_and_prev_look_back_in_their_own_stream() -> None:
     streams = [RunningStream(body, number, context) for number in (0, 1)]
     for stream in streams:
         stream.chain.child = stream.through_prior(Kept())
-    assert [stream.prior.latest.maxlen for stream in streams if stream.prior is not None] == [1, 3]
+    assert [stream.prior.largest for stream in streams if stream.prior is not None] == [1, 3]
     a, b, c = [event_class(event_type)(k, 1) for k in "abc"]
     streams[0].chain.update((a,), ())
     streams[1].chain.update((b,), ())

@@ -11,8 +11,8 @@ from lookup_bench import ENVIRONMENT, Lookup, event, planned
 
 from runtime.expressions import compile_expression
 from runtime.stores.counting import counting
-from runtime.stores.indexes import IndexedRows
-from runtime.stores.lookup import compile_lookup, release_lookup
+from runtime.stores.indexes import IndexedRows, LentRows
+from runtime.stores.lookup import compile_lookup
 
 NAN = float("nan")
 WHOLE = ("i", "bi", "l", "bl")
@@ -148,13 +148,13 @@ def test_nothing_is_not_between_null(text: str) -> None:
 
 def test_indexes_are_shared_and_dropped() -> None:
     rows = IndexedRows()
-    first, second = planned("a.k = b.k"), planned("b.k = a.k and b.i != 3")
-    for plan in (first, second):
-        compile_lookup(plan, rows, ENVIRONMENT, 3)
-    assert rows.indexes == (first.index,)
-    release_lookup(first, rows)
-    assert rows.indexes == (first.index,)
-    release_lookup(second, rows)
+    plan, users = planned("a.k = b.k"), [LentRows(rows), LentRows(rows)]
+    for each, user in zip((plan, planned("b.k = a.k and b.i != 3")), users):
+        compile_lookup(each, user, ENVIRONMENT, 3)
+    assert rows.indexes == (plan.index,)
+    users[0].close()
+    assert rows.indexes == (plan.index,)
+    users[1].close()
     assert rows.indexes == ()
 
 

@@ -1,5 +1,5 @@
-"""Historical streams: ``method:name(…)``, ``sql:db ["…"]`` and static tables. Their row types come first, then, once all streams are
-known, their arguments.
+"""Historical streams: ``method:name(…)``, ``sql:db ["…"]``, static tables, and tables, which are looked up alike. Their row types come
+first, then, once all streams are known, their arguments.
 """
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.conversions import type_name
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.expressions.type_names import find_event_type
+from epl.analysis.filters.lookup import bind_filters
 from epl.catalog import Catalog
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
 from epl.historical_sources import Method
 from epl.parse import parse_expression
 from epl.plan.expressions import Prior, SubqueryValue, TypedExpression
-from epl.plan.historical import HistoricalPlan, MethodPlan, SqlPlan, TablePlan, historical_of, look_up_order
+from epl.plan.historical import HistoricalPlan, MethodPlan, SqlPlan, StoredTablePlan, TablePlan, historical_of, look_up_order
 from epl.plan.streams import StreamPlan
 from epl.plan.walk import expressions_of
 from epl.spans import Span
@@ -29,15 +30,20 @@ AGGREGATION = "Aggregation functions are not supported in the arguments of a his
 
 
 def is_historical(source: Source, catalog: Catalog) -> bool:
-    """Return whether the rows of a stream come from a call."""
+    """Return whether the rows of a stream come from a call, or from a table."""
     if isinstance(source, TypeFilter):
-        return source.type_name in catalog.static_tables and source.type_name not in catalog.event_types
+        name = source.type_name
+        return name in catalog.tables or (name in catalog.static_tables and name not in catalog.event_types)
     return isinstance(source, (MethodSource, SqlSource))
 
 
-def analyse_historical(stream: Stream, catalog: Catalog) -> tuple[StreamPlan, ScopeStream]:
+def analyse_historical(
+    stream: Stream, catalog: Catalog, declarations: tuple[Declaration, ...] = ()
+) -> tuple[StreamPlan, ScopeStream]:
     """Return the plan without its arguments, which ``bind_arguments`` adds, and how expressions of the statement see the stream."""
     source = stream.source
+    if isinstance(source, TypeFilter) and source.type_name in catalog.tables:
+        return _stored_table(stream, source, catalog, declarations)
     if isinstance(source, MethodSource):
         plan: HistoricalPlan = _method(source, catalog)
     elif isinstance(source, SqlSource):
@@ -156,6 +162,22 @@ def _parts(query: str, span: Span | None) -> tuple[tuple[str, ...], tuple[str, .
         expressions.append(inner)
         at = end + 1
     return (*texts, query[at:]), tuple(expressions)
+
+
+def _stored_table(
+    stream: Stream, source: TypeFilter, catalog: Catalog, declarations: tuple[Declaration, ...]
+) -> tuple[StreamPlan, ScopeStream]:
+    table = catalog.tables[source.type_name]
+    if stream.views:
+        raise EplValidationError("Views are not supported with tables", span=stream.views[0].span)
+    if source.contained:
+        raise EplValidationError("Contained-event expressions are not supported with tables", span=source.span)
+    if stream.unidirectional:
+        raise EplValidationError("Tables cannot be marked as unidirectional", span=stream.span)
+    row = ScopeStream(stream.alias, table.event_type, has_window=True)
+    scope = Scope(catalog, (row,), clause="filter", declarations=declarations, allow_previous=False, in_filter=True)
+    plan = StoredTablePlan(row_type=table.event_type, table=table, conditions=bind_filters(source.filters, scope))
+    return StreamPlan(plan, table.event_type, alias=stream.alias), row
 
 
 def _table(source: Source, catalog: Catalog) -> TablePlan:

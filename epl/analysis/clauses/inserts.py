@@ -6,11 +6,12 @@ import attrs
 from epl.analysis.clauses.assignments import is_struct
 from epl.analysis.clauses.precedence import bind_precedence
 from epl.catalog import Catalog
-from epl.errors import EplUnsupportedError, EplValidationError
+from epl.errors import EplValidationError
 from epl.event_types import EventOf, EventType, Property
 from epl.plan.expressions import StreamEvent, TypedExpression
 from epl.plan.result_set import StreamSelector
 from epl.plan.statements import InsertPlan
+from epl.plan.tables import Table
 from epl.syntax import InsertInto, Select, Wildcard
 from epl.value_types import NULL, OBJECT, STRING, ArrayType, CollectionType, MapType, Scalar, ValueType, is_null, is_numeric
 
@@ -43,15 +44,22 @@ def plan_insert(
     expressions: tuple[TypedExpression, ...] = (),
 ) -> InsertPlan:
     """Do as ``_plan``, with the event-precedence. ``expressions``: the columns' own, where there are any."""
-    refuse_table(clause, catalog)
+    table = catalog.tables.get(clause.target)
+    if table is not None:
+        return _plan_rows(clause, row_type, columns, table, own_event=own_event)
     _refuse_event_for_array(clause, columns, catalog.event_types.get(clause.target), expressions)
     plan = _nested_plan(clause, row_type, columns, catalog) or _plan(clause, row_type, columns, catalog, own_event=own_event)
     return attrs.evolve(plan, precedence=bind_precedence(clause, plan.target, catalog))
 
 
-def refuse_table(clause: InsertInto, catalog: Catalog) -> None:
-    if clause.target in catalog.tables:
-        raise EplUnsupportedError(f"insert into the table '{clause.target}' is not supported", span=clause.span)
+def _plan_rows(
+    clause: InsertInto, row_type: EventType, columns: tuple[str, ...], table: Table, *, own_event: bool
+) -> InsertPlan:
+    """How events become rows of a table: its columns that hold values are filled."""
+    if clause.precedence is not None:
+        raise EplValidationError("Event-precedence is not allowed when inserting into a table", span=clause.span)
+    plan = _populate(clause, table.plain_type, row_type, columns, clause.stream or "istream", own_event)
+    return attrs.evolve(plan, table=table)
 
 
 def _supertypes(row_type: EventType) -> tuple[EventType, ...]:

@@ -9,7 +9,7 @@ from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import StreamProperty, TypedExpression
-from epl.plan.historical import historical_of
+from epl.plan.historical import historical_of, stored_table_of
 from epl.plan.streams import StreamPlan, filter_of, store_of
 from epl.syntax import Comparison, Declaration, Expression, From, Join, Select, StreamWildcard, Wildcard
 from epl.unparse import expression_text
@@ -38,6 +38,12 @@ def check_streams(from_: From, plans: Sequence[StreamPlan]) -> None:
                 f"The unidirectional keyword requires that no views are declared onto the stream (applies to stream {number})",
                 span=from_.streams[number].span,
             )
+    for number, plan in enumerate(plans):
+        table = stored_table_of(plan)
+        if table is not None and table.conditions:
+            raise EplValidationError(
+                "Joins with tables do not allow table filter expressions, please add table filters to the where-clause instead",
+                span=from_.streams[number].span)
     calls = {number for number, plan in enumerate(plans) if historical_of(plan) is not None}
     if len(calls) >= len(plans) - 1:
         return  # the events of the only other stream are looked up as they come

@@ -9,11 +9,11 @@ from epl.analysis.expressions.scope import Scope
 from epl.errors import EplUnsupportedError
 from epl.event_types import EventType, Property
 from epl.plan.assignments import PropertyAssignment
-from epl.plan.expressions import TypedExpression
+from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import Assignment
-from epl.syntax.expressions import Call, Index, Literal, Name
+from epl.syntax.expressions import Call, Chain, Index, Literal, Name
 from epl.unparse import expression_text
-from epl.value_types import ArrayType, MapType, Scalar, is_null
+from epl.value_types import NULL, ArrayType, MapType, Scalar, is_null
 
 
 def analyse_property_assignment(
@@ -36,7 +36,7 @@ def analyse_property_assignment(
     prop = event_type.property(first.name)
     if prop is None and first.name in scope.catalog.variables:
         raise StatementRefusal(f"Left-hand-side does not allow variables for variable '{first.name}'", span=written.span)
-    if prop is None or len(rest) > 1 or (rest and isinstance(rest[0], Name)):
+    if prop is None or prop.computed is not None or len(rest) > 1 or (rest and isinstance(rest[0], Name)):
         raise refuse(written, f"Property '{expression_text(written.target)}' is not available for write access")
     if isinstance(first, Call):
         return _keyed(written, value, first, prop, scope)
@@ -48,6 +48,28 @@ def analyse_property_assignment(
         raise refuse(written, f"Property '{expression_text(written.target)}' is not available for write access")
     index = bind_index(link.arguments[0], prop.name, scope)
     return PropertyAssignment("element", assigned_column(written, value, element, prop.name), prop.name, index)
+
+
+def analyse_reset(written: Assignment, event_type: EventType, scope: Scope, names: Collection[str]) -> PropertyAssignment | None:
+    """Return the assignment ``column.reset()`` or ``row.reset()`` to a row of a table; None for anything else."""
+    target = written.target
+    if written.value is not None or event_type.kind != "table" or not isinstance(target, Chain) or not 1 < len(target.links) < 4:
+        return None
+    *owner, call = target.links
+    path = [link.name for link in owner if isinstance(link, Name)]
+    if not isinstance(call, Call) or call.name != "reset" or len(path) < len(owner):
+        return None
+    if len(path) == 2 and path[0] in names:
+        path = path[1:]
+    columns = [prop.computed for prop in event_type.properties.values() if prop.computed is not None]
+    reset = [column for column in columns if column.name == path[0]] or (columns if path[0] == scope.streams[0].alias else [])
+    if len(path) > 1 or not reset:
+        return None
+    if call.arguments:
+        raise StatementRefusal(
+            f"Failed to validate update assignment expression '{expression_text(target)}': The table aggregation 'reset' method does not "
+            "allow parameters", span=written.span)
+    return PropertyAssignment("reset", Constant(type=NULL, value=None), places=tuple(column.place for column in reset))
 
 
 def _whole(written: Assignment, value: TypedExpression, prop: Property) -> TypedExpression:
@@ -71,4 +93,4 @@ def _keyed(written: Assignment, value: TypedExpression, link: Call, prop: Proper
     return PropertyAssignment("key", assigned, prop.name, bind_in_clause(link.arguments[0], scope))
 
 
-__all__ = ["analyse_property_assignment"]
+__all__ = ["analyse_property_assignment", "analyse_reset"]

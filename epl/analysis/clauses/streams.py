@@ -41,7 +41,7 @@ def analyse_stream(
     """Return one stream of a from clause: its plan, and how expressions of the statement see it. ``hints``: those of the statement."""
     source = stream.source
     if is_historical(source, catalog):
-        return analyse_historical(stream, catalog)
+        return analyse_historical(stream, catalog, declarations)
     if not isinstance(source, TypeFilter):
         raise EplUnsupportedError("Patterns are not supported yet", span=stream.span)
     window = catalog.named_windows.get(source.type_name)
@@ -68,6 +68,15 @@ def analyse_stream(
     return plan, ScopeStream(stream.alias, outer, has_window=has_window, over_window=over_window)
 
 
+def analyse_trigger(
+    stream: Stream, catalog: Catalog, declarations: tuple[Declaration, ...] = ()
+) -> tuple[StreamPlan, ScopeStream]:
+    """Return the stream whose events trigger an on-statement."""
+    if isinstance(stream.source, TypeFilter) and stream.source.type_name in catalog.tables:
+        raise EplValidationError("Tables cannot be used in an on-action statement triggering stream", span=stream.span)
+    return analyse_stream(stream, catalog, declarations)
+
+
 def _check_consumer(windows: tuple[WindowConfig, ...], stream: Stream) -> None:
     """Check what a stream over a named window declares of its own: only views that compute derived values."""
     if any(window.is_data_window for window in windows):
@@ -88,7 +97,7 @@ def source_type(source: TypeFilter, catalog: Catalog) -> EventType:
     """Return the event type that a from clause names."""
     name = source.type_name
     if name in catalog.tables:
-        raise EplUnsupportedError(f"'{name}' is a table, which is not supported here", span=source.span)
+        raise EplValidationError("Tables cannot be used in this context", span=source.span)
     event_type = catalog.event_types.get(name) or find_event_type(name, catalog.event_types)
     if event_type is None:
         raise EplValidationError(

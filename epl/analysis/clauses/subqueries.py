@@ -40,6 +40,7 @@ from epl.plan.expressions import (
     TypedExpression,
     event_of,
 )
+from epl.plan.historical import stored_table_of
 from epl.plan.lookups import LookupPlan
 from epl.plan.result_set import AggregationPlan
 from epl.plan.streams import StorePlan, StreamPlan, filter_of, store_of
@@ -105,7 +106,7 @@ class _Subquery:
         source = from_.streams[0]
         if not isinstance(source.source, TypeFilter):
             raise EplUnsupportedError("Sub-queries read streams of events only", span=source.span)
-        if is_historical(source.source, self.scope.catalog):
+        if is_historical(source.source, self.scope.catalog) and source.source.type_name not in self.scope.catalog.tables:
             name = source.source.type_name
             raise EplUnsupportedError(
                 f"A sub-query over the static table '{name}' is not supported", span=source.span, hint=f"join it: from …, {name} as d"
@@ -118,7 +119,7 @@ class _Subquery:
             raise SubqueryRefusal(error.message, span=error.span, hint=error.hint) from error
         if any(True for _ in subqueries_in(stream)):
             raise _nested(source.span)
-        if store_of(stream) is None:
+        if store_of(stream) is None and stored_table_of(stream) is None:
             filter_of(stream, lambda title: EplUnsupportedError(f"A sub-query over {title} is not supported", span=source.span))
         return stream, own
 
@@ -155,6 +156,7 @@ class _Subquery:
         aggregated = bool(aggregations or group_by)
         if having is not None and not _is_aggregated(having):
             where, having = _both(where, having), None  # so does Esper: it is evaluated on each row
+        where = self._filtered(where)
         self._check_previous((*columns, where, having))
         self._check_aggregations(aggregations)
         if aggregated:
@@ -178,6 +180,13 @@ class _Subquery:
         if source.conditions or self.stream.windows or self.stream.contained is not None:
             return False
         return not any(isinstance(node, (Previous, Prior)) for each in expressions if each is not None for node in each.walk())
+
+    def _filtered(self, where: TypedExpression | None) -> TypedExpression | None:
+        """The where clause with the filter of a table, which has no other place."""
+        table = stored_table_of(self.stream)
+        for condition in () if table is None else table.conditions:
+            where = _both(where, condition)
+        return where
 
     def _finished(self, plan: SubqueryPlan, read: Sequence[int]) -> SubqueryPlan:
         """The plan with only those outer streams that it reads, and its look-up."""
@@ -309,15 +318,17 @@ class _Subquery:
 
     def _check_window(self, columns: Sequence[TypedExpression], where: TypedExpression | None, aggregated: bool) -> None:
         """Without a window rows never leave: allowed where the answer depends on aggregations alone, or on whether there are rows."""
-        if self.stream.retains:
+        if self.stream.retains and stored_table_of(self.stream) is None:
             return
-        if self.scope.in_filter:
+        if self.scope.in_filter and not self.stream.retains:
             raise EplValidationError(NO_WINDOW, span=self.node.span)
         previous = next((n for e in (*columns, where) if e is not None for n in e.walk() if isinstance(n, Previous)), None)
         if previous is not None:
             raise EplValidationError(
                 "Required data window not found for the 'prev' function, specify a data window for which previous events are retained",
                 span=self.node.span)
+        if stored_table_of(self.stream) is not None:
+            return
         wildcard = isinstance(self.select.items[0].expression, Wildcard)
         plain = not aggregated and not wildcard and any(read.stream == 0 for read in reads(columns))
         if _is_correlated(where) or plain:
@@ -373,8 +384,9 @@ class _Subquery:
 
 
 def _is_shared(stream: StreamPlan) -> bool:
+    """Whether rows are read by the indexes of the named window or table itself."""
     source = store_of(stream)
-    return source is not None and source.shared
+    return stored_table_of(stream) is not None or (source is not None and source.shared)
 
 
 def _lookup(plan: SubqueryPlan, where: TypedExpression | None, arity: int, named: NamedIndexes) -> LookupPlan:

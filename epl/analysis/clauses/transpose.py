@@ -3,11 +3,10 @@ from __future__ import annotations
 
 import attrs
 
-from epl.analysis.clauses.inserts import refuse_table
 from epl.analysis.expressions.bind import StatementRefusal
 from epl.analysis.expressions.conversions import type_name
 from epl.catalog import Catalog
-from epl.errors import EplValidationError
+from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType, Property
 from epl.plan.statements import InsertPlan
 from epl.syntax import InsertInto, Select, SelectItem
@@ -64,7 +63,8 @@ def check_transposed(value_type: ValueType) -> None:
 
 def plan_transposed(clause: InsertInto, row_type: EventType, place: int, catalog: Catalog) -> InsertPlan:
     """Return how rows whose column at ``place`` is transposed become events of the target."""
-    refuse_table(clause, catalog)
+    if clause.target in catalog.tables:
+        raise EplUnsupportedError(f"Transpose into the table '{clause.target}' is not supported", span=clause.span)
     name = row_type.names[place]
     value_type = row_type.properties[name].type
     check_transposed(value_type)

@@ -15,7 +15,7 @@ from epl.functions.sketches import TOP_VALUE
 from epl.plan import expressions as typed
 from epl.plan.expressions import Aggregated, TypedExpression
 from epl.plan.result_set import AggregationPlan
-from epl.plan.tables import TableValue
+from epl.plan.tables import TableColumn, TableValue
 from epl.syntax import Lambda, Literal, Unary, Wildcard
 from epl.syntax.expressions import Call
 from epl.value_types import (
@@ -35,14 +35,25 @@ from epl.value_types import (
 
 def aggregation_of(value: TypedExpression) -> AggregationPlan | None:
     """Return the aggregation that the value is, of the statement or in a table; None for anything else."""
-    if isinstance(value, TableValue):
-        return None if value.aggregation is None else value.aggregation.aggregation
+    column = column_of(value)
+    if column is not None:
+        return column.aggregation
     return value.plan if isinstance(value, Aggregated) else None
+
+
+def column_of(value: TypedExpression) -> TableColumn | None:
+    """Return the column of a table that the value is, where it is an aggregation; None for anything else."""
+    if isinstance(value, TableValue):
+        return value.aggregation
+    column: TableColumn | None = value.computed if isinstance(value, typed.StreamProperty) else None
+    return column
 
 
 def bind_aggregation_method(value: TypedExpression, call: Call, scope: Scope) -> TypedExpression | None:
     """Return the typed call; None where the value is no aggregation that has a method of that name (enumeration methods come after
     these)."""
+    if call.name == "reset":
+        _refuse_reset(value)
     plan = aggregation_of(value)
     method = None if plan is None else METHODS.get(plan.function, {}).get(call.name.lower())
     if plan is None or method is None:
@@ -50,9 +61,10 @@ def bind_aggregation_method(value: TypedExpression, call: Call, scope: Scope) ->
     if plan.function == "countminsketch":
         return _of_sketch(method, value, call, scope)
     of_event = scope
-    if isinstance(value, TableValue):
-        assert value.aggregation is not None and value.aggregation.event_type is not None
-        of_event = attrs.evolve(scope, streams=(ScopeStream(None, value.aggregation.event_type),))
+    column = column_of(value)
+    if column is not None:
+        assert column.event_type is not None
+        of_event = attrs.evolve(scope, streams=(ScopeStream(None, column.event_type),))
     assert plan.stream is not None
     event_type = of_event.streams[plan.stream].event_type
     if plan.function == "window":
@@ -62,6 +74,13 @@ def bind_aggregation_method(value: TypedExpression, call: Call, scope: Scope) ->
     arguments = _arguments(method, plan, call, scope)
     result = _result(method, plan, event_type)
     return typed.AggregationMethodCall(type=result, operand=value, method=method.python, arguments=arguments)
+
+
+def _refuse_reset(value: TypedExpression) -> None:
+    """Refuse ``reset`` of an aggregation, or of all of a row, anywhere but in an assignment of a merge."""
+    row = isinstance(value, typed.StreamEvent) and isinstance(value.type, EventOf) and value.type.event_type.kind == "table"
+    if row or (isinstance(value, typed.StreamProperty) and value.computed is not None):
+        raise EplValidationError("The table aggregation'reset' method is only available for the on-merge update action")
 
 
 def _of_window(
@@ -87,7 +106,7 @@ def _of_window(
     written = bind(arguments[0], attrs.evolve(scope, next_local=event + 1, aggregations=_NoAggregations()))
     body = _over_event(written, plan.stream, event)
     function = typed.Function(type=body.type, parameters=(event,), body=body)
-    selected = () if isinstance(value, TableValue) else (written,)
+    selected = () if column_of(value) is not None else (written,)
     return typed.AggregationMethodCall(
         type=ArrayType(body.type) if method.name == "window" else body.type.boxed, operand=value, method=f"{method.python}_value",
         arguments=(function,), written=selected,

@@ -24,6 +24,7 @@ from epl.functions.casts import dated_cast_key
 from epl.java_classes import is_java_class
 from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
+from epl.plan.tables import TableValue
 from epl.syntax import expressions as syntax
 from epl.unparse import quoted
 from epl.value_types import (
@@ -171,7 +172,10 @@ def bind_instance_of(node: syntax.InstanceOf, scope: Scope) -> TypedExpression:
 
 @bind_node.register
 def bind_type_of(node: syntax.TypeOf, scope: Scope) -> TypedExpression:
-    return typed.TypeNameOf(type=STRING, operand=bind(node.value, scope))
+    operand = bind(node.value, scope)
+    if isinstance(operand, TableValue):
+        operand = attrs.evolve(operand, or_nulls=False)
+    return typed.TypeNameOf(type=STRING, operand=operand)
 
 
 @bind_node.register

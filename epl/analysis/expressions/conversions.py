@@ -36,7 +36,8 @@ FULL_NAMES = {
 """Names in messages are full, but for java.lang."""
 
 MAP_KINDS = ("map", "row")
-EVENT_CLASSES = {"map": "java.util.Map<String,Object>", "row": "java.util.Map<String,Object>", "objectarray": "Object[]"}
+EVENT_CLASSES = {"map": "java.util.Map<String,Object>", "row": "java.util.Map<String,Object>", "objectarray": "Object[]",
+                 "table": "Object[]"}
 
 
 def type_name(value_type: ValueType) -> str:

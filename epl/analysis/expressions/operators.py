@@ -4,6 +4,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
+
 from epl import java
 from epl.analysis.expressions.binding import StatementRefusal, bind, bind_node, bind_subquery
 from epl.analysis.expressions.conversions import (
@@ -29,6 +31,7 @@ from epl.functions.like import like_pattern
 from epl.functions.patterns import java_pattern
 from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
+from epl.plan.tables import TableValue
 from epl.syntax import expressions as syntax
 from epl.value_types import (
     BIG_DECIMAL,
@@ -185,6 +188,7 @@ def equality(left: TypedExpression, right: TypedExpression, *, negated: bool = F
 
 def same_values(left: TypedExpression, right: TypedExpression, *, negated: bool = False, null_safe: bool = False) -> TypedExpression:
     """Return the comparison of ``equality`` for values whose types were checked already."""
+    left, right = (attrs.evolve(side, or_nulls=False) if isinstance(side, TableValue) else side for side in (left, right))
     if is_numeric(left.type) and is_numeric(right.type) and NUMBER not in (left.type, right.type):
         target = comparison_type(left.type, right.type)
         left, right = convert(left, target), convert(right, target)

@@ -31,7 +31,8 @@ def read_property(operand: TypedExpression, prop: Property, scope: Scope) -> Typ
         return typed.DynamicProperty(type=whole.boxed, operand=operand, name=prop.name)
     if isinstance(operand, typed.StreamEvent):
         optional = scope.streams[operand.stream].optional
-        return typed.StreamProperty(type=whole.boxed if optional else whole, stream=operand.stream, name=prop.name, optional=optional)
+        return typed.StreamProperty(
+            type=whole.boxed if optional else whole, stream=operand.stream, name=prop.name, optional=optional, computed=prop.computed)
     return typed.PropertyOf(type=whole.boxed, operand=operand, name=prop.name)
 
 

@@ -30,7 +30,7 @@ def bind_table(table: Table, node: Chain, scope: Scope) -> tuple[TypedExpression
         return None
     bound = _bound_keys(table, written, scope)
     if at == len(links):
-        return TableValue(type=EventOf(table.row_type), table=table, keys=bound), at
+        return TableValue(type=EventOf(table.event_type), table=table, keys=bound), at
     column = links[at]
     if isinstance(column, Call) and at == 1:
         return _keys(table, column), 2

@@ -266,6 +266,8 @@ def is_computed(key: TypedExpression) -> bool:
 def _may_be_in_key(node: TypedExpression) -> bool:
     if not isinstance(node, COMPUTED):
         return False
+    if isinstance(node, StreamProperty):
+        return node.computed is None
     if isinstance(node, (Arithmetic, Negation)):
         return kind_of(node) in NUMBERS
     if isinstance(node, Constant):

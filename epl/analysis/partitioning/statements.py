@@ -19,9 +19,10 @@ from epl.plan.on_statements import OnDeletePlan, OnMergePlan, OnSelectPlan, OnSe
 from epl.plan.result_set import OutputPlan
 from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
 from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateVariablePlan, SelectPlan, StatementPlan
-from epl.plan.streams import StreamPlan, filter_of
+from epl.plan.streams import NamedWindow, StreamPlan, filter_of
 from epl.plan.structs import StructAs
 from epl.plan.subqueries import subqueries_in
+from epl.plan.tables import Table
 from epl.plan.walk import expressions_of, plans_of
 from epl.settings import Settings
 
@@ -63,6 +64,9 @@ def facts_of(plan: StatementPlan, surroundings: OtherStatements) -> Sequence[Fac
         raise NotPartitionable(plan.kind, "this kind of statement is not known to be local to a key")
     if plan.body.subqueries and not isinstance(plan.body, SelectPlan):
         raise NotPartitionable("the sub-query", "in this kind of statement it is not known to be local to a key")
+    tables = {part.name: part for part in plans_of(plan.body) if isinstance(part, Table)}
+    for name in tables:
+        raise NotPartitionable(f"the table '{name}'", "its rows are one for all statements")
     facts = builder(plan, plan.body, surroundings)
     _check_expressions(plan.body, surroundings)
     return [facts] if isinstance(facts, Facts) else facts
@@ -210,8 +214,12 @@ def _update(statement: StatementPlan, plan: UpdateIstreamPlan, surroundings: Oth
     return Facts(statement.name, read, tuple(collector.demands), changes=changes, stateful=collector.stateful)
 
 
+def _kind(store: NamedWindow | Table) -> str:
+    return "table" if isinstance(store, Table) else "named window"
+
+
 def _on_window(statement: StatementPlan, plan: OnWindowPlan, surroundings: OtherStatements) -> Facts:
-    raise NotPartitionable(f"the named window '{plan.match.window.name}'", "its rows are one for all statements")
+    raise NotPartitionable(f"the {_kind(plan.match.store)} '{plan.match.store.name}'", "its rows are one for all statements")
 
 
 def _on_set(statement: StatementPlan, plan: OnSetPlan, surroundings: OtherStatements) -> Facts:

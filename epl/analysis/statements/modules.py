@@ -186,7 +186,7 @@ def _on_select(statement: Statement, catalog: Catalog, name: str) -> Analysed:
 
 def _inserted_type(plan: SelectPlan | OnSelectPlan, statement: Statement, catalog: Catalog) -> tuple[Declared, ...]:
     """A stream that insert into brings into being is declared by it."""
-    if plan.insert is None or plan.insert.target.name in catalog.event_types:
+    if plan.insert is None or plan.insert.table is not None or plan.insert.target.name in catalog.event_types:
         return ()
     target = plan.insert.target
     target.complete(is_bus=_is_bus(statement, catalog))
@@ -265,7 +265,8 @@ def _create_expression(statement: Statement, catalog: Catalog, name: str) -> Ana
 
 def _on_split(statement: Statement, catalog: Catalog, name: str) -> Analysed:
     plan = analyse_on_split(statement, catalog, name)
-    targets = {b.insert.target.name: b.insert.target for b in plan.branches if b.insert.target.name not in catalog.event_types}
+    new = [b.insert for b in plan.branches if b.insert.table is None and b.insert.target.name not in catalog.event_types]
+    targets = {insert.target.name: insert.target for insert in new}
     for target in targets.values():
         target.complete(is_bus=_is_bus(statement, catalog))
     return plan, tuple(Declared("event_type", t.name, t, _access(statement, catalog)) for t in targets.values())
@@ -274,7 +275,8 @@ def _on_split(statement: Statement, catalog: Catalog, name: str) -> Analysed:
 def _on_merge(statement: Statement, catalog: Catalog, name: str) -> Analysed:
     plan = analyse_on_merge(statement, catalog, name)
     inserts = [action.insert for branch in plan.branches for action in branch.actions if action.insert is not None]
-    targets = {insert.target.name: insert.target for insert in inserts if insert.target.name not in catalog.event_types}
+    new = [each for each in inserts if each.table is None and each.target.name not in catalog.event_types]
+    targets = {insert.target.name: insert.target for insert in new}
     for target in targets.values():
         target.complete(is_bus=_is_bus(statement, catalog))
     return plan, tuple(Declared("event_type", t.name, t, _access(statement, catalog)) for t in targets.values())

@@ -5,7 +5,7 @@ import attrs
 
 from epl.analysis.clauses.assignments import set_scope
 from epl.analysis.clauses.inserts import insert_columns, plan_insert
-from epl.analysis.clauses.property_assignments import analyse_property_assignment
+from epl.analysis.clauses.property_assignments import analyse_property_assignment, analyse_reset
 from epl.analysis.clauses.selection import Target, analyse_selection
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.binding import SubqueryRefusal
@@ -29,7 +29,7 @@ def analyse_on_merge(statement: Statement, catalog: Catalog, name: str) -> OnMer
     analysis = _Merge(target, statement, catalog, name)
     branches = tuple(analysis.branch(branch, number) for number, branch in enumerate(body.branches, 1))
     return OnMergePlan(
-        output_type=target.window.event_type, trigger=target.trigger, match=match, branches=branches,
+        output_type=target.store.event_type, trigger=target.trigger, match=match, branches=branches,
         always=any(branch.matched is None for branch in body.branches))
 
 
@@ -82,9 +82,11 @@ class _Merge:
             return MergeActionPlan(kind="delete", where=where)
         row = self._whole[0]
         scope = attrs.evolve(set_scope(self._catalog, row, self._statement.declarations), streams=self._whole, prefers_first=True)
-        names = {name for name in (self._target.window.name, row.alias) if name is not None}
+        names = {name for name in (self._target.store.name, row.alias) if name is not None}
         try:
-            assignments = tuple(analyse_property_assignment(each, row.event_type, scope, names) for each in action.assignments)
+            assignments = tuple(
+                analyse_reset(each, row.event_type, scope, names) or analyse_property_assignment(each, row.event_type, scope, names)
+                for each in action.assignments)
         except EplValidationError as error:
             if not error.message.startswith("Failed to validate assignment"):
                 raise
@@ -96,8 +98,8 @@ class _Merge:
 
     def _insert(self, action: MergeAction, streams: tuple[ScopeStream, ...], place: str) -> MergeActionPlan:
         into = InsertInto(
-            target=action.target or self._target.window.name, columns=action.columns, precedence=action.precedence, span=action.span)
-        into_itself = into.target == self._target.window.name
+            target=action.target or self._target.store.name, columns=action.columns, precedence=action.precedence, span=action.span)
+        into_itself = into.target == self._target.store.name
         streams = streams[-1:] if into_itself else streams
         where = self._where(action, streams)
         streams, items = _wildcards_of_event(streams, action.items)
@@ -113,7 +115,8 @@ class _Merge:
             insert = plan_insert(into, selection.output_type, columns, self._catalog, own_event=selection.forward is not None)
         except EplValidationError as error:
             raise EplValidationError(f"{place}: {error.message}", span=error.span, hint=error.hint) from error
-        self._catalog = attrs.evolve(self._catalog, event_types={**self._catalog.event_types, insert.target.name: insert.target})
+        if insert.table is None:
+            self._catalog = attrs.evolve(self._catalog, event_types={**self._catalog.event_types, insert.target.name: insert.target})
         return MergeActionPlan(
             kind="insert", where=where, insert=insert, row_type=selection.output_type, of_event=into_itself, forward=selection.forward,
             columns=selection.columns)

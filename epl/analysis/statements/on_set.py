@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from epl.analysis.clauses.assignments import analyse_assignment, set_scope
-from epl.analysis.clauses.streams import analyse_stream
+from epl.analysis.clauses.streams import analyse_trigger
 from epl.catalog import Catalog
 from epl.event_types import EventOf, EventType, Property
 from epl.plan.assignments import VariableAssignment
@@ -15,7 +15,7 @@ def analyse_on_set(statement: Statement, catalog: Catalog, name: str) -> OnSetPl
     """Return the plan; its output is one row of the new values."""
     body = statement.body
     assert isinstance(body, OnSet)
-    stream, seen = analyse_stream(body.trigger.source, catalog, statement.declarations)
+    stream, seen = analyse_trigger(body.trigger.source, catalog, statement.declarations)
     scope = set_scope(catalog, seen, statement.declarations)
     assignments = tuple(analyse_assignment(a, number, scope) for number, a in enumerate(body.assignments))
     outputs = _outputs(assignments)

@@ -6,7 +6,7 @@ import attrs
 from epl.analysis.clauses.contained import analyse_contained
 from epl.analysis.clauses.inserts import insert_columns, plan_insert
 from epl.analysis.clauses.selection import Target, analyse_selection
-from epl.analysis.clauses.streams import analyse_stream
+from epl.analysis.clauses.streams import analyse_trigger
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.catalog import Catalog
@@ -24,7 +24,7 @@ def analyse_on_split(statement: Statement, catalog: Catalog, name: str) -> OnSpl
     assert isinstance(body, OnSplit)
     for branch in body.branches:
         _check_clauses(branch.select)
-    stream, seen = analyse_stream(body.trigger.source, catalog, statement.declarations)
+    stream, seen = analyse_trigger(body.trigger.source, catalog, statement.declarations)
     scope = Scope(
         catalog, (attrs.evolve(seen, has_window=False),), allow_previous=False, declarations=statement.declarations,
         aggregation_refusal="Aggregation functions are not allowed in this context",

@@ -1,4 +1,4 @@
-"""on T delete, select, update … of a named window: plans and refusals. The window's row is stream 0, the triggering event stream 1."""
+"""on T delete, select, update … of a named window or table: plans and refusals. Its row is stream 0, the triggering event stream 1."""
 from __future__ import annotations
 
 import attrs
@@ -7,7 +7,7 @@ from epl.analysis.clauses import result_set
 from epl.analysis.clauses.assignments import set_scope
 from epl.analysis.clauses.inserts import insert_columns, plan_insert
 from epl.analysis.clauses.property_assignments import analyse_property_assignment
-from epl.analysis.clauses.streams import analyse_stream
+from epl.analysis.clauses.streams import analyse_trigger
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.lookups.named_indexes import NamedIndexes
@@ -19,6 +19,7 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.lookups import LookupPlan
 from epl.plan.on_statements import MatchPlan, OnDeletePlan, OnSelectPlan, OnUpdatePlan
 from epl.plan.streams import NamedWindow, StreamPlan
+from epl.plan.tables import Table
 from epl.syntax import Expression, OnDelete, OnSelect, OnTrigger, OnUpdate, Statement, StreamWildcard, TypeFilter, Wildcard
 from epl.syntax.nodes import Body
 from epl.value_types import is_boolean, is_null
@@ -30,7 +31,7 @@ NO_AGGREGATION = "Failed to validate expression: An aggregate function may not a
 class WindowTarget:
     """What a statement acts on. ``scopes``: of the window's row and the triggering event."""
 
-    window: NamedWindow
+    store: NamedWindow | Table
     trigger: StreamPlan
     scopes: tuple[ScopeStream, ScopeStream]
 
@@ -42,7 +43,7 @@ def analyse_on_delete(statement: Statement, catalog: Catalog, name: str) -> OnDe
     target = window_target(body.target, body.alias, body.trigger, statement, catalog)
     match = bind_match(body.where, target, statement, catalog)
     silent = "silent_delete" in hints_of(statement)
-    return OnDeletePlan(output_type=target.window.event_type, trigger=target.trigger, match=match, silent=silent)
+    return OnDeletePlan(output_type=target.store.event_type, trigger=target.trigger, match=match, silent=silent)
 
 
 def analyse_on_update(statement: Statement, catalog: Catalog, name: str) -> OnUpdatePlan:
@@ -53,10 +54,10 @@ def analyse_on_update(statement: Statement, catalog: Catalog, name: str) -> OnUp
     row, event = target.scopes
     scope = set_scope(catalog, row, statement.declarations)
     scope = attrs.evolve(scope, streams=(row, event, ScopeStream("initial", row.event_type, outer=True)), prefers_first=True)
-    names = {name for name in (target.window.name, row.alias) if name is not None}
+    names = {name for name in (target.store.name, row.alias) if name is not None}
     assignments = tuple(analyse_property_assignment(each, row.event_type, scope, names) for each in body.assignments)
     match = bind_match(body.where, target, statement, catalog)
-    return OnUpdatePlan(output_type=target.window.event_type, trigger=target.trigger, match=match, assignments=assignments)
+    return OnUpdatePlan(output_type=target.store.event_type, trigger=target.trigger, match=match, assignments=assignments)
 
 
 def analyse_on_select(statement: Statement, catalog: Catalog, name: str) -> OnSelectPlan:
@@ -93,25 +94,23 @@ def window_target(name: str, alias: str | None, trigger: OnTrigger, statement: S
     body: Body = statement.body
     if statement.context:
         raise EplUnsupportedError("Contexts are not supported yet", span=body.span)
-    if name in catalog.tables:
-        raise EplUnsupportedError("On-statements of tables are not supported yet", span=body.span)
-    window = catalog.named_windows.get(name)
-    if window is None:
+    stream, event = analyse_trigger(trigger.source, catalog, statement.declarations)
+    store = catalog.named_windows.get(name) or catalog.tables.get(name)
+    if store is None:
         raise EplValidationError(f"A named window or table '{name}' has not been declared", span=body.span)
-    stream, event = analyse_stream(trigger.source, catalog, statement.declarations)
-    row = ScopeStream(alias, window.event_type, has_window=True)
-    return WindowTarget(window, stream, (row, event))
+    row = ScopeStream(alias, store.event_type, has_window=True)
+    return WindowTarget(store, stream, (row, event))
 
 
 def bind_match(where: Expression | None, target: WindowTarget, statement: Statement, catalog: Catalog) -> MatchPlan:
     """Return how the rows that the condition holds for are found."""
     if where is None:
-        return MatchPlan(window=target.window, lookup=LookupPlan(sought=0))
+        return MatchPlan(store=target.store, lookup=LookupPlan(sought=0))
     condition = _where(where, target.scopes, statement, catalog)
     conditions = conjuncts(condition)
-    lookup = plan_lookup(conditions, 0, {1}, NamedIndexes(catalog.indexes_of(target.window), preferred_indexes(statement)))
+    lookup = plan_lookup(conditions, 0, {1}, NamedIndexes(catalog.indexes_of(target.store), preferred_indexes(statement)))
     whole = all(each in lookup.applied for each in conditions)
-    return MatchPlan(window=target.window, lookup=lookup, where=None if whole else condition)
+    return MatchPlan(store=target.store, lookup=lookup, where=None if whole else condition)
 
 
 def _where(

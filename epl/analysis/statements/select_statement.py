@@ -30,7 +30,7 @@ from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import Previous, Prior, SubqueryValue, TypedExpression
-from epl.plan.historical import historical_of
+from epl.plan.historical import historical_of, stored_table_of
 from epl.plan.joins import JoinPlan
 from epl.plan.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import ResultSetPlan
@@ -99,6 +99,8 @@ def bind_historical(facts: SelectFacts) -> SelectFacts:
     assert from_ is not None
     if all(historical_of(stream) is None for stream in facts.streams):
         return facts
+    if facts.select.match_recognize is not None and stored_table_of(facts.streams[0]) is not None:
+        raise EplValidationError("Tables cannot be used with match-recognize", span=facts.select.match_recognize.span)
     if facts.select.match_recognize is not None and len(facts.streams) == 1:
         raise EplValidationError("match_recognize over a historical stream is not allowed", span=facts.select.match_recognize.span)
     return attrs.evolve(
@@ -168,7 +170,8 @@ def _where_conditions(where: Expression, scope: Scope, facts: SelectFacts) -> tu
     except SubqueryRefusal:
         raise
     except EplValidationError as error:
-        alone = len(facts.streams) == 1 and not any(stream.retains for stream in facts.streams) and not has_subqueries(where)
+        retains = any(stream.retains and stored_table_of(stream) is None for stream in facts.streams)
+        alone = len(facts.streams) == 1 and not retains and not has_subqueries(where)
         if error.message == scope.aggregation_refusal and alone:
             raise EplValidationError("Aggregation functions not allowed within filters", span=error.span, hint=error.hint) from error
         if alone and not facts.row_recognition:
@@ -212,7 +215,7 @@ def bind_result_set(facts: SelectFacts) -> SelectFacts:
     asked = all(historical_of(stream) is not None for stream in facts.streams)
     plan = result_set.analyse(
         select, scopes, facts.catalog, output_name=f"{facts.name}_out",
-        has_remove_stream=data_windows, is_unbound=not (data_windows or asked), declarations=facts.statement.declarations,
+        has_remove_stream=data_windows and not asked, is_unbound=not (data_windows or asked), declarations=facts.statement.declarations,
         reclaim=reclaim_of(hints_of(facts.statement), facts.catalog),
         hints=hints_of(facts.statement),
         iterable_unbound=facts.statement.annotation("IterableUnbound") is not None,

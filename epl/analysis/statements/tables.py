@@ -58,9 +58,11 @@ def analyse_create_table(body: CreateTable, catalog: Catalog) -> CreateTablePlan
         if any(column.name == name for column in columns):
             raise EplValidationError(f"Column '{name}' is listed more than once", span=written.span)
         columns.append(_plain(name, written, body, catalog) if written.expression is None else _aggregation(name, written, catalog))
-    properties = {column.name: Property(column.name, column.type) for column in columns}
-    row_type = EventType(f"table_{body.name}", "row", properties, is_bus=False)
-    return CreateTablePlan(row_type, Table(body.name, tuple(columns), row_type))
+    columns = [attrs.evolve(column, place=place) for place, column in enumerate(columns)]
+    properties = {c.name: Property(c.name, c.type, computed=c if c.aggregation is not None else None) for c in columns}
+    event_type = EventType(body.name, "table", properties, is_bus=False)
+    plain_type = EventType(body.name, "objectarray", {n: p for n, p in properties.items() if p.computed is None}, is_bus=False)
+    return CreateTablePlan(event_type, Table(body.name, tuple(columns), event_type, plain_type))
 
 
 def _plain(name: str, written: Column, body: CreateTable, catalog: Catalog) -> TableColumn:

@@ -8,6 +8,7 @@ from epl.analysis.clauses.property_assignments import analyse_property_assignmen
 from epl.analysis.clauses.streams import analyse_stream
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.catalog import Catalog
+from epl.errors import EplValidationError
 from epl.plan.on_statements import UpdateIstreamPlan
 from epl.plan.streams import FilterPlan, store_of
 from epl.syntax import Statement, Stream, TypeFilter, UpdateIstream
@@ -19,6 +20,8 @@ def analyse_update_istream(statement: Statement, catalog: Catalog, name: str) ->
     assert isinstance(body, UpdateIstream)
     if statement.context is not None:
         raise StatementRefusal("Update IStream is not supported in conjunction with a context", span=body.span)
+    if body.type_name in catalog.tables:
+        raise EplValidationError("Tables cannot be used in an update-istream statement", span=body.span)
     source = Stream(TypeFilter(body.type_name, span=body.span), alias=body.alias, span=body.span)
     stream, seen = analyse_stream(source, catalog, statement.declarations)
     if store_of(stream) is not None:  # what is inserted into a named window: events of its type

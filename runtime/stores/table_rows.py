@@ -1,0 +1,85 @@
+"""The rows of tables as events: columns that hold a value are attributes, those of aggregations read the accumulators."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any
+
+from epl.generated_code import class_name, field_name
+from epl.plan.tables import Table
+from runtime.stores.indexes import IndexedRows
+from windows.event import Event, event_class
+
+
+class TableRow(Event):
+    """A row, whose aggregations change while it is there. By position of the column: ``results`` have ``value()``, ``kept`` take what
+    enters and leaves; both None for a column that holds a value.
+    """
+
+    __slots__ = ("results", "kept")
+    plain: tuple[str, ...]
+    """The attributes that hold values."""
+    new_part: Callable[[int], Any]
+    """What makes the accumulator of a column."""
+    frozen: type[Event]
+    """The class of events with what the columns are at a time."""
+
+    def __init__(self, results: list[Any], kept: list[Any]) -> None:
+        self.results = results
+        self.kept = kept
+        for name in self.plain:
+            setattr(self, name, None)
+
+    def copied(self) -> Event:
+        """Return a row with the same values, and the same accumulators."""
+        row: TableRow = object.__new__(self.__class__)
+        row.results, row.kept = self.results, self.kept
+        for name in self.plain:
+            setattr(row, name, getattr(self, name))
+        return row
+
+    def reset(self, places: Sequence[int]) -> None:
+        """Let the aggregations begin again; rows that this one was copied from keep theirs."""
+        self.results, self.kept = list(self.results), list(self.kept)
+        for place in places:
+            part = self.new_part(place)
+            self.results[place], self.kept[place] = part.reader, part.kept
+
+    def as_event(self) -> Event:
+        """Return the row as it is now."""
+        return self.frozen(*self.values())
+
+
+def row_class(table: Table, new_part: Callable[[int], Any]) -> type[TableRow]:
+    """Return the class of a table's rows."""
+    fields = tuple(field_name(column.name) for column in table.columns)
+    computed = {f: _reader(place) for place, (f, column) in enumerate(zip(fields, table.columns)) if column.aggregation is not None}
+    plain = tuple(f for f in fields if f not in computed)
+    body = {
+        "__slots__": plain, "type": table.event_type, "fields": fields, "plain": plain, "frozen": event_class(table.event_type),
+        "new_part": staticmethod(new_part),
+        "readers": {column.name: attrgetter(f) for f, column in zip(fields, table.columns)}, **computed,
+    }
+    rows: type[TableRow] = type(class_name(table.name), (TableRow,), body)
+    return rows
+
+
+def _reader(place: int) -> property:
+    return property(lambda row: row.results[place].value())
+
+
+class TableRows(IndexedRows):
+    """The rows with the indexes that look-ups ask for; a scan reads them in the order of the table."""
+
+    __slots__ = ("_in_order",)
+
+    def __init__(self, rows: Sequence[Event], in_order: Callable[[], Iterator[Event]]) -> None:
+        super().__init__(rows)
+        self._in_order = in_order
+
+    def __iter__(self) -> Iterator[Event]:
+        rows = self._in_order()
+        return rows if self.counts is None else self.counts.read(rows)
+
+
+__all__ = ["TableRow", "TableRows", "row_class"]
