@@ -152,6 +152,10 @@ class _Sides:
         """Return whether an index can hold the expression's value of each row in order."""
         return kind_of(node) in SORTED and self._is_key(node)
 
+    @staticmethod
+    def _may_be_hashed(node: TypedExpression) -> bool:
+        return kind_of(node) in HASHED or _is_coarse(node)
+
     def _key(self, node: TypedExpression) -> TypedExpression:
         """Return the expression over a row alone."""
         return replaced(exact_operand(node), _over_row)
@@ -160,6 +164,8 @@ class _Sides:
 
     def _equality(self, node: Equality) -> Condition:
         kind = kind_of(node.left)
+        if node.null_safe and not node.negated and is_null(node.right.type) and self._is_key(node.left) and self._may_be_hashed(node.left):
+            return Condition(node, EqualKey(self._key(node.left), node.right, null_safe=True), kind not in COARSE)
         if node.negated or kind != kind_of(node.right) or not (kind in HASHED or (_is_coarse(node.left) and _is_coarse(node.right))):
             return Condition(node)
         for one, other in ((node.left, node.right), (node.right, node.left)):
