@@ -13,6 +13,7 @@ from epl.event_types import EventType
 from epl.functions.registry import FunctionRegistry
 from epl.functions.user import import_python
 from epl.plan.declared import Declared
+from epl.plan.queries import QueryPlan
 from epl.plan.statements import CreateTablePlan, CreateVariablePlan, ModulePlan, StatementPlan
 from epl.plan.tables import Table
 from epl.syntax import Module
@@ -192,9 +193,10 @@ class Deployer:
             historical=self._historical, tables=self._tables, parameter_cells=cells or {},
         )
 
-    def query(self, text: str, *, prepared: bool) -> Query:
+    def query(self, query: str | QueryPlan, *, prepared: bool) -> Query:
         """Return a fire-and-forget query, compiled; raise EplError."""
-        return query_of(planned_query(text, self.catalog()), self._core, lambda cells: self.environment({}, cells), prepared=prepared)
+        plan = planned_query(query, self.catalog()) if isinstance(query, str) else query
+        return query_of(plan, self._core, lambda cells: self.environment({}, cells), prepared=prepared)
 
     def _prepare(self, plan: StatementPlan, deployment_id: str, parameters: dict[str | int, Any]) -> Statement:
         self.counts.statements += 1

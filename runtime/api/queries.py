@@ -11,13 +11,17 @@ from epl.event_types import EventType
 from epl.parse import parse_query
 from epl.plan.explain import explain_query
 from epl.plan.queries import QueryPlan
+from epl.plan.streams import NamedWindow
 from epl.value_types import ValueType
 from runtime.api.error_reports import without_engine_frames
 from runtime.conversion.from_python import WrongValue, coercion
 from runtime.conversion.rows import Row, Rows, pandas_frame, rows_of
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment
+from runtime.historical.static_table import arrow_of
 from runtime.statements.query import ParameterCell, Query
+from runtime.statements.query_changes import Change
+from runtime.statements.query_rows import store_in
 from windows.event import Event
 
 if TYPE_CHECKING:
@@ -133,6 +137,19 @@ def planned_query(text: str, catalog: Catalog) -> QueryPlan:
     return analyse_query(parse_query(text), text, catalog)
 
 
+def fill(core: EventLoop, window: NamedWindow, frame: Any) -> int:
+    """Insert the rows of a frame, every value checked; return how many. See Runtime.fill."""
+    from runtime.conversion.batch_order import Options, part_of  # brings Arrow
+    from runtime.conversion.from_columns import events_of
+
+    units = core.settings.units_per_second
+    table = arrow_of(frame, window.name) if type(frame).__module__.startswith("pyspark.") else frame
+    part = part_of(window.event_type, table, Options(), core.clock.now, units)
+    rows = events_of(window.event_type, part.columns, units)
+    Change(store_in(core.stores, window), rows, (), rows).make(core)
+    return len(rows)
+
+
 def query_of(
     plan: QueryPlan, core: EventLoop, environment: Callable[[Mapping[str | int, ParameterCell]], Environment], *, prepared: bool
 ) -> Query:
@@ -141,4 +158,4 @@ def query_of(
     return Query(plan, core, environment(cells), cells, prepared=prepared)
 
 
-__all__ = ["Parameters", "PreparedQuery", "QueryRows", "planned_query", "query_of"]
+__all__ = ["Parameters", "PreparedQuery", "QueryRows", "fill", "planned_query", "query_of"]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from epl.catalog import Catalog
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
+from epl.plan.queries import QueryPlan
 from epl.plan.statements import ModulePlan, StatementPlan
 from epl.plan.windows import WindowConfig
 from epl.reprs import brief
@@ -18,7 +19,7 @@ from runtime.api.deployer import Deployer
 from runtime.api.deployment import Deployment
 from runtime.api.error_reports import explained, without_engine_frames
 from runtime.api.plan_cache import parsed
-from runtime.api.queries import Parameters, PreparedQuery, QueryRows
+from runtime.api.queries import Parameters, PreparedQuery, QueryRows, fill, planned_query
 from runtime.api.registry import Registry
 from runtime.api.restore import Provided
 from runtime.api.restore import restore as restored
@@ -391,7 +392,14 @@ class Runtime(Registry):
     # ------------------------------------------------------------------ queries, state
 
     @without_engine_frames
-    def query(self, text: str, parameters: Parameters = ()) -> QueryRows:
+    def compile_query(self, text: str) -> QueryPlan:
+        """Check and plan a fire-and-forget query. Raises EplError with position and hint."""
+        with self.lock:
+            self._check_open()
+            return planned_query(text, self._deployer.catalog())
+
+    @without_engine_frames
+    def query(self, query: str | QueryPlan, parameters: Parameters = ()) -> QueryRows:
         """Run a fire-and-forget query and return its rows: select, insert into, update or delete on named windows; select also on databases
         and static tables, or without from clause.
 
@@ -399,18 +407,34 @@ class Runtime(Registry):
         when it returns; the result is the rows that it has inserted, changed or deleted. Raises EplError; nothing has changed then.
         """
         with self.lock:
-            return self._prepared(text, prepared=False).execute(parameters)
+            return self._prepared(query, prepared=False).execute(parameters)
 
     @without_engine_frames
-    def prepare_query(self, text: str) -> PreparedQuery:
+    def prepare_query(self, query: str | QueryPlan) -> PreparedQuery:
         """Analyse and compile a query once, to be run often: ``prepared.execute({"symbol": "A"})``. What it looks up by equality is indexed
         from now on. Raises EplError with position and hint."""
-        return self._prepared(text, prepared=True)
+        return self._prepared(query, prepared=True)
 
-    def _prepared(self, text: str, *, prepared: bool) -> PreparedQuery:
+    def _prepared(self, query: str | QueryPlan, *, prepared: bool) -> PreparedQuery:
         with self.lock:
             self._check_open()
-            return PreparedQuery(self._deployer.query(text, prepared=prepared), self.lock, self._check_open, self._deliver_batches)
+            return PreparedQuery(self._deployer.query(query, prepared=prepared), self.lock, self._check_open, self._deliver_batches)
+
+    @without_engine_frames
+    def fill(self, name: str, frame: Any) -> int:
+        """Insert the rows of a frame into a named window, all of them at once, as an insert query does; return how many.
+
+        ``frame``: a pyarrow table or batch, a pandas, Polars or Spark frame (which is collected), with a column for each property. Raise
+        EplRuntimeError naming column, row and value where it does not fit; nothing has been inserted then.
+        """
+        with self.lock:
+            self._check_open()
+            window = self._deployer.catalog().named_windows.get(name)
+            if window is None:
+                raise EplRuntimeError(f"A named window '{name}' has not been declared")
+            rows = fill(self._core, window, frame)
+            self._deliver_batches()
+            return rows
 
     def snapshot(self, *, snapshot_key: bytes | None = None) -> bytes:
         """Return everything: modules, parameters, variables, clock, state; no code. ``Runtime.restore`` goes on exactly here.

@@ -274,7 +274,7 @@ class TracePlayer:
         done.pop("message", None)
         try:
             if step.get("kind") == "faf":
-                self.runtime.query(step["epl"])
+                self.runtime.compile_query(step["epl"])
             else:
                 self.runtime.compile(step["epl"])
                 if self.listens_to_all:
@@ -288,6 +288,7 @@ class TracePlayer:
     def compile(self, step: Step, done: Done) -> None:
         """Compile, if need be with what earlier steps compiled: the trace does not say which of it is on the compiler's path."""
         if step.get("kind") == "faf":
+            self.runtime.compile_query(step["epl"])
             return
         try:
             self.runtime.compile(step["epl"])

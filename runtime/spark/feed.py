@@ -20,7 +20,7 @@ from runtime.api.runtime import Runtime
 from runtime.clock.late_rows import LatePolicy, LateRows, Released, ReorderBuffer, ipc, stored_table
 from runtime.clock.schedule import MAX_STOPS, Late, TimeMode
 from runtime.spark.sources import TIME, Sources
-from runtime.state.codec import list_of, unpacked
+from runtime.state.codec import Decoder, Encoder, list_of, unpacked
 from runtime.state.seal import reading
 from runtime.statements.statement import BatchListener, Statement
 
@@ -29,8 +29,8 @@ from runtime.statements.statement import BatchListener, Statement
 class Entry:
     """One step. ``rows``: merged rows (runtime.spark.sources) in any order, None for a step of time alone; ``newest``: the newest time
     that was seen anywhere, ``until``: that time goes on to without rows, in engine units; ``wall``: the wall clock, in engine units;
-    ``change``: a deployment that comes or goes, as ``Runtime`` names it; ``batch``: Spark's number of the micro-batch; ``lenient``: whether
-    what expressions raise is left to the runtime's error handler, or ends the step."""
+    ``change``: a deployment that comes or goes, a query or a fill, as ``Runtime`` names it; ``batch``: Spark's number of the micro-batch;
+    ``lenient``: whether what expressions raise is left to the runtime's error handler, or ends the step."""
 
     rows: pa.Table | None = None
     newest: int | None = None
@@ -54,6 +54,17 @@ class Entry:
             return cls(None if rows is None else stored_table(rows), *rest)
 
 
+def query_entry(text: str, parameters: Mapping[Any, Any]) -> Entry:
+    """Return the entry of a query that changes something; raise EplRuntimeError for parameters that cannot be logged."""
+    return Entry(change={"query": text, "parameters": Encoder().encode([list(item) for item in parameters.items()])})
+
+
+def decoded_parameters(data: bytes) -> list[list[Any]]:
+    """Decode the parameters of a query."""
+    with reading("the parameters of a query"):
+        return [list_of(item, 2) for item in list_of(Decoder(lambda number: None).decode(data))]
+
+
 @attrs.frozen(eq=False)
 class Output:
     """What one statement emitted in a step: insert and remove stream, None where empty."""
@@ -65,13 +76,14 @@ class Output:
 @attrs.frozen(eq=False)
 class Step:
     """What a step gave: output by statement name, rows dropped (None where there are none), how many were processed; ``faults``: how many
-    times expressions raised."""
+    times expressions raised; ``result``: of a query, its rows, of a fill, how many it has inserted."""
 
     outputs: Mapping[str, Output]
     late: pa.Table | None
     ahead: pa.Table | None
     rows: int
     faults: int = 0
+    result: Any = None
 
     @property
     def output_rows(self) -> int:
@@ -178,7 +190,8 @@ class Feed:
                 fed += self._released(self.buffer.observe_time(entry.newest))
             if entry.until is not None:
                 fed += self._time(entry.until)
-            return self._done(late, ahead, fed)
+            result = None if entry.change is None else self._queried(entry.change)
+            return self._done(late, ahead, fed, result)
 
     def straight(self, rows: pa.Table, *, wall: int, lenient: bool = True) -> Step:
         """Process rows whose order does not matter: none is later than another, so that only those without a time and those ahead of
@@ -225,10 +238,16 @@ class Feed:
             self._fault = fault_of(self.runtime, error, statement, event)
         raise self._fault
 
-    def _done(self, late: pa.Table | None, ahead: pa.Table | None, fed: int) -> Step:
+    def _queried(self, change: Mapping[str, Any]) -> Any:
+        """Run a query or a fill, if the change is one."""
+        if "query" in change:
+            return self.runtime.query(change["query"], dict(decoded_parameters(change["parameters"])))
+        return self.runtime.fill(change["fill"], stored_table(change["rows"])) if "fill" in change else None
+
+    def _done(self, late: pa.Table | None, ahead: pa.Table | None, fed: int, result: Any = None) -> Step:
         if self._fault is not None:  # raised within what a listener had sent, and taken for the listener's
             raise self._fault
-        return Step(self._outputs(), late, ahead, fed, self._faults)
+        return Step(self._outputs(), late, ahead, fed, self._faults, result)
 
     def _rows(self, rows: pa.Table, entry: Entry) -> tuple[pa.Table | None, pa.Table | None, int]:
         if self.buffer is None:
@@ -322,4 +341,4 @@ def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(arrays, names=batch.schema.names)
 
 
-__all__ = ["Entry", "Feed", "LastStep", "Output", "Rules", "Step", "is_lenient", "last_step_of", "parts_of"]
+__all__ = ["Entry", "Feed", "LastStep", "Output", "Rules", "Step", "is_lenient", "last_step_of", "parts_of", "query_entry"]

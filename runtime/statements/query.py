@@ -8,7 +8,7 @@ from epl.plan.queries import DeleteQueryPlan, InsertQueryPlan, QueryPlan, Select
 from epl.plan.statements import BodyPlan
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment
-from runtime.statements.query_changes import DeleteQuery, InsertQuery, UpdateQuery
+from runtime.statements.query_changes import Change, DeleteQuery, InsertQuery, UpdateQuery
 from runtime.statements.query_rows import QueriedSubquery, Stores
 from runtime.statements.query_select import SelectQuery
 from windows.event import Event
@@ -23,13 +23,12 @@ class ParameterCell:
         self.value: Any = None
 
 
-class QueryBody(Protocol):
-    def run(self, environment: Environment) -> Sequence[Event]:
-        """Do it; return the rows of the result."""
+class Changing(Protocol):
+    def change(self, environment: Environment) -> Change:
+        """Return what the query does, evaluated as a whole."""
 
 
-BODIES: Mapping[type[BodyPlan], Callable[..., QueryBody]] = {
-    SelectQueryPlan: SelectQuery,
+CHANGES: Mapping[type[BodyPlan], Callable[..., Changing]] = {
     InsertQueryPlan: InsertQuery,
     UpdateQueryPlan: UpdateQuery,
     DeleteQueryPlan: DeleteQuery,
@@ -46,23 +45,19 @@ class Query:
         self._core = core
         self._environment = environment
         self._cells = cells
-        self._body = BODIES[type(plan.body)](plan.body, core.stores, prepared=prepared)
+        body = plan.body
+        self._select = SelectQuery(body, core.stores, prepared=prepared) if isinstance(body, SelectQueryPlan) else None
+        self._changing = None if self._select is not None else CHANGES[type(body)](body, core.stores, prepared=prepared)
 
     def run(self, parameters: Mapping[str | int, Any]) -> Sequence[Event]:
         """Run it at this moment; consumers and listeners have had what it changes when it returns."""
         for key, cell in self._cells.items():
             cell.value = parameters[key]
-        if not self.plan.changes:
-            return self._body.run(self._instance())
-        core = self._core
-        outer, core.busy = core.busy, True
-        try:
-            rows = self._body.run(self._instance())
-            core.flush()
-            core.work()
-        finally:
-            core.busy = outer
-        return rows
+        environment = self._instance()
+        if self._select is not None:
+            return self._select.run(environment)
+        assert self._changing is not None
+        return self._changing.change(environment).make(self._core)
 
     def _instance(self) -> Environment:
         """Return what the expressions of this run may touch: with the sub-queries over the rows as they are now."""

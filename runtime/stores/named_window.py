@@ -67,6 +67,11 @@ class NamedWindowStore:
         """Keep an index until ``rows.drop``; see IndexedRows.create."""
         self.rows.create(named, environment, is_unique=bool(self._unique) and self._unique == frozenset(named.plan.hash))
 
+    def check(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """Raise EplRuntimeError where an index refuses the rows before anything changes; see ``enter``."""
+        if new and self.rows.restricted and (self._steady or old):
+            self.rows.check(new, old)
+
     def enter(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Pass a delta to the data windows. Rows that wait there for their batch can be looked up already.
 

@@ -123,6 +123,7 @@ class Setup:
     wall: Callable[[], int] | None
     lenient: bool = False
     start_time: int | None = None
+    fill: Mapping[str, Any] = attrs.field(factory=dict)
 
     def begins(self) -> int | None:
         """Return the clock at the very beginning, None where the module says it."""
@@ -167,13 +168,14 @@ def start(
     settings: Settings | None = None, functions: Mapping[str, Callable[..., Any]] | None = None,
     aggregations: Mapping[str, Callable[[], Any]] | None = None, tier: str = "auto", on_error: str = "stop",
     forget: Collection[str] = (), snapshot_key: bytes | None = None, tables: Mapping[str, Any] | None = None,
-    register: Register | None = None, hook: Hook = no_hook,
+    register: Register | None = None, fill: Mapping[str, Any] | None = None, hook: Hook = no_hook,
 ) -> Job:
     """Drive statements with streaming DataFrames, ``sources``: {event type name: DataFrame}; a job that is running comes back.
 
     ``module``: EPL text, or a Runtime with statements deployed. A type that neither declares is registered with the DataFrame's columns;
     of a known one only its properties' columns are read. ``functions``, ``aggregations``, ``settings``, ``tier``: for a text, as for
     ``Runtime``. ``tables``, ``register``: for a text, as for ``transform``.
+    ``fill``: {named window: frame}: what it begins with, where there is no state of the job yet; no output comes of it.
 
     Order: ``time``, ``sequence``: the columns that order rows, one name or {type name: name}; time moves by span to each row's time.
     ``late="5 seconds"``: rows wait that long, in time of events, for earlier ones; ``on_late``: what is done with those that come later
@@ -213,7 +215,8 @@ def start(
         lambda runtime: late_policy(late, on_late, ahead, max_buffered, runtime.settings.units_per_second), (time, sequence),
         {"time_mode": time_mode, "max_stops": max_stops, "at_wall": clock == SYSTEM and time is None},
         _keeping(outputs, sinks or {}, checkpoint, hook),
-        None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook, snapshot_key), forget, wall, lenient, start_time,
+        None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook, snapshot_key), forget,
+        wall, lenient, start_time, fill or {},
     )
     job = resumed(setup, listeners or {})
     job.progress.update_state(job.feed)
@@ -269,7 +272,10 @@ def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
         setup.checkpoint.take_over()
     newest = None if setup.checkpoint is None else setup.checkpoint.newest()
     if newest is None:
-        job = setup.job(setup.module.runtime(setup.begins()))
+        runtime = setup.module.runtime(setup.begins())
+        for name, frame in setup.fill.items():
+            runtime.fill(name, frame)
+        job = setup.job(runtime)
         for sink in setup.keeping.sinks.values():
             if isinstance(sink, KeptSink):
                 sink.check_new()

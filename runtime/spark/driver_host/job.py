@@ -1,8 +1,8 @@
 """Driver mode as a long-running job: it processes micro-batches, restored after any death of its process.
 
-A step is a micro-batch, a move of time, or a deployment that comes or goes. Each is processed, then written to the input log, then its
-output goes to the sinks, then perhaps a snapshot is taken; only then Spark's batch is done. So whenever the process dies, the log has
-every step whose output may have been seen, and a step that Spark brings again is known by its number.
+A step is a micro-batch, a move of time, a deployment that comes or goes, or a query that changes something. Each is processed, then
+written to the input log, then its output goes to the sinks, then perhaps a snapshot is taken; only then Spark's batch is done. So whenever
+the process dies, the log has every step whose output may have been seen, and a step that Spark brings again is known by its number.
 """
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ from epl.errors import EplError, EplRuntimeError
 from epl.event_types import EventType
 from runtime.api.deployment import Deployment
 from runtime.api.faults import in_words
+from runtime.api.queries import Parameters, QueryRows
 from runtime.api.runtime import Runtime
 from runtime.clock.instants import shown
-from runtime.clock.late_rows import wall_clock
+from runtime.clock.late_rows import ipc, wall_clock
 from runtime.conversion.arrow import arrow_schema
+from runtime.historical.static_table import arrow_of
 from runtime.spark.driver_host.checkpoint import Checkpoint
 from runtime.spark.driver_host.job_state import VERSION
 from runtime.spark.driver_host.sinks import DroppedRows, Keeping, KeptSink
-from runtime.spark.feed import Entry, Feed, Step
+from runtime.spark.feed import Entry, Feed, Step, query_entry
 from runtime.spark.heartbeat import Heartbeat
 from runtime.spark.progress import Progress
 from runtime.spark.pushdown import Wanted, take, wanted_rows
@@ -74,6 +76,7 @@ class Job:
         self._keeping = keeping
         self._checkpoint = checkpoint
         self.wall: Callable[[], int] = wall or partial(wall_clock, self.runtime.settings.units_per_second)
+        self._at_work = False
         self._steps_since, self._seconds_since, self._snapshot_seconds = 0, 0.0, 0.0
         self._query: StreamingQuery | None = None
         self._session: SparkSession | None = None
@@ -152,19 +155,23 @@ class Job:
         with self.runtime.lock:
             self._take(Entry(change={"undeploy": name}))
 
-    def _take(self, entry: Entry) -> None:
-        """One step, in the order that makes it happen once. Raises EplError that names the step; where it may have had effects the runtime
-        is halted then, and the job takes no other step and writes no state: a restart begins in front of it, or writes its output again."""
+    def _take(self, entry: Entry) -> Step:
+        """Return what one step gave, done in the order that makes it happen once. Raises EplError that names the step; where it may have
+        had effects the runtime is halted then, and the job takes no other step and writes no state: a restart begins in front of it, or
+        writes its output again."""
         started = time.perf_counter()
         entry = attrs.evolve(entry, lenient=self.lenient)
         self.step += 1
         with self._named(entry):
+            outer, self._at_work = self._at_work, True
             try:
                 packed = b"" if self._checkpoint is None else entry.encode()
                 step = self.apply(entry)
             except BaseException:
                 self.step -= 1
                 raise
+            finally:
+                self._at_work = outer
         with self._named(entry, "what it led to could not be written: ", halts=True):
             if self._checkpoint is not None:
                 self._checkpoint.log(self.step, packed)
@@ -173,6 +180,7 @@ class Job:
             self._flush(step)
         self.progress.note(self.step, self.feed, entry, step, time.perf_counter() - started)
         self._snapshot_if_due()
+        return step
 
     @contextmanager
     def _named(self, entry: Entry, what: str = "", *, halts: bool = False) -> Iterator[None]:
@@ -197,7 +205,7 @@ class Job:
     @staticmethod
     def _located(error: Exception, entry: Entry, what: str) -> EplError:
         if entry.change is not None:
-            work = ", ".join(f"{what} '{entry.change[what]}'" for what in ("name", "undeploy") if what in entry.change)
+            work = ", ".join(f"{what} '{entry.change[what]}'" for what in ("name", "undeploy", "query", "fill") if what in entry.change)
         else:
             work = f"moving time to {entry.until}" if entry.batch is None else f"micro-batch {entry.batch}"
         if isinstance(error, EplError):
@@ -217,7 +225,7 @@ class Job:
 
     def apply(self, entry: Entry) -> Step:
         """Apply the step to the runtime."""
-        if entry.change is not None:
+        if entry.change is not None and ("deploy" in entry.change or "undeploy" in entry.change):
             self._change(entry.change)
         step = self.feed.process(entry)
         if entry.batch is not None:
@@ -301,11 +309,38 @@ class Job:
             self.check_whole()
             return list(self.statement(name))
 
-    def query(self, text: str) -> Any:
-        """Return a fire-and-forget query over the state after the last step."""
+    def query(self, text: str, parameters: Parameters = ()) -> QueryRows:
+        """Run a fire-and-forget query over the state after the last step. One that changes something is a step of its own: after any death
+        of the process it has had its effects once, in its place among the micro-batches.
+        """
         with self.runtime.lock:
             self.check_whole()
-            return self.runtime.query(text)
+            plan = self.runtime.compile_query(text)
+            if not plan.changes:
+                return self.runtime.query(plan, parameters)
+            self._check_between_steps()
+            values = parameters if isinstance(parameters, Mapping) else dict(enumerate(parameters, 1))
+            rows: QueryRows = self._take(query_entry(text, values)).result
+            return rows
+
+    def fill(self, name: str, frame: Any) -> int:
+        """Insert the rows of a frame into a named window, as ``Runtime.fill`` does: a step of its own."""
+        with self.runtime.lock:
+            self.check_whole()
+            self._check_between_steps()
+            rows: int = self._take(Entry(change={"fill": name, "rows": ipc(arrow_of(frame, name))})).result
+            return rows
+
+    def _check_between_steps(self) -> None:
+        """Raise EplRuntimeError in a listener: what it does comes again with the step, if the process dies."""
+        if self._at_work:
+            raise EplRuntimeError("A listener cannot run a query that changes something: the step that calls it is not done")
+
+    def window(self, name: str) -> DataFrame:
+        """Return the rows of a named window after the last step: a batch DataFrame."""
+        rows = self.query(f"select * from {name}")
+        schema, session = spark_schema(rows.event_type), self._spark()
+        return session.createDataFrame(rows.to_arrow().to_pylist(), schema)
 
     def output(self, name: str, stream: str = "new") -> DataFrame:
         """Return what a statement has emitted so far, each row once: a batch DataFrame of the files that the job keeps (``outputs=``).
