@@ -13,7 +13,7 @@ from runtime.expressions.generated_steps import EmitSteps
 from runtime.join.join import Join
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.store_entry import StoreEntry
-from runtime.operators.stream_entry import NoEntry, StreamEntry
+from runtime.operators.stream_entry import StreamEntry
 from windows.event import Event
 
 Take = Callable[[Sequence[Event], Sequence[Event]], bool]
@@ -43,7 +43,7 @@ class SharedEntries:
     """The entries, from ``start`` to ``close``, that release what one event brings to several streams; none where no event can."""
 
     def __init__(
-        self, streams: Sequence[StreamPlan], entries: Sequence[StreamEntry | StoreEntry | NoEntry], join: Join, context: OperatorContext
+        self, streams: Sequence[StreamPlan], entries: Sequence[object], join: Join, context: OperatorContext
     ) -> None:
         _hold_windows(entries, join, context)
         receiving = [(stream, entry) for stream, entry in zip(streams, entries, strict=True) if isinstance(entry, StreamEntry)]
@@ -73,7 +73,7 @@ def _meets_another(number: int, types: Sequence[EventType]) -> bool:
     return any(mine.is_a(other) or other.is_a(mine) for place, other in enumerate(types) if place != number)
 
 
-def _hold_windows(entries: Sequence[StreamEntry | StoreEntry | NoEntry], join: Join, context: OperatorContext) -> None:
+def _hold_windows(entries: Sequence[object], join: Join, context: OperatorContext) -> None:
     """Let what a named window brings to several streams wait: the last of them releases it."""
     over = [entry for entry in entries if isinstance(entry, StoreEntry)]
     for number, entry in enumerate(over):

@@ -7,7 +7,7 @@ from typing import Any
 from epl.plan.streams import StorePlan, StreamPlan, store_of
 from runtime.operators.contained_events import ContainedStage, Containment
 from runtime.operators.operator_context import OperatorContext
-from runtime.operators.stream_entry import NoEntry, StreamEntry
+from runtime.operators.stream_entry import StreamEntry
 from runtime.stores.named_window import NamedWindowStore
 from windows.chain import Chain, build_chain
 from windows.event import NO_EVENTS, Event
@@ -110,7 +110,7 @@ def stream_entry(
     return StreamEntry(stream, context, first, number=number, quiet=quiet)
 
 
-def fill(entry: StreamEntry | StoreEntry | NoEntry, context: OperatorContext) -> None:
+def fill(entry: object, context: OperatorContext) -> None:
     """Let a new statement begin with the rows that are there; it emits nothing for them."""
     if isinstance(entry, StoreEntry) and not context.restoring:
         context.withheld(entry.fill)

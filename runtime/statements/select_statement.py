@@ -16,8 +16,9 @@ from runtime.expressions import Environment, compile_predicate
 from runtime.operators.insert_into import Inserter
 from runtime.operators.iterable_unbound import LastEvents
 from runtime.operators.operator_context import OperatorContext
-from runtime.operators.store_entry import StoreEntry, contents_of, fill, stream_entry
+from runtime.operators.store_entry import StoreEntry, contents_of, fill
 from runtime.operators.stream_entry import NoEntry, StreamEntry
+from runtime.pattern.entries import PatternEntry, entry_of
 from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event
 from windows.keys import key_evaluator
@@ -92,10 +93,11 @@ class RunningStream:
         self.plan = stream = plan.streams[number]
         context.stream = number
         self.chain: View = _chain(stream, plan.result_set, context)
-        self.entry: StreamEntry | StoreEntry | NoEntry = NoEntry()
+        self.entry: StreamEntry | StoreEntry | PatternEntry | NoEntry = NoEntry()
         if historical_of(stream) is None:
             quiet = plan.where is not None or plan.join is not None
-            self.entry = stream_entry(stream, context, self.chain, number=number, quiet=quiet)
+            gathers = bool(plan.result_set.order_by)
+            self.entry = entry_of(stream, context, self.chain, number=number, quiet=quiet, gathers=gathers)
         self.prior: PriorBuffer | None = None
         largest = _largest_prior(plan, number, context.environment)
         if largest is not None:
@@ -117,7 +119,10 @@ class RunningStream:
         self.chain.close()
 
     def state(self) -> dict[str, State]:
-        return {"windows": self.chain.state(), "prior": None if self.prior is None else self.prior.state()}
+        state: dict[str, State] = {"windows": self.chain.state(), "prior": None if self.prior is None else self.prior.state()}
+        if isinstance(self.entry, PatternEntry):
+            state["pattern"] = self.entry.state()
+        return state
 
     def restore(self, state: State) -> None:
         self.chain.restore(state["windows"])
@@ -126,6 +131,8 @@ class RunningStream:
             check(event)
         if self.prior is not None:
             self.prior.restore(state["prior"])
+        if isinstance(self.entry, PatternEntry):
+            self.entry.restore(state.get("pattern"))
 
 
 class SelectOperators:

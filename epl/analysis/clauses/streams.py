@@ -8,6 +8,7 @@ import attrs
 
 from epl.analysis.clauses.contained import analyse_contained
 from epl.analysis.clauses.historical import analyse_historical, is_historical
+from epl.analysis.clauses.pattern_streams import analyse_pattern
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.remedies import unknown_type
@@ -23,12 +24,14 @@ from epl.syntax import (
     Declaration,
     Expression,
     Ordered,
+    PatternSource,
     Stream,
     TimePeriod,
     TypeFilter,
     View,
     Wildcard,
 )
+from epl.syntax.nodes import Node
 from epl.unparse import expression_text
 
 NO_DATA_WINDOW = "Consuming statements to a named window cannot declare a data window view onto the named window"
@@ -42,8 +45,9 @@ def analyse_stream(
     source = stream.source
     if is_historical(source, catalog):
         return analyse_historical(stream, catalog, declarations)
-    if not isinstance(source, TypeFilter):
-        raise EplUnsupportedError("Patterns are not supported yet", span=stream.span)
+    if isinstance(source, PatternSource):
+        return _pattern_stream(stream, source, catalog, declarations, hints or {})
+    assert isinstance(source, TypeFilter)
     window = catalog.named_windows.get(source.type_name)
     event_type = source_type(source, catalog) if window is None else window.event_type
     inner = ScopeStream(stream.alias, event_type)
@@ -77,6 +81,18 @@ def analyse_trigger(
     return analyse_stream(stream, catalog, declarations)
 
 
+def _pattern_stream(
+    stream: Stream, source: PatternSource, catalog: Catalog, declarations: tuple[Declaration, ...], hints: Mapping[str, str]
+) -> tuple[StreamPlan, ScopeStream]:
+    """Return the stream of a pattern's matches: its windows hold them as they hold events."""
+    plan = analyse_pattern(source, catalog, declarations, lambda atom: _type_named(atom.type_name, atom, catalog))
+    windows, outer = analyse_windows(stream.views, plan.row_type, catalog, declarations)
+    windows = tuple(window.with_hints(hints) for window in windows)
+    check_windows(windows, stream)
+    has_window = any(window.is_data_window for window in windows)
+    return StreamPlan(plan, outer, windows, stream.retain, stream.alias), ScopeStream(stream.alias, outer, has_window=has_window)
+
+
 def _check_consumer(windows: tuple[WindowConfig, ...], stream: Stream) -> None:
     """Check what a stream over a named window declares of its own: only views that compute derived values."""
     if any(window.is_data_window for window in windows):
@@ -95,13 +111,16 @@ def check_windows(windows: tuple[WindowConfig, ...], stream: Stream) -> None:
 
 def source_type(source: TypeFilter, catalog: Catalog) -> EventType:
     """Return the event type that a from clause names."""
-    name = source.type_name
+    return _type_named(source.type_name, source, catalog)
+
+
+def _type_named(name: str, node: Node, catalog: Catalog) -> EventType:
     if name in catalog.tables:
-        raise EplValidationError("Tables cannot be used in this context", span=source.span)
+        raise EplValidationError("Tables cannot be used in this context", span=node.span)
     event_type = catalog.event_types.get(name) or find_event_type(name, catalog.event_types)
     if event_type is None:
         raise EplValidationError(
-            f"Failed to resolve event type, named window or table by name '{name}'", span=source.span, hint=_close(name, catalog)
+            f"Failed to resolve event type, named window or table by name '{name}'", span=node.span, hint=_close(name, catalog)
         )
     return event_type
 

@@ -35,7 +35,7 @@ from epl.plan.joins import JoinPlan
 from epl.plan.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan
-from epl.plan.streams import StreamPlan, filter_of, only_stream, store_of
+from epl.plan.streams import FilterPlan, StreamPlan, filter_of, only_stream, store_of
 from epl.plan.tables import TableKeys, TableValue
 from epl.plan.walk import expressions_of
 from epl.syntax import Expression, Select, Statement, StreamWildcard, TypeFilter, Wildcard
@@ -154,7 +154,7 @@ def bind_where(facts: SelectFacts) -> SelectFacts:
 
 def _is_bare(streams: tuple[StreamPlan, ...]) -> bool:
     """Whether the rows are the events of one stream as they come: no join, no window, no contained events, no call."""
-    return len(streams) == 1 and not any(s.retains or s.contained is not None or historical_of(s) is not None for s in streams)
+    return len(streams) == 1 and not any(s.retains or s.contained is not None or not isinstance(s.source, FilterPlan) for s in streams)
 
 
 def _with_conditions(facts: SelectFacts, conditions: tuple[TypedExpression, ...]) -> StreamPlan:

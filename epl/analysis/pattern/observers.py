@@ -1,0 +1,120 @@
+"""Observers: ``timer:interval(…)``, ``timer:at(…)``, ``timer:schedule(…)``."""
+from __future__ import annotations
+
+from epl.analysis.expressions.bind import bind_in_clause
+from epl.analysis.expressions.crontab import analyse_crontab
+from epl.analysis.expressions.paths import is_integer
+from epl.analysis.expressions.scope import Scope
+from epl.analysis.pattern.tags import Tags
+from epl.errors import EplUnsupportedError, EplValidationError
+from epl.iso_schedules import IsoError, parse_schedule
+from epl.plan.expressions import Constant, TimeSpan, TypedExpression
+from epl.plan.pattern import CrontabNode, IntervalNode, PatternNode, ScheduleNode
+from epl.syntax import NamedArgument
+from epl.syntax.patterns import Observer
+from epl.unparse import unparse
+from epl.value_types import LONG, STRING, ClassType, Scalar, ValueType, is_numeric
+
+ONE_PERIOD = "Timer-interval observer requires a single numeric or time period parameter"
+PARTS = ("iso", "repetitions", "date", "period")
+DATES = "string,Calendar,Date,long,LocalDateTime,ZonedDateTime"
+DATE_KINDS = ("Calendar", "Date", "LocalDateTime", "ZonedDateTime")
+
+
+def analyse_observer(observer: Observer, tags: Tags) -> PatternNode:
+    """Return the node of an observer."""
+    name = observer.name.lower() if observer.namespace.lower() == "timer" else ""
+    scope = tags.scope("pattern observer")
+    if name == "interval":
+        return _interval(observer, scope)
+    if name == "at":
+        return _crontab(observer, scope)
+    if name == "schedule":
+        return _schedule(observer, scope)
+    raise EplValidationError(
+        f"Failed to resolve pattern observer '{unparse(observer)}': Pattern observer name '{observer.name}' is not a known pattern object "
+        "name", span=observer.span)
+
+
+def _refused(observer: Observer, message: str) -> EplValidationError:
+    return EplValidationError(f"Invalid parameter for pattern observer '{unparse(observer)}': {message}", span=observer.span)
+
+
+def _interval(observer: Observer, scope: Scope) -> IntervalNode:
+    if any(isinstance(argument, NamedArgument) for argument in observer.arguments):
+        raise _refused(observer, ONE_PERIOD)
+    arguments = [bind_in_clause(argument, scope) for argument in observer.arguments]
+    if len(arguments) != 1 or not is_numeric(arguments[0].type):
+        raise _refused(observer, ONE_PERIOD)
+    return IntervalNode(period=arguments[0])
+
+
+def _crontab(observer: Observer, scope: Scope) -> CrontabNode:
+    if not 5 <= len(observer.arguments) <= 9:
+        raise _refused(observer, "Invalid number of parameters for timer:at")
+    try:
+        return CrontabNode(crontab=analyse_crontab(observer.arguments, scope, most=9))
+    except EplUnsupportedError:
+        raise
+    except EplValidationError as error:
+        message = error.message.replace("Failed to validate output limit expression", "Failed to validate pattern observer expression", 1)
+        raise EplValidationError(message, span=error.span, hint=error.hint) from error
+
+
+# ------------------------------------------------------------------ timer:schedule
+
+
+def _schedule(observer: Observer, scope: Scope) -> ScheduleNode:
+    named = {each.name.lower(): each for each in observer.arguments if isinstance(each, NamedArgument)}
+    unknown = next((each.name for each in observer.arguments if isinstance(each, NamedArgument) and each.name.lower() not in PARTS), None)
+    if unknown is not None:
+        raise _refused(
+            observer, f"Unexpected named parameter '{unknown}', expecting any of the following: [{', '.join(PARTS)}]")
+    if not named:
+        raise _refused(observer, "No parameters provided")
+    if "iso" in named and len(named) > 1:
+        raise _refused(observer, "The 'iso' parameter is exclusive of other parameters")
+    if "iso" not in named and not {"date", "period"} & named.keys():
+        raise _refused(observer, "Either the date or period parameter is required")
+    parts = {name: bind_in_clause(argument.value, scope) for name, argument in named.items()}
+    for name, part in parts.items():
+        expected = _expected(name, part)
+        if expected is not None:
+            raise _refused(observer, f"Failed to validate named parameter '{name}', expected a single expression returning {expected}")
+    _check_constant(observer, parts)
+    return ScheduleNode(iso=parts.get("iso"), date=parts.get("date"), repetitions=parts.get("repetitions"), period=parts.get("period"))
+
+
+def _expected(name: str, part: TypedExpression) -> str | None:
+    """What the part should be, where it is something else."""
+    if name == "iso":
+        return None if part.type == STRING else "a string-typed value"
+    if name == "repetitions":
+        return None if _is_whole(part.type) else "any of the following types: int,long"
+    if name == "period":
+        return None if isinstance(part, TimeSpan) else "a TimePeriod-typed value"
+    return None if _is_date(part.type) else f"any of the following types: {DATES}"
+
+
+def _is_whole(value_type: ValueType) -> bool:
+    return is_integer(value_type) or value_type.boxed == LONG.boxed
+
+
+def _is_date(value_type: ValueType) -> bool:
+    if value_type == STRING or value_type.boxed == LONG.boxed:
+        return True
+    name = value_type.name if isinstance(value_type, ClassType) else value_type.kind if isinstance(value_type, Scalar) else ""
+    return name.rsplit(".", 1)[-1] in DATE_KINDS
+
+
+def _check_constant(observer: Observer, parts: dict[str, TypedExpression]) -> None:
+    """Raise for a text that is no schedule, where it is known."""
+    iso = parts.get("iso")
+    if isinstance(iso, Constant) and isinstance(iso.value, str):
+        try:
+            parse_schedule(iso.value)
+        except IsoError as error:
+            raise _refused(observer, str(error)) from error
+
+
+__all__ = ["analyse_observer"]

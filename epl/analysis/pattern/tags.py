@@ -1,0 +1,74 @@
+"""Tags of a pattern: their places in a match, and how expressions of the pattern see them."""
+from __future__ import annotations
+
+import attrs
+
+from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.catalog import Catalog
+from epl.errors import EplValidationError
+from epl.event_types import EventOf, EventType, Property
+from epl.plan.pattern import PatternTag
+from epl.spans import Span
+from epl.syntax import Declaration
+from epl.value_types import ArrayType, ValueType
+
+NO_EVENT = EventType("", "row", {}, is_bus=False)
+"""The type of stream 0 where an expression sees no event but those of tags."""
+NO_AGGREGATION = "Aggregation functions not allowed within filters"
+
+
+class Tags:
+    """The tags that have been declared so far, in order: the place of one is its number."""
+
+    def __init__(self, catalog: Catalog, declarations: tuple[Declaration, ...]) -> None:
+        self.tags: list[PatternTag] = []
+        self._catalog = catalog
+        self._declarations = declarations
+
+    def declare(self, name: str, event_type: EventType, span: Span | None) -> int:
+        """Return the place of a tag; one that is there already keeps its own."""
+        for place, tag in enumerate(self.tags):
+            if tag.name == name:
+                if tag.event_type is not event_type:
+                    raise EplValidationError(
+                        f"Tag '{name}' for event '{event_type.name}' has already been declared for events of type {tag.event_type.name}",
+                        span=span)
+                self.tags[place] = attrs.evolve(tag, repeated=False)
+                return place
+        self.tags.append(PatternTag(name, event_type))
+        return len(self.tags) - 1
+
+    def repeat(self, places: tuple[int, ...]) -> None:
+        """From here on these tags stand for arrays: their repetition ends."""
+        for place in places:
+            self.tags[place] = attrs.evolve(self.tags[place], repeated=True)
+
+    def filter_scope(self, own: ScopeStream) -> Scope:
+        """Return what a filter sees: the event, and by their names the tags."""
+        streams = (own, *(attrs.evolve(stream, outer=True) for stream in self._streams()))
+        return Scope(
+            self._catalog, streams, clause="filter", declarations=self._declarations, allow_previous=False, in_filter=True,
+            aggregation_refusal=NO_AGGREGATION)
+
+    def scope(self, clause: str) -> Scope:
+        """Return what a guard, an observer or another parameter sees: the tags."""
+        return Scope(
+            self._catalog, (ScopeStream(None, NO_EVENT, visible=False), *self._streams()), clause=clause, declarations=self._declarations,
+            allow_previous=False, aggregation_refusal=NO_AGGREGATION)
+
+    def _streams(self) -> list[ScopeStream]:
+        return [ScopeStream(tag.name, tag.event_type, group=tag.repeated, optional=True) for tag in self.tags]
+
+    def row(self, name: str) -> tuple[EventType, tuple[int, ...]]:
+        """Return the type of a match as a row, and the places of its properties: those of single events come first."""
+        order = sorted(range(len(self.tags)), key=lambda place: self.tags[place].repeated)
+        properties = {tag.name: Property(tag.name, _value_type(tag)) for tag in (self.tags[place] for place in order)}
+        return EventType(name, "row", properties, is_bus=False), tuple(order)
+
+
+def _value_type(tag: PatternTag) -> ValueType:
+    event = EventOf(tag.event_type)
+    return ArrayType(event) if tag.repeated else event
+
+
+__all__ = ["NO_EVENT", "Tags"]

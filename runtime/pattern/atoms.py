@@ -1,0 +1,107 @@
+"""Filters: ``tag=Type(conditions)``. An instance is an entry of the filter index, from the event after the current one on."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from epl.plan.pattern import EveryNode, FilterNode, PatternNode
+from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter
+from runtime.pattern.instances import Instance, Match, Operator, Parent, number, part
+from windows.event import Event
+from windows.protocol import State
+
+if TYPE_CHECKING:
+    from runtime.pattern.machine import PatternMachine
+
+
+class FilterAtom(Operator):
+    """Prepared when the statement starts; what is compiled of it is the same for all instances."""
+
+    def __init__(self, plan: FilterNode, machine: PatternMachine, node: PatternNode) -> None:
+        super().__init__(node, machine)
+        self.plan = plan
+        self.place = plan.place
+        self.level = plan.consume
+        self.prepared: PreparedFilter
+        machine.atoms.append(self)
+
+    def open(self) -> None:
+        self.prepared = self.machine.prepare(self.plan.filter)
+
+    def close(self) -> None:
+        self.prepared.close()
+
+    def instance(self, parent: Parent, match: Match) -> FilterInstance:
+        return FilterInstance(self, parent, match)
+
+    def restored(self, parent: Parent, match: Match, state: Sequence[State]) -> FilterInstance:
+        instance = self.instance(parent, match)
+        instance.sequence = number(part(state, 1)[0])
+        self.machine.resume(instance.sequence, instance.activate)
+        return instance
+
+    def with_event(self, match: Match, event: Event) -> Match:
+        """Return the match with the event in the place of the tag."""
+        place = self.place
+        return match if place is None else (*match[:place], event, *match[place + 1:])
+
+
+class FilterInstance(Instance):
+    """Takes one event, and ends."""
+
+    __slots__ = ("active", "atom", "sequence")
+
+    def __init__(self, atom: FilterAtom, parent: Parent, match: Match) -> None:
+        super().__init__(parent, match)
+        self.atom = atom
+        self.active: ActiveFilter | None = None
+        self.sequence = 0
+
+    def start(self) -> None:
+        self.sequence = self.atom.machine.next_sequence()
+        self.activate()
+
+    def activate(self) -> None:
+        prepared = self.atom.prepared
+        self.active = prepared.activate(prepared.values_of(*self.match), self)
+
+    def receive(self, event: Event) -> None:
+        atom = self.atom
+        if atom.machine.collects:
+            atom.machine.offer(self, event)
+        else:
+            self.take(event)
+
+    def take(self, event: Event) -> None:
+        """Match the event."""
+        self.quit()
+        self.parent.matched(self, self.atom.with_event(self.match, event), True)
+
+    def quit(self) -> None:
+        if self.active is not None:
+            self.active.deactivate()
+            self.active = None
+
+    def state(self) -> list[State]:
+        return [self.sequence]
+
+
+class EveryFilter(FilterAtom):
+    """``every`` over a filter: the entry stays, since the one that would follow has the same values."""
+
+    def __init__(self, node: EveryNode, machine: PatternMachine) -> None:
+        assert isinstance(node.item, FilterNode)
+        super().__init__(node.item, machine, node)
+
+    def instance(self, parent: Parent, match: Match) -> FilterInstance:
+        return EveryFilterInstance(self, parent, match)
+
+
+class EveryFilterInstance(FilterInstance):
+    __slots__ = ()
+
+    def take(self, event: Event) -> None:
+        self.parent.matched(self, self.atom.with_event(self.match, event), False)
+
+
+__all__ = ["EveryFilter", "FilterAtom", "FilterInstance"]

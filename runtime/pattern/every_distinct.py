@@ -1,0 +1,135 @@
+"""``every-distinct(a.id, 10 sec) a=A``."""
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import TYPE_CHECKING, Any
+
+from epl.plan.pattern import EveryDistinctNode
+from runtime.pattern.instances import Instance, Match, Operator, Parent, items, number, part
+from windows.event import Event
+from windows.protocol import Damaged, State
+
+if TYPE_CHECKING:
+    from runtime.pattern.machine import PatternMachine
+
+Keys = dict[Any, "int | None"]
+"""Keys that have matched, and when each is forgotten."""
+
+
+class EveryDistinct(Operator):
+    """Does as every, for matches whose keys differ from those of all before. ``key_of`` a match; ``expiry``: how long keys count."""
+
+    def __init__(self, node: EveryDistinctNode, machine: PatternMachine) -> None:
+        super().__init__(node, machine)
+        self.item = machine.operator(node.item, node)
+        self.key_of, self.key_from = machine.keys(node.keys)
+        self.expiry = None if node.expiry is None else machine.period(node.expiry)
+
+    def instance(self, parent: Parent, match: Match) -> EveryDistinctInstance:
+        return EveryDistinctInstance(self, parent, match)
+
+    def restored(self, parent: Parent, match: Match, state: Sequence[State]) -> EveryDistinctInstance:
+        instance = EveryDistinctInstance(self, parent, match)
+        children, known = part(state, 2)
+        sets: list[Keys] = [self._keys(each) for each in items(known)]
+        for each in items(children):
+            child, at = part(each, 2)
+            if not 0 <= number(at) < len(sets):
+                raise Damaged(f"keys number {at} of {len(sets)}")
+            instance.children[self.machine.restored(self.item, instance, match, child)] = sets[at]
+        return instance
+
+    def _keys(self, stored: State) -> Keys:
+        keys: Keys = {}
+        for each in items(stored):
+            values, until = part(each, 2)
+            keys[self.key_from(items(values))] = None if until is None else number(until)
+        return keys
+
+
+class EveryDistinctInstance(Instance):
+    """``children``: with the keys that have matched, which an instance takes over from the one that has ended before it."""
+
+    __slots__ = ("children", "distinct", "immediate", "starting")
+
+    def __init__(self, distinct: EveryDistinct, parent: Parent, match: Match) -> None:
+        super().__init__(parent, match)
+        self.distinct = distinct
+        self.children: dict[Instance, Keys] = {}
+        self.starting: Instance | None = None
+        self.immediate = False
+
+    def start(self) -> None:
+        self._spawn({})
+
+    def _spawn(self, keys: Keys) -> None:
+        self.starting = child = self.distinct.item.instance(self, self.match)
+        self.immediate = False
+        self.distinct.machine.start(child)
+        self.starting = None
+        if self.immediate:
+            child.quit()
+        else:
+            self.children[child] = keys
+
+    def matched(self, child: Instance, match: Match, ended: bool) -> None:
+        if child is self.starting:
+            self.immediate = True
+            return
+        keys = self.children.get(child)
+        if keys is None:
+            return
+        is_new = self.distinct.machine.attempt(lambda each: self._is_new(each, keys), match)
+        if ended:
+            del self.children[child]
+        self._spawn(keys if ended else dict(keys))
+        if is_new:
+            self.parent.matched(self, match, False)
+
+    def _is_new(self, match: Match, keys: Keys) -> bool:
+        key = self.distinct.key_of(match)
+        expiry = self.distinct.expiry
+        if expiry is None:
+            if key in keys:
+                return False
+            keys[key] = None
+            return True
+        now = self.distinct.machine.now()
+        while keys and (until := keys[oldest := next(iter(keys))]) is not None and until <= now:
+            del keys[oldest]
+        if key in keys:
+            return False
+        keys[key] = expiry(now, self.match)
+        return True
+
+    def failed(self, child: Instance) -> None:
+        if child is self.starting:
+            self.immediate = True
+            return
+        known = child in self.children
+        if not child.lingers:
+            self.children.pop(child, None)
+        if known:
+            self._spawn({})
+
+    def quit(self) -> None:
+        for child in self.children:
+            child.quit()
+        self.children.clear()
+
+    def discard_below(self, events: Set[Event]) -> None:
+        for child in tuple(self.children):
+            child.discard(events)
+
+    def state(self) -> list[State]:
+        machine = self.distinct.machine
+        sets = {id(keys): (number, keys) for number, keys in enumerate({id(keys): keys for keys in self.children.values()}.values())}
+        children = [[machine.state_of(child), sets[id(keys)][0]] for child, keys in self.children.items()]
+        return [children, [[[_values(key), until] for key, until in keys.items()] for _, keys in sets.values()]]
+
+
+def _values(key: Any) -> list[Any]:
+    return list(key) if key.__class__ is tuple else [key]
+
+
+__all__ = ["EveryDistinct"]

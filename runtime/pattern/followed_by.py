@@ -1,0 +1,102 @@
+"""``a -> b -[5]> c``."""
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import TYPE_CHECKING
+
+from epl.plan.pattern import FollowedByNode
+from runtime.pattern.instances import Instance, Match, Operator, Parent, items, number, part
+from windows.event import Event
+from windows.protocol import Damaged, State
+
+if TYPE_CHECKING:
+    from runtime.pattern.machine import PatternMachine
+
+
+class FollowedBy(Operator):
+    """Each match of an item begins an instance of the next one.
+
+    ``limits``: of each item the most instances that wait at once, None for any number.
+    """
+
+    def __init__(self, node: FollowedByNode, machine: PatternMachine) -> None:
+        super().__init__(node, machine)
+        self.items = tuple(machine.operator(item, node) for item in node.items)
+        self.last = len(self.items) - 1
+        self.limits = (None, *(None if limit is None else machine.constant(limit) for limit in node.limits))
+        self.limited = any(limit is not None for limit in self.limits)
+
+    def instance(self, parent: Parent, match: Match) -> FollowedByInstance:
+        return FollowedByInstance(self, parent, match)
+
+    def restored(self, parent: Parent, match: Match, state: Sequence[State]) -> FollowedByInstance:
+        instance = FollowedByInstance(self, parent, match)
+        for each in items(part(state, 1)[0]):
+            at, own, inner = part(each, 3)
+            if not 0 <= number(at) <= self.last:
+                raise Damaged(f"item {at} of a pattern that has {self.last + 1}")
+            begun_with = self.machine.checked(own)
+            instance.children[self.machine.restored(self.items[at], instance, begun_with, inner)] = at
+        return instance
+
+
+class FollowedByInstance(Instance):
+    """``children``: the instances that wait, and which item each is of."""
+
+    __slots__ = ("children", "followed_by")
+
+    def __init__(self, followed_by: FollowedBy, parent: Parent, match: Match) -> None:
+        super().__init__(parent, match)
+        self.followed_by = followed_by
+        self.children: dict[Instance, int] = {}
+
+    def start(self) -> None:
+        self._begin(0, self.match)
+
+    def _begin(self, at: int, match: Match) -> None:
+        operator = self.followed_by
+        child = operator.items[at].instance(self, match)
+        self.children[child] = at
+        operator.machine.start(child)
+
+    def matched(self, child: Instance, match: Match, ended: bool) -> None:
+        operator, children = self.followed_by, self.children
+        at = children.get(child)
+        if at is None:
+            return
+        if ended:
+            del children[child]
+        if at == operator.last:
+            self.parent.matched(self, match, not children)
+        elif operator.limited and not self._has_place(at + 1):
+            if not children:
+                self.parent.failed(self)
+        else:
+            self._begin(at + 1, match)
+
+    def _has_place(self, at: int) -> bool:
+        """Return whether one more instance of the item may wait."""
+        limit = self.followed_by.limits[at]
+        if limit is None:
+            return True
+        return sum(1 for each in self.children.values() if each == at) < (limit() or 0)
+
+    def failed(self, child: Instance) -> None:
+        if self.children.pop(child, None) is not None and not self.children:
+            self.parent.failed(self)
+
+    def quit(self) -> None:
+        for child in self.children:
+            child.quit()
+        self.children.clear()
+
+    def discard_below(self, events: Set[Event]) -> None:
+        for child in tuple(self.children):
+            child.discard(events)
+
+    def state(self) -> list[State]:
+        machine = self.followed_by.machine
+        return [[[at, list(child.match), machine.state_of(child)] for child, at in self.children.items()]]
+
+
+__all__ = ["FollowedBy"]

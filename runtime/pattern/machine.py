@@ -1,0 +1,312 @@
+"""A pattern that runs: its operators, the instance at the root, and what instances ask of the statement."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from epl.plan import pattern as plan
+from epl.plan.crontab import CrontabPlan
+from epl.plan.expressions import Constant, TimeSpan, TypedExpression
+from epl.plan.filter_specifications import FilterSpecification
+from epl.plan.pattern import PatternNode, PatternPlan
+from epl.settings import Settings
+from runtime.clock.crontab import Crontab
+from runtime.clock.periods import add_months, span_of
+from runtime.clock.schedule import ScheduledTimer
+from runtime.event_loop.delivery import Delivery
+from runtime.event_loop.prepared_filters import PreparedFilter
+from runtime.expressions import compile_expression
+from runtime.operators.operator_context import OperatorContext
+from runtime.pattern.atoms import EveryFilter, FilterAtom, FilterInstance
+from runtime.pattern.every_distinct import EveryDistinct
+from runtime.pattern.followed_by import FollowedBy
+from runtime.pattern.guards import While, Within
+from runtime.pattern.instances import Instance, Match, Operator, Parent, events_of, holds, number, part
+from runtime.pattern.observers import At, Interval, ScheduleObserver
+from runtime.pattern.operators import And, Every, Not, Or
+from runtime.pattern.until import Until
+from windows.event import NO_EVENTS, Event, event_class
+from windows.keys import key_of_values
+from windows.protocol import Damaged, Sink, State
+from windows.shape import Check, of_event
+
+
+class PatternMachine(Parent, Delivery):
+    """Runs from ``start`` to ``close``; ``first`` receives the matches as rows.
+
+    ``sequence`` numbers filters and timers in the order in which they were started, so that they are started in that order again when a
+    state is restored. ``gathers``: the matches of one event, or of the timers due at one time, are one delta.
+    """
+
+    def __init__(self, source: PatternPlan, context: OperatorContext, first: Sink, *, stream: int = 0, gathers: bool = False) -> None:
+        self.plan = source
+        self.name = context.name
+        self.settings: Settings = context.core.settings
+        self.atoms: list[FilterAtom] = []
+        self.collects = any(isinstance(node, plan.FilterNode) and node.consume for node in source.root.nodes())
+        """Whether filters wait with events until all have had them: the events are consumed."""
+        self._context = context
+        self._core = context.core
+        self._sink = first
+        self._stream = stream
+        self._gathers = gathers or source.suppress or source.discard
+        self._gathered: list[Match] = []
+        self._offers: list[tuple[FilterInstance, Event]] = []
+        self._order = context.timer(lambda: None).order
+        self._arity = len(source.tags) + 1
+        self._no_match: Match = (None,) * len(source.tags)
+        self._row = event_class(source.row_type)
+        self._checks: tuple[Check, ...] = tuple(of_event(tag.event_type) for tag in source.tags)
+        self._sequence = 0
+        self._resuming: list[tuple[int, Callable[[], None]]] = []
+        self._root: Instance | None = None
+        self._starting = False
+        self._is_restored = False
+        self._operator = self.operator(source.root)
+
+    # ------------------------------------------------------------------ what operators are built from
+
+    def operator(self, node: PatternNode, above: PatternNode | None = None) -> Operator:
+        """Return the operator of a node; some depend on what is ``above``, which is None at the root."""
+        if isinstance(node, plan.ScheduleNode):
+            return ScheduleObserver(node, self, stays=above is None or isinstance(above, plan.OrNode))
+        if isinstance(node, plan.WithinNode):
+            return Within(node, self, lingers=isinstance(above, (plan.EveryNode, plan.EveryDistinctNode)))
+        return OPERATORS[type(node)](node, self)
+
+    def prepare(self, specification: FilterSpecification) -> PreparedFilter:
+        context = self._context
+        return self._core.filters.prepare(
+            specification, context.environment, self.name, context.order(self._stream), drop=context.drops)
+
+    def of_match(self, expression: TypedExpression) -> Callable[[Match], Any]:
+        """Return value(match) of an expression over tags."""
+        compiled = compile_expression(expression, self._context.environment, self._arity)
+        return lambda match: compiled(None, *match)
+
+    def constant(self, expression: TypedExpression) -> Callable[[], Any]:
+        """Return value() of an expression over variables."""
+        return compile_expression(expression, self._context.environment, 0)
+
+    def keys(self, expressions: Sequence[TypedExpression]) -> tuple[Callable[[Match], Any], Callable[[Sequence[Any]], Any]]:
+        """Return key(match), and the key of its values as they were stored."""
+        parts = [self.of_match(expression) for expression in expressions]
+        types = [expression.type for expression in expressions]
+        return lambda match: key_of_values([value(match) for value in parts], types), lambda values: key_of_values(values, types)
+
+    def span(self, period: TypedExpression) -> Callable[[Match], tuple[int, int]]:
+        """Return span(match) → months and engine units of a period."""
+        if all(isinstance(node, (Constant, TimeSpan)) for node in period.walk()):
+            whole = span_of(period, self._context.constant, self.settings)
+            return lambda match: whole
+        written = [each for _, each in period.parts] if isinstance(period, TimeSpan) else [period]
+        values = {id(each): self.of_match(each) for each in written}
+        return lambda match: span_of(period, lambda each: values[id(each)](match), self.settings)
+
+    def period(self, period: TypedExpression) -> Callable[[int, Match], int]:
+        """Return due(start, match): the time that a period ends which begins at ``start``."""
+        span = self.span(period)
+
+        def due(start: int, match: Match) -> int:
+            months, units = span(match)
+            return (add_months(start, months, self.settings) if months else start) + units
+
+        return due
+
+    def crontab(self, crontab: CrontabPlan) -> Callable[[Match], Crontab]:
+        values: dict[int, Callable[[Match], Any]] = {}
+
+        def constant_of(match: Match) -> Callable[[TypedExpression], Any]:
+            def constant(expression: TypedExpression) -> Any:
+                known = values.get(id(expression))
+                if known is None:
+                    known = values[id(expression)] = self.of_match(expression)
+                return known(match)
+
+            return constant
+
+        return lambda match: Crontab(crontab, constant_of(match), self.settings)
+
+    # ------------------------------------------------------------------ what instances ask
+
+    def now(self) -> int:
+        return self._core.clock.now
+
+    def next_sequence(self) -> int:
+        self._sequence = number = self._sequence + 1
+        return number
+
+    def timer(self, callback: Callable[[], None]) -> ScheduledTimer:
+        """Return a timer; of those due at one time the one that was set first runs first."""
+        return ScheduledTimer(self._core.schedule, self._order, self.name, callback)
+
+    def start(self, child: Instance) -> None:
+        """Start an instance; where an expression raises it fails, and the error is reported."""
+        try:
+            child.start()
+        except Exception as error:  # noqa: BLE001 - law 6: the pattern stays in agreement with itself
+            self._core.on_error(error, self.name, None)
+            child.quit()
+            child.parent.failed(child)
+
+    def attempt(self, test: Callable[[Match], Any], match: Match) -> bool:
+        """Return whether a condition holds; where it raises it does not, and the error is reported."""
+        try:
+            return test(match) is True
+        except Exception as error:  # noqa: BLE001 - law 6
+            self._core.on_error(error, self.name, None)
+            return False
+
+    def offer(self, instance: FilterInstance, event: Event) -> None:
+        """Take note of an event that a filter matches, until all filters have had it."""
+        self._offers.append((instance, event))
+        self._core.pending[self] = None
+
+    def _consume(self) -> None:
+        """Let those filters of the highest level have the events that they match."""
+        offers, self._offers = self._offers, []
+        level = max((instance.atom.level for instance, _ in offers), default=0)
+        for instance, event in offers:
+            if instance.atom.level == level and instance.active is not None:
+                instance.take(event)
+
+    # ------------------------------------------------------------------ the root
+
+    def matched(self, child: Instance, match: Match, ended: bool) -> None:
+        if ended:
+            self._root = None
+        if self._starting:  # as in Esper: what is true from the beginning is not a match
+            return
+        if self._gathers:
+            self._gathered.append(match)
+            self._core.pending[self] = None
+        else:
+            self._emit((self._row_of(match),))
+
+    def _row_of(self, match: Match) -> Event:
+        return self._row(*[match[place] for place in self.plan.row])
+
+    def failed(self, child: Instance) -> None:
+        self._root = None
+
+    def deliver(self) -> None:
+        """Process what one event, or timers due at one time, have brought together."""
+        if self._offers:
+            self._consume()
+        matches, self._gathered = self._gathered, []
+        if self.plan.suppress and len(matches) > 1:
+            matches = without_overlapping(matches)
+        if self.plan.discard and matches and self._root is not None:
+            self._root.discard({event for match in matches for event in events_of(match)})
+        if matches:
+            self._emit([self._row_of(match) for match in matches])
+
+    def _emit(self, rows: Sequence[Event]) -> None:
+        try:
+            self._sink.update(rows, NO_EVENTS)
+        except Exception as error:  # noqa: BLE001 - law 6: what follows the pattern does not interrupt it
+            self._core.on_error(error, self.name, rows[0])
+
+    # ------------------------------------------------------------------ life
+
+    def open(self) -> None:
+        """Take part from now on."""
+        for atom in self.atoms:
+            atom.open()
+        if self._is_restored:
+            for _, resume in sorted(self._resuming, key=lambda each: each[0]):
+                resume()
+            self._resuming.clear()
+            return
+        self._root = root = self._operator.instance(self, self._no_match)
+        self._starting = True
+        try:
+            self.start(root)
+        finally:
+            self._starting = False
+
+    def close(self) -> None:
+        if self._root is not None:
+            self._root.quit()
+            self._root = None
+        for atom in self.atoms:
+            atom.close()
+
+    # ------------------------------------------------------------------ state
+
+    def state_of(self, instance: Instance) -> State:
+        return instance.state()
+
+    def state(self) -> State:
+        return [self._sequence, None if self._root is None else self._root.state()]
+
+    def restore(self, state: State) -> None:
+        sequence, root = part(state, 2)
+        self._sequence = number(sequence)
+        self._root = None if root is None else self.restored(self._operator, self, self._no_match, root)
+        self._is_restored = True
+
+    def restored(self, operator: Operator, parent: Parent, match: Match, state: State) -> Instance:
+        """Return an instance with the state of another one."""
+        return operator.restored(parent, match, state)
+
+    def restored_or_none(self, operator: Operator, parent: Parent, match: Match, state: State) -> Instance | None:
+        return None if state is None else self.restored(operator, parent, match, state)
+
+    def resume(self, sequence: int, action: Callable[[], None]) -> None:
+        """Do it when the machine starts, in the order of the sequence."""
+        self._resuming.append((sequence, action))
+
+    def checked(self, events: Any) -> Match:
+        """Return a match of a state; raise Damaged for what is none."""
+        return self.checked_arrays(part(events, len(self._no_match)), range(len(self._no_match)))
+
+    def checked_arrays(self, events: Sequence[Any], places: Sequence[int]) -> Match:
+        match = []
+        for each, place in zip(events, places, strict=True):
+            if isinstance(each, (list, tuple)):
+                for event in each:
+                    self._checks[place](event)
+                each = tuple(each)
+            elif each is not None:
+                if not isinstance(each, Event):
+                    raise Damaged(f"a value of type {type(each).__name__} where an event is expected")
+                self._checks[place](each)
+            match.append(each)
+        return tuple(match)
+
+
+def without_overlapping(matches: Sequence[Match]) -> list[Match]:
+    """Return those that share no event with one before them."""
+    kept: list[Match] = []
+    seen: set[Event] = set()
+    for match in matches:
+        if not holds(match, seen):
+            kept.append(match)
+            seen.update(events_of(match))
+    return kept
+
+
+def _every(node: plan.EveryNode, machine: PatternMachine) -> Operator:
+    if isinstance(node.item, plan.FilterNode):
+        return EveryFilter(node, machine)
+    if isinstance(node.item, plan.ScheduleNode):
+        return ScheduleObserver(node.item, machine, stays=True, ends=False)
+    return Every(node, machine)
+
+
+OPERATORS: dict[type[PatternNode], Callable[[Any, PatternMachine], Operator]] = {
+    plan.AndNode: And,
+    plan.CrontabNode: At,
+    plan.EveryDistinctNode: EveryDistinct,
+    plan.EveryNode: _every,
+    plan.FilterNode: lambda node, machine: FilterAtom(node, machine, node),
+    plan.FollowedByNode: FollowedBy,
+    plan.IntervalNode: Interval,
+    plan.NotNode: Not,
+    plan.OrNode: Or,
+    plan.UntilNode: Until,
+    plan.WhileNode: While,
+}
+
+__all__ = ["PatternMachine"]

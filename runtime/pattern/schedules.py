@@ -1,0 +1,95 @@
+"""``timer:schedule``: parameters → a series of times, as plain numbers."""
+from __future__ import annotations
+
+import datetime
+from typing import TYPE_CHECKING, Any
+
+from epl.errors import EplRuntimeError
+from epl.iso_schedules import IsoError, IsoSchedule, parse_date, parse_schedule
+from epl.plan.pattern import ScheduleNode
+from epl.settings import Settings
+from runtime.clock.instants import instant_of
+from runtime.clock.periods import add_months
+from runtime.pattern.instances import Match
+
+if TYPE_CHECKING:
+    from runtime.pattern.machine import PatternMachine
+
+Series = tuple[int, ...]
+"""(anchor, months, engine units, first number, last number): number n is due n periods after the anchor. The last is -1 where the series
+does not end, -2 where it is empty."""
+
+MONTH = 31 * 86_400
+"""The longest month, in seconds."""
+
+
+class Schedules:
+    """The parameters of one observer."""
+
+    def __init__(self, node: ScheduleNode, machine: PatternMachine) -> None:
+        self._settings = machine.settings
+        self._iso = None if node.iso is None else machine.of_match(node.iso)
+        self._date = None if node.date is None else machine.of_match(node.date)
+        self._repetitions = None if node.repetitions is None else machine.of_match(node.repetitions)
+        self._period = None if node.period is None else machine.span(node.period)
+
+    def series(self, now: int, match: Match) -> Series:
+        """Return the times of an instance that starts now."""
+        if self._iso is not None:
+            return self._of_iso(self._iso(match), now)
+        date = None if self._date is None else self._instant(self._date(match))
+        repetitions = None if self._repetitions is None else self._repetitions(match)
+        months, units = (None, 0) if self._period is None else self._period(match)
+        return _series(now, date, repetitions, months, units)
+
+    def _of_iso(self, text: Any, now: int) -> Series:
+        try:
+            parsed = parse_schedule(text) if text is not None else IsoSchedule()
+        except IsoError as error:
+            raise EplRuntimeError(str(error)) from error
+        date = None if parsed.date is None else self._instant(parsed.date)
+        return _series(now, date, parsed.repetitions, parsed.months, parsed.seconds * self._settings.units_per_second)
+
+    def _instant(self, value: Any) -> int | None:
+        if value is None:
+            return None
+        if isinstance(value, str):
+            try:
+                value = parse_date(value)
+            except IsoError as error:
+                raise EplRuntimeError(str(error)) from error
+        if isinstance(value, datetime.datetime) and value.tzinfo is None:
+            value = value.replace(tzinfo=datetime.timezone.utc)
+        return instant_of("timer:schedule", value, self._settings.units_per_second)
+
+
+def _series(now: int, date: int | None, repetitions: int | None, months: int | None, units: int) -> Series:
+    if months is None:  # a date alone
+        return (date, 0, 0, 0, 0) if date is not None and repetitions is None else (now, 0, 0, 0, -2)
+    if date is None:
+        return now, months, units, 1, 1 if repetitions is None else -1 if repetitions == -1 else repetitions or -2
+    if repetitions is None:
+        return date, months, units, 1, 1
+    return date, months, units, 0, -2 if repetitions == 0 or repetitions < -1 else -1 if repetitions == -1 else repetitions - 1
+
+
+def due_after(series: Series, now: int, settings: Settings) -> int | None:
+    """Return the first time of the series that is later than ``now``; None where there is none."""
+    anchor, months, units, number, last = series
+    if last < -1 or (last >= 0 and number > last):
+        return None
+    longest = months * MONTH * settings.units_per_second + units
+    if longest > 0:
+        number = max(number, (now - anchor) // longest)
+    while last == -1 or number <= last:
+        due = add_months(anchor, months * number, settings) if months else anchor
+        due += units * number
+        if due > now:
+            return due
+        if longest <= 0:
+            return None
+        number += 1
+    return None
+
+
+__all__ = ["Schedules", "Series", "due_after"]
