@@ -16,7 +16,7 @@ from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.expressions.type_names import find_event_type
 from epl.analysis.filters.lookup import bind_filters, plan_filter
 from epl.catalog import Catalog
-from epl.errors import EplUnsupportedError, EplValidationError
+from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.streams import SourcePlan, StorePlan, StreamPlan
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused, check_chain, merge_groups
