@@ -49,7 +49,7 @@ def explain_query(plan: QueryPlan) -> str:
 
 def _streams_of_query(body: BodyPlan) -> Streams:
     if isinstance(body, UpdateQueryPlan):
-        return [of(body.window.name), of("initial")]
+        return [of(body.store.name), of("initial")]
     if not isinstance(body, SelectQueryPlan) or len(body.streams) < 2:
         return [plain]
     return [of(stream.alias or stream.event_type.name) for stream in body.streams]

@@ -12,6 +12,7 @@ from epl.plan.lookups import LookupPlan
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import BodyPlan, InsertPlan
 from epl.plan.streams import NamedWindow, StreamPlan
+from epl.plan.tables import Table
 from epl.value_types import ValueType
 
 
@@ -46,7 +47,7 @@ class SelectQueryPlan(BodyPlan):
 
 @attrs.frozen(kw_only=True)
 class NewRowPlan:
-    """A row to be inserted: its columns as a row of ``row_type``, and how that fills one of the window's."""
+    """A row to be inserted: its columns as a row of ``row_type``, and how that fills one of the window's or table's."""
 
     row_type: EventType
     columns: tuple[TypedExpression, ...]
@@ -57,7 +58,7 @@ class NewRowPlan:
 class InsertQueryPlan(BodyPlan):
     """insert into W values …, select …"""
 
-    window: NamedWindow
+    store: NamedWindow | Table
     new_rows: tuple[NewRowPlan, ...]
 
 
@@ -65,7 +66,7 @@ class InsertQueryPlan(BodyPlan):
 class UpdateQueryPlan(BodyPlan):
     """update W set … where …: assignments read the row as it is by then, and the row as it was (stream 1)."""
 
-    window: NamedWindow
+    store: NamedWindow | Table
     rows: RowsPlan
     assignments: tuple[PropertyAssignment, ...]
 
@@ -74,7 +75,7 @@ class UpdateQueryPlan(BodyPlan):
 class DeleteQueryPlan(BodyPlan):
     """delete from W where …"""
 
-    window: NamedWindow
+    store: NamedWindow | Table
     rows: RowsPlan
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from epl.analysis.statements.annotations import unknown_in_module, warning_of
 from epl.analysis.statements.modules import analyse_module
 from epl.catalog import Catalog, Variable
-from epl.errors import AlreadyDeclaredError, EplDeploymentError, EplError, EplValidationError, EplWarning
+from epl.errors import AlreadyDeclaredError, EplDeploymentError, EplError, EplRuntimeError, EplValidationError, EplWarning
 from epl.event_types import EventType
 from epl.functions.registry import FunctionRegistry
 from epl.functions.user import import_python
@@ -20,7 +20,7 @@ from epl.syntax import Module
 from runtime.api.deployment import Deployment
 from runtime.api.plan_cache import parsed
 from runtime.api.preconditions import check_preconditions, first_use, locate, names_in, sees
-from runtime.api.queries import planned_query, query_of
+from runtime.api.queries import fill, planned_query, query_of
 from runtime.api.substitution_parameters import check_all_used, parameters_of
 from runtime.build import prepare
 from runtime.event_loop.loop import EventLoop
@@ -28,6 +28,7 @@ from runtime.expressions import Environment, compile_expression
 from runtime.expressions.environment import Cell, HistoricalSources
 from runtime.state.runtime_state import Counts
 from runtime.statements.query import Query
+from runtime.statements.query_rows import Stores
 from runtime.statements.statement import Listener, Statement, StatementHost
 from runtime.stores.table import TableStore
 from runtime.stores.variables import VariableCell
@@ -192,6 +193,14 @@ class Deployer:
             functions=self._functions, variables=self._variables, clock=self._core.clock, parameters=parameters, settings=self._settings,
             historical=self._historical, tables=self._tables, parameter_cells=cells or {},
         )
+
+    def fill(self, name: str, frame: Any) -> int:
+        """See Runtime.fill."""
+        catalog = self.catalog()
+        declared = catalog.named_windows.get(name) or catalog.tables.get(name)
+        if declared is None:
+            raise EplRuntimeError(f"A named window or table '{name}' has not been declared")
+        return fill(self._core, Stores(self._core.stores, self._tables), declared, frame)
 
     def query(self, query: str | QueryPlan, *, prepared: bool) -> Query:
         """Return a fire-and-forget query, compiled; raise EplError."""

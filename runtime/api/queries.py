@@ -12,6 +12,7 @@ from epl.parse import parse_query
 from epl.plan.explain import explain_query
 from epl.plan.queries import QueryPlan
 from epl.plan.streams import NamedWindow
+from epl.plan.tables import Table
 from epl.value_types import ValueType
 from runtime.api.error_reports import without_engine_frames
 from runtime.conversion.from_python import WrongValue, coercion
@@ -20,8 +21,8 @@ from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment
 from runtime.historical.static_table import arrow_of
 from runtime.statements.query import ParameterCell, Query
-from runtime.statements.query_changes import Change
-from runtime.statements.query_rows import store_in
+from runtime.statements.query_changes import insertion
+from runtime.statements.query_rows import Stores
 from windows.event import Event
 
 if TYPE_CHECKING:
@@ -137,16 +138,17 @@ def planned_query(text: str, catalog: Catalog) -> QueryPlan:
     return analyse_query(parse_query(text), text, catalog)
 
 
-def fill(core: EventLoop, window: NamedWindow, frame: Any) -> int:
+def fill(core: EventLoop, stores: Stores, declared: NamedWindow | Table, frame: Any) -> int:
     """Insert the rows of a frame, every value checked; return how many. See Runtime.fill."""
     from runtime.conversion.batch_order import Options, part_of  # brings Arrow
     from runtime.conversion.from_columns import events_of
 
     units = core.settings.units_per_second
-    table = arrow_of(frame, window.name) if type(frame).__module__.startswith("pyspark.") else frame
-    part = part_of(window.event_type, table, Options(), core.clock.now, units)
-    rows = events_of(window.event_type, part.columns, units)
-    Change(store_in(core.stores, window), rows, (), rows).make(core)
+    event_type = declared.plain_type if isinstance(declared, Table) else declared.event_type
+    table = arrow_of(frame, declared.name) if type(frame).__module__.startswith("pyspark.") else frame
+    part = part_of(event_type, table, Options(), core.clock.now, units)
+    rows = events_of(event_type, part.columns, units)
+    insertion(stores[declared], rows).make(core)
     return len(rows)
 
 

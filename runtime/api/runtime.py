@@ -19,7 +19,7 @@ from runtime.api.deployer import Deployer
 from runtime.api.deployment import Deployment
 from runtime.api.error_reports import explained, without_engine_frames
 from runtime.api.plan_cache import parsed
-from runtime.api.queries import Parameters, PreparedQuery, QueryRows, fill, planned_query
+from runtime.api.queries import Parameters, PreparedQuery, QueryRows, planned_query
 from runtime.api.registry import Registry
 from runtime.api.restore import Provided
 from runtime.api.restore import restore as restored
@@ -400,11 +400,12 @@ class Runtime(Registry):
 
     @without_engine_frames
     def query(self, query: str | QueryPlan, parameters: Parameters = ()) -> QueryRows:
-        """Run a fire-and-forget query and return its rows: select, insert into, update or delete on named windows; select also on databases
-        and static tables, or without from clause.
+        """Run a fire-and-forget query and return its rows: select, insert into, update or delete on named windows and tables; select also
+        on databases and static tables, or without from clause.
 
         ``parameters``: values of ``?`` by name or position (from 1), or in order. What a query changes has reached consumers and listeners
-        when it returns; the result is the rows that it has inserted, changed or deleted. Raises EplError; nothing has changed then.
+        when it returns; the result is the rows that it has inserted into a window, changed or deleted there. Raises EplError; nothing has
+        changed then.
         """
         with self.lock:
             return self._prepared(query, prepared=False).execute(parameters)
@@ -422,17 +423,14 @@ class Runtime(Registry):
 
     @without_engine_frames
     def fill(self, name: str, frame: Any) -> int:
-        """Insert the rows of a frame into a named window, all of them at once, as an insert query does; return how many.
+        """Insert the rows of a frame into a named window or table, all of them at once, as an insert query does; return how many.
 
-        ``frame``: a pyarrow table or batch, a pandas, Polars or Spark frame (which is collected), with a column for each property. Raise
-        EplRuntimeError naming column, row and value where it does not fit; nothing has been inserted then.
+        ``frame``: a pyarrow table or batch, a pandas, Polars or Spark frame (which is collected), with a column for each property but
+        aggregations. Raise EplRuntimeError naming column, row and value where it does not fit; nothing has been inserted then.
         """
         with self.lock:
             self._check_open()
-            window = self._deployer.catalog().named_windows.get(name)
-            if window is None:
-                raise EplRuntimeError(f"A named window '{name}' has not been declared")
-            rows = fill(self._core, window, frame)
+            rows = self._deployer.fill(name, frame)
             self._deliver_batches()
             return rows
 

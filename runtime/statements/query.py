@@ -45,9 +45,9 @@ class Query:
         self._core = core
         self._environment = environment
         self._cells = cells
-        body = plan.body
-        self._select = SelectQuery(body, core.stores, prepared=prepared) if isinstance(body, SelectQueryPlan) else None
-        self._changing = None if self._select is not None else CHANGES[type(body)](body, core.stores, prepared=prepared)
+        body, self._stores = plan.body, Stores(core.stores, environment.tables)
+        self._select = SelectQuery(body, self._stores, prepared=prepared) if isinstance(body, SelectQueryPlan) else None
+        self._changing = None if self._select is not None else CHANGES[type(body)](body, self._stores, prepared=prepared)
 
     def run(self, parameters: Mapping[str | int, Any]) -> Sequence[Event]:
         """Run it at this moment; consumers and listeners have had what it changes when it returns."""
@@ -65,8 +65,7 @@ class Query:
         if not subqueries:
             return self._environment
         environment = self._environment.of_instance()
-        stores: Stores = self._core.stores
-        environment.subqueries.extend((plan, QueriedSubquery(plan, stores, environment)) for plan in subqueries)
+        environment.subqueries.extend((plan, QueriedSubquery(plan, self._stores, environment)) for plan in subqueries)
         return environment
 
 

@@ -1,5 +1,5 @@
-"""insert, update and delete as queries. All is evaluated before anything changes: where an expression raises, the window stays as it
-was."""
+"""insert, update and delete as queries. All is evaluated before anything changes: where an expression raises, the window or table stays
+as it was."""
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -7,21 +7,22 @@ from collections.abc import Sequence
 import attrs
 
 from epl.plan.queries import DeleteQueryPlan, InsertQueryPlan, NewRowPlan, UpdateQueryPlan
+from epl.plan.tables import Table
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment
 from runtime.expressions.compiled import compile_row
 from runtime.operators.changes import compile_changes
 from runtime.operators.insert_into import converter
-from runtime.statements.query_rows import Stores, StreamRows, store_in
-from runtime.stores.named_window import NamedWindowStore
+from runtime.statements.query_rows import Store, Stores, StreamRows
+from runtime.stores.table import TableStore
 from windows.event import NO_EVENTS, Event, event_class
 
 
 @attrs.frozen(eq=False)
 class Change:
-    """What a query does to a named window. ``result``: its rows."""
+    """What a query does to a named window or table. ``result``: its rows; those of a table are not among it, as in Esper."""
 
-    store: NamedWindowStore
+    store: Store
     new: Sequence[Event]
     old: Sequence[Event]
     result: Sequence[Event]
@@ -50,7 +51,14 @@ class InsertQuery:
 
     def change(self, environment: Environment) -> Change:
         rows = [_new_row(each, environment) for each in self._plan.new_rows]
-        return Change(store_in(self._stores, self._plan.window), rows, NO_EVENTS, rows)
+        return insertion(self._stores[self._plan.store], rows)
+
+
+def insertion(store: Store, rows: Sequence[Event]) -> Change:
+    """Return the change that inserts events of the window's type, of a table's plain type."""
+    if isinstance(store, TableStore):
+        return Change(store, [store.row_of(row) for row in rows], NO_EVENTS, NO_EVENTS)
+    return Change(store, rows, NO_EVENTS, rows)
 
 
 def _new_row(plan: NewRowPlan, environment: Environment) -> Event:
@@ -63,14 +71,14 @@ class UpdateQuery:
 
     def __init__(self, plan: UpdateQueryPlan, stores: Stores, *, prepared: bool) -> None:
         self._plan, self._stores = plan, stores
-        self._rows = StreamRows(plan.window, (), plan.rows, stores, prepared=prepared)
+        self._rows = StreamRows(plan.store, (), plan.rows, stores, prepared=prepared)
 
     def change(self, environment: Environment) -> Change:
         plan = self._plan
         rows = self._rows.rows(environment)
-        changed_of = compile_changes(plan.assignments, plan.window.event_type, environment, 2, in_turn=True)
+        changed_of = compile_changes(plan.assignments, plan.store.event_type, environment, 2, in_turn=True)
         changed = [changed_of(row, row) for row in rows]
-        return Change(store_in(self._stores, plan.window), changed, rows, changed)
+        return Change(self._stores[plan.store], changed, rows, NO_EVENTS if isinstance(plan.store, Table) else changed)
 
 
 class DeleteQuery:
@@ -78,11 +86,12 @@ class DeleteQuery:
 
     def __init__(self, plan: DeleteQueryPlan, stores: Stores, *, prepared: bool) -> None:
         self._plan, self._stores = plan, stores
-        self._rows = StreamRows(plan.window, (), plan.rows, stores, prepared=prepared)
+        self._rows = StreamRows(plan.store, (), plan.rows, stores, prepared=prepared)
 
     def change(self, environment: Environment) -> Change:
         rows = self._rows.rows(environment)
-        return Change(store_in(self._stores, self._plan.window), NO_EVENTS, rows, rows)
+        store = self._plan.store
+        return Change(self._stores[store], NO_EVENTS, rows, NO_EVENTS if isinstance(store, Table) else rows)
 
 
-__all__ = ["Change", "DeleteQuery", "InsertQuery", "UpdateQuery"]
+__all__ = ["Change", "DeleteQuery", "InsertQuery", "UpdateQuery", "insertion"]

@@ -8,12 +8,13 @@ import attrs
 
 from epl.errors import EplDeploymentError
 from epl.event_types import EventType
-from epl.plan.expressions import TypedExpression
-from epl.plan.historical import historical_of
+from epl.plan.expressions import StreamProperty, TypedExpression
+from epl.plan.historical import historical_of, stored_table_of
 from epl.plan.lookups import IndexPlan, LookupPlan
 from epl.plan.queries import RowsPlan
 from epl.plan.streams import NamedWindow, StreamPlan, store_of
 from epl.plan.subqueries import SubqueryPlan, without_index
+from epl.plan.tables import Table
 from runtime.aggregation.grouped import build_aggregator
 from runtime.expressions import Environment, compile_predicate
 from runtime.expressions.compiled import compile_row
@@ -22,19 +23,28 @@ from runtime.operators.subquery_answers import Answer, answer_of
 from runtime.stores.indexes import HashIndex, IndexedRows
 from runtime.stores.lookup import LookUp, compile_lookup
 from runtime.stores.named_window import NamedWindowStore
+from runtime.stores.table import TableStore
 from windows.event import NO_EVENTS, Event
 
 Test = Callable[..., bool]
-Stores = Mapping[EventType, Any]
+Store = NamedWindowStore | TableStore
 
 
-def store_in(stores: Stores, window: NamedWindow) -> NamedWindowStore:
-    """Return the rows of a named window; raise EplDeploymentError where it has been undeployed."""
-    store: NamedWindowStore | None = stores.get(window.event_type)
-    if store is None:
-        raise EplDeploymentError(
-            f"A precondition is not satisfied: Named window '{window.name}' cannot be found", hint="prepare the query again")
-    return store
+class Stores:
+    """The named windows and tables that are there, as they are at any time."""
+
+    def __init__(self, windows: Mapping[EventType, Any], tables: Mapping[Any, Any]) -> None:
+        self._windows, self._tables = windows, tables
+
+    def __getitem__(self, declared: NamedWindow | Table) -> Store:
+        """Return the rows; raise EplDeploymentError where they have been undeployed."""
+        is_table = isinstance(declared, Table)
+        store: Store | None = self._tables.get(declared) if is_table else self._windows.get(declared.event_type)
+        if store is None:
+            raise EplDeploymentError(
+                f"A precondition is not satisfied: {'Table' if is_table else 'Named window'} '{declared.name}' cannot be found",
+                hint="prepare the query again")
+        return store
 
 
 def tests_of(conditions: Iterable[TypedExpression | None], environment: Environment, arity: int) -> list[Test]:
@@ -53,29 +63,30 @@ class StreamRows:
     """The rows of a stream that a query is about. ``prepared``: the query is run more than once, so that an index is worth it."""
 
     def __init__(
-        self, window: NamedWindow, conditions: Sequence[TypedExpression], plan: RowsPlan, stores: Stores, *, prepared: bool
+        self, store: NamedWindow | Table, conditions: Sequence[TypedExpression], plan: RowsPlan, stores: Stores, *, prepared: bool
     ) -> None:
-        self._window, self._conditions, self._plan, self._stores = window, conditions, plan, stores
+        self._store, self._conditions, self._plan, self._stores = store, conditions, plan, stores
         self._prepared = prepared
-        self._known: tuple[NamedWindowStore, int, LookUp] | None = None
+        self._known: tuple[Store, int, LookUp] | None = None
+        self._key = _places_of_key(store, plan.lookup) if isinstance(store, Table) else None
 
     def rows(self, environment: Environment) -> list[Event]:
-        """Return them in the order in which the window iterates; those that an index was created for, in its order."""
-        store, plan = store_in(self._stores, self._window), self._plan
+        """Return them in the order in which the window or table iterates; those that an index was created for, in its order."""
+        store, plan = self._stores[self._store], self._plan
         find = self._look_up(store, plan.lookup, environment)
         if find is None:
             own = plan.lookup.applied if plan.where is None else (plan.where,)
             return passing(store, tests_of((*self._conditions, *own), environment, 1))
         rows = passing(find((None,)), tests_of((*self._conditions, plan.where), environment, 1))
-        if store.in_order or len(rows) < 2 or plan.lookup.named is not None:
-            return rows
-        chosen = dict.fromkeys(rows)
-        return [row for row in store if row in chosen]
+        return rows if plan.lookup.named is not None else list(store.ordered(rows))
 
-    def _look_up(self, store: NamedWindowStore, plan: LookupPlan, environment: Environment) -> LookUp | None:
+    def _look_up(self, store: Store, plan: LookupPlan, environment: Environment) -> LookUp | None:
         """Return the function that looks rows up by an index; None where all rows are read."""
-        if plan.index is None or store.batches:
+        if plan.index is None or (isinstance(store, NamedWindowStore) and store.batches):
             return None
+        if self._key is not None:
+            assert isinstance(store, TableStore)
+            return _by_primary_key(plan, self._key, store, environment)
         if plan.index.unique or plan.index.space:
             return _by_created(plan, plan.index, store, environment)
         queried, known = store.queried, self._known
@@ -89,7 +100,31 @@ class StreamRows:
         return find
 
 
-def _by_created(plan: LookupPlan, index: IndexPlan, store: NamedWindowStore, environment: Environment) -> LookUp | None:
+def _places_of_key(table: Table, plan: LookupPlan) -> list[int] | None:
+    """Return where the values of the primary key are among those that are looked up; None where one is missing."""
+    if plan.index is None or plan.index.ranges or plan.listed or plan.others:
+        return None
+    names = [key.name if isinstance(key, StreamProperty) else None for key in plan.index.hash]
+    keys = [column.name for column in table.keys]
+    return [names.index(key) for key in keys] if keys and sorted(keys) == sorted(map(str, names)) else None
+
+
+def _by_primary_key(plan: LookupPlan, places: Sequence[int], store: TableStore, environment: Environment) -> LookUp:
+    """Return the look-up in the table's own rows by key."""
+    values_of, tests = compile_row(plan.keys, environment, 1), tests_of(plan.conditions, environment, 1)
+    null_safe = plan.null_safe
+
+    def look_up(partial: Sequence[Event | None]) -> Iterable[Event]:
+        values = values_of(None, True, None)
+        if any(value is None and not safe for value, safe in zip(values, null_safe)):
+            return ()
+        row = store.find([values[place] for place in places])
+        return passing(() if row is None else (row,), tests)
+
+    return look_up
+
+
+def _by_created(plan: LookupPlan, index: IndexPlan, store: Store, environment: Environment) -> LookUp | None:
     """Return the look-up by an index that a statement has created and that may refuse rows; once the statement has gone, by a plain one."""
     if index in store.rows.indexes:
         return compile_lookup(plan, store.queried, environment, 1)
@@ -101,15 +136,23 @@ def _by_created(plan: LookupPlan, index: IndexPlan, store: NamedWindowStore, env
 
 def contents_of(stream: StreamPlan, stores: Stores, environment: Environment, arity: int) -> IndexedRows:
     """Return all rows of a stream, for look-ups: in the order in which the window iterates."""
-    source = store_of(stream)
+    source = source_of(stream)
     if source is None:
         historical = historical_of(stream)
         assert historical is not None
         return HistoricalStream(historical, environment, arity).rows((None,) * arity)
-    store = store_in(stores, source.window)
-    if source.conditions:
-        return IndexedRows(passing(store, tests_of(source.conditions, environment, 1)))
-    return store.queried if store.in_order else IndexedRows(store)
+    store = stores[source[0]]
+    if source[1]:
+        return IndexedRows(passing(store, tests_of(source[1], environment, 1)))
+    return store.queried if isinstance(store, TableStore) or store.in_order else IndexedRows(store)
+
+
+def source_of(stream: StreamPlan) -> tuple[NamedWindow | Table, Sequence[TypedExpression]] | None:
+    """Return the named window or table that the stream reads, and its filter; None for any other source."""
+    window, table = store_of(stream), stored_table_of(stream)
+    if window is not None:
+        return window.window, window.conditions
+    return None if table is None else (table.table, table.conditions)
 
 
 class QueriedSubquery:
@@ -159,4 +202,4 @@ def _has_null(rows: IndexedRows, plan: IndexPlan, keys: Sequence[TypedExpression
     return any(None in values_of(row, True, None) for row in rows)
 
 
-__all__ = ["QueriedSubquery", "Stores", "StreamRows", "contents_of", "store_in", "tests_of"]
+__all__ = ["QueriedSubquery", "Store", "Stores", "StreamRows", "contents_of", "source_of", "tests_of"]

@@ -8,13 +8,12 @@ from epl.plan.historical import historical_of
 from epl.plan.joins import DrivePlan, JoinPlan
 from epl.plan.lookups import LookupPlan
 from epl.plan.queries import SelectQueryPlan
-from epl.plan.streams import store_of
 from runtime import result_set
 from runtime.expressions import Environment
 from runtime.historical.stream import HistoricalStream
 from runtime.join.drive import JoinedRow, LookUp, compile_drive
 from runtime.join.loops import chain_of, compile_loops
-from runtime.statements.query_rows import Stores, StreamRows, contents_of, tests_of
+from runtime.statements.query_rows import Stores, StreamRows, contents_of, source_of, tests_of
 from runtime.stores.indexes import IndexedRows
 from runtime.stores.lookup import compile_lookup
 from windows.event import NO_EVENTS, Event
@@ -35,10 +34,10 @@ class SelectQuery:
 
     def __init__(self, plan: SelectQueryPlan, stores: Stores, *, prepared: bool) -> None:
         self._plan, self._stores = plan, stores
-        source = store_of(plan.streams[plan.looked_up]) if plan.streams else None
+        source = source_of(plan.streams[plan.looked_up]) if plan.streams else None
         self._first: StreamRows | None = None
         if source is not None and plan.rows is not None:
-            self._first = StreamRows(source.window, source.conditions, plan.rows, stores, prepared=prepared)
+            self._first = StreamRows(*source, plan.rows, stores, prepared=prepared)
 
     def run(self, environment: Environment) -> Sequence[Event]:
         """Return the rows of the result."""
@@ -74,7 +73,7 @@ class QueriedJoin:
         self._arity = len(plan.streams)
         self._calls: dict[int, HistoricalStream] = {
             number: HistoricalStream(historical, environment, self._arity) for number, stream in enumerate(plan.streams)
-            if (historical := historical_of(stream)) is not None
+            if (historical := historical_of(stream)) is not None and source_of(stream) is None
         }
         self._contents: dict[int, IndexedRows] = {}
 

@@ -127,6 +127,13 @@ class NamedWindowStore:
             self._output.update(new, old)
         self._deltas.add(self._consumers, new, old)
 
+    def ordered(self, rows: Sequence[Event]) -> Sequence[Event]:
+        """Return some of the rows, which are in order of arrival, in the order of the data windows."""
+        if self.in_order or len(rows) < 2:
+            return rows
+        chosen = dict.fromkeys(rows)
+        return [row for row in self if row in chosen]
+
     def __iter__(self) -> Iterator[Event]:
         """The rows in the order of the data windows."""
         return iter(self._chain)

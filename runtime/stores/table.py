@@ -13,6 +13,7 @@ from runtime.aggregation.grouped import Aggregator, key_from_state, key_to_state
 from runtime.aggregation.keys import key_of
 from runtime.aggregation.state_shapes import key_shape, state_shape
 from runtime.expressions import Environment
+from runtime.stores.queried_rows import QueriedRows
 from runtime.stores.table_rows import TableRow, TableRows, row_class
 from windows.event import NO_EVENTS, Event
 from windows.keys import bucket_order, hash_of_keys, values_of_key
@@ -45,6 +46,7 @@ class TableStore:
         self._fields = self._row_class.fields
         self._key_fields = [self._fields[place] for place in self._key_places]
         self._rows: TableRows | None = None
+        self._queried: QueriedRows | None = None
         self._check_key = key_shape(types) if types else compiled(ANYTHING)
         self._check_row = compiled(tuple(_shape(column) for column in table.columns))
 
@@ -96,10 +98,12 @@ class TableStore:
         """Insert a row. Raise EplRuntimeError where there is one of its key."""
         self.change((self.row_of(event),), NO_EVENTS)
 
-    def change(self, new: Sequence[Event], old: Sequence[Event], *, silent: bool = False) -> None:
-        """Let rows enter and others leave. Raise EplRuntimeError, and change nothing, where two rows would have one key."""
-        if not (new or old):
-            return
+    def check(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        """Raise EplRuntimeError where two rows would have one key."""
+        self._keys(new, old)
+
+    def _keys(self, new: Sequence[Event], old: Sequence[Event]) -> tuple[dict[Key, Any], set[Key]]:
+        """What enters by its keys, and the keys of what leaves."""
         by_key, leaving = self.by_key, {self.key_of(row) for row in old}
         entering: dict[Key, Any] = {}
         for row in new:
@@ -107,6 +111,14 @@ class TableStore:
             if key in entering or (key in by_key and key not in leaving):
                 raise self._violated(key)
             entering[key] = row
+        return entering, leaving
+
+    def change(self, new: Sequence[Event], old: Sequence[Event], *, silent: bool = False) -> None:
+        """Let rows enter and others leave. Raise EplRuntimeError, and change nothing, where two rows would have one key."""
+        if not (new or old):
+            return
+        by_key = self.by_key
+        entering, leaving = self._keys(new, old)
         self.changed()
         for key in leaving:
             if key not in entering:
@@ -132,6 +144,23 @@ class TableStore:
         if self._rows is None:
             self._rows = TableRows(tuple(self.by_key.values()), self.__iter__)
         return self._rows
+
+    @property
+    def queried(self) -> QueriedRows:
+        """The rows, for queries."""
+        if self._queried is None:
+            self._queried = QueriedRows(self.rows)
+        return self._queried
+
+    def ordered(self, rows: Sequence[Event]) -> Sequence[Event]:
+        """Return some of the rows in the order in which the table is iterated."""
+        if len(rows) < 2:
+            return rows
+        return [row for _, row in bucket_order({self.key_of(row): (None, row) for row in rows}, self._hash_of_key, self._peak)]
+
+    def find(self, key: Sequence[Any]) -> Event | None:
+        """Return the row with these values of the primary key."""
+        return self.by_key.get(self._key(*key))
 
     def __iter__(self) -> Iterator[Event]:
         """The rows as a Java hash map has them, where its order is known."""

@@ -86,6 +86,8 @@ def _plan(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], cat
         return InsertPlan(target=_variant_target(target, row_type), stream=stream)
     if own_event and row_type.is_a(target):
         return InsertPlan(target=target, stream=stream)
+    if not target.properties and all(is_null(prop.type) for prop in row_type.properties.values()):
+        return InsertPlan(target=target, stream=stream, same=False)
     if clause.target in catalog.named_windows and target.kind != "bean" and not own_event:
         _check_columns(clause, target, row_type, columns)
     return _populate(clause, target, row_type, columns, stream, own_event)

@@ -10,11 +10,12 @@ from epl.analysis.clauses.inserts import insert_columns, plan_insert
 from epl.analysis.clauses.property_assignments import analyse_property_assignment
 from epl.analysis.clauses.selection import Target, analyse_selection
 from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.analysis.statements.queries.parts import bind_where, indexes_of, plan_rows, window_of
+from epl.analysis.statements.queries.parts import bind_where, indexes_of, plan_rows, store_named
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.plan.queries import DeleteQueryPlan, InsertQueryPlan, NewRowPlan, RowsPlan, UpdateQueryPlan
 from epl.plan.streams import NamedWindow
+from epl.plan.tables import Table
 from epl.syntax import (
     Expression,
     FafDelete,
@@ -39,12 +40,12 @@ def analyse_insert_query(statement: Statement, body: InsertValues | Select, cata
         raise EplValidationError(f"Failed to find named window or table '{clause.target}'", span=clause.span)
     if clause.precedence is not None:
         raise EplValidationError("Fire-and-forget insert-queries do not allow event-precedence", span=clause.span)
-    window = window_of(clause.target, catalog, clause.span)
+    store = store_named(clause.target, catalog, clause.span)
     if isinstance(body, Select):
         rows: Iterable[NewRowPlan] = (_new_row(clause, body.items, statement, catalog),)
     else:
-        rows = _rows_of_values(body, clause, window, statement, catalog)
-    return InsertQueryPlan(output_type=window.event_type, window=window, new_rows=tuple(rows))
+        rows = _rows_of_values(body, clause, store, statement, catalog)
+    return InsertQueryPlan(output_type=store.event_type, store=store, new_rows=tuple(rows))
 
 
 def _check_select(select: Select) -> None:
@@ -59,11 +60,11 @@ def _check_select(select: Select) -> None:
 
 
 def _rows_of_values(
-    body: InsertValues, clause: InsertInto, window: NamedWindow, statement: Statement, catalog: Catalog
+    body: InsertValues, clause: InsertInto, store: NamedWindow | Table, statement: Statement, catalog: Catalog
 ) -> Iterator[NewRowPlan]:
     """Yield the rows; without columns, the values are those of the first properties."""
     for number, values in enumerate(body.rows, 1):
-        columns = clause.columns or window.event_type.names[: len(values)]
+        columns = clause.columns or store.event_type.names[: len(values)]
         items = tuple(SelectItem(value, span=value.span) for value in values)
         try:
             yield _new_row(attrs.evolve(clause, columns=columns), items, statement, catalog)
@@ -86,26 +87,28 @@ def _new_row(clause: InsertInto, items: tuple[SelectItem, ...], statement: State
 
 def analyse_update_query(statement: Statement, body: FafUpdate, catalog: Catalog) -> UpdateQueryPlan:
     """Return the plan; assignments also see the row as it was, as ``initial``."""
-    window = window_of(body.target, catalog, body.span)
-    row = ScopeStream(body.alias, window.event_type, has_window=True)
-    before = ScopeStream("initial", window.event_type, outer=True)
+    store = store_named(body.target, catalog, body.span)
+    row = ScopeStream(body.alias, store.event_type, has_window=True)
+    before = ScopeStream("initial", store.event_type, outer=True)
     scope = attrs.evolve(set_scope(catalog, row, statement.declarations), streams=(row, before), prefers_first=True)
-    names = {name for name in (window.name, body.alias) if name is not None}
+    names = {name for name in (store.name, body.alias) if name is not None}
     assignments = tuple(analyse_property_assignment(each, row.event_type, scope, names) for each in body.assignments)
-    rows = _rows(body.where, row, window, statement, catalog)
-    return UpdateQueryPlan(output_type=window.event_type, window=window, rows=rows, assignments=assignments)
+    rows = _rows(body.where, row, store, statement, catalog)
+    return UpdateQueryPlan(output_type=store.event_type, store=store, rows=rows, assignments=assignments)
 
 
 def analyse_delete_query(statement: Statement, body: FafDelete, catalog: Catalog) -> DeleteQueryPlan:
     """Return the plan."""
-    window = window_of(body.target, catalog, body.span)
-    rows = _rows(body.where, ScopeStream(body.alias, window.event_type, has_window=True), window, statement, catalog)
-    return DeleteQueryPlan(output_type=window.event_type, window=window, rows=rows)
+    store = store_named(body.target, catalog, body.span)
+    rows = _rows(body.where, ScopeStream(body.alias, store.event_type, has_window=True), store, statement, catalog)
+    return DeleteQueryPlan(output_type=store.event_type, store=store, rows=rows)
 
 
-def _rows(where: Expression | None, row: ScopeStream, window: NamedWindow, statement: Statement, catalog: Catalog) -> RowsPlan:
+def _rows(
+    where: Expression | None, row: ScopeStream, store: NamedWindow | Table, statement: Statement, catalog: Catalog
+) -> RowsPlan:
     condition = None if where is None else bind_where(where, (row,), statement, catalog)
-    return plan_rows(condition, indexes_of(window, statement, catalog))
+    return plan_rows(condition, indexes_of(store, statement, catalog))
 
 
 __all__ = ["analyse_delete_query", "analyse_insert_query", "analyse_update_query"]

@@ -1,4 +1,4 @@
-"""What the queries have in common: the named window that one reads or changes, and which of its rows it is about."""
+"""What the queries have in common: the named window or table that one reads or changes, and which of its rows it is about."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -16,9 +16,11 @@ from epl.analysis.statements.subquery_numbers import subqueries_in
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.expressions import Equality, Logic, Previous, Prior, TypedExpression
+from epl.plan.historical import stored_table_of
 from epl.plan.queries import RowsPlan
-from epl.plan.streams import NamedWindow
+from epl.plan.streams import NamedWindow, StreamPlan, store_of
 from epl.plan.subqueries import SubqueryPlan
+from epl.plan.tables import Table
 from epl.plan.walk import expressions_of
 from epl.spans import Span
 from epl.syntax import Expression, Select, Statement, TypeFilter
@@ -29,15 +31,19 @@ NO_EVENTS = "On-demand queries require tables or named windows and do not allow 
 NO_AGGREGATION = "An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
 
 
-def window_of(name: str, catalog: Catalog, span: Span | None) -> NamedWindow:
-    """Return the named window of that name; refuse what is none."""
-    if name in catalog.tables:
-        raise EplUnsupportedError("Queries that change tables are not supported yet", span=span)
-    window = catalog.named_windows.get(name)
-    if window is None:
+def store_named(name: str, catalog: Catalog, span: Span | None) -> NamedWindow | Table:
+    """Return the named window or table of that name; refuse what is none."""
+    store = catalog.named_windows.get(name) or catalog.tables.get(name)
+    if store is None:
         source_type(TypeFilter(name, span=span), catalog)
         raise EplValidationError(NO_EVENTS, span=span)
-    return window
+    return store
+
+
+def stored_in(stream: StreamPlan) -> NamedWindow | Table | None:
+    """Return the named window or table that a stream reads; None for any other source."""
+    window, table = store_of(stream), stored_table_of(stream)
+    return window.window if window is not None else None if table is None else table.table
 
 
 def bind_where(where: Expression, streams: Sequence[ScopeStream], statement: Statement, catalog: Catalog) -> TypedExpression:
@@ -75,9 +81,9 @@ def plan_rows(condition: TypedExpression | None, named: NamedIndexes = NO_INDEXE
     return RowsPlan(lookup=lookup, where=condition if any(each not in lookup.applied for each in conditions) else None)
 
 
-def indexes_of(window: NamedWindow, statement: Statement, catalog: Catalog) -> NamedIndexes:
-    """Return the indexes that were created on the window."""
-    return NamedIndexes(catalog.indexes_of(window), preferred_indexes(statement))
+def indexes_of(store: NamedWindow | Table, statement: Statement, catalog: Catalog) -> NamedIndexes:
+    """Return the indexes that were created on a named window or table."""
+    return NamedIndexes(catalog.indexes_of(store), preferred_indexes(statement))
 
 
 def together(conditions: Iterable[TypedExpression]) -> TypedExpression | None:
@@ -108,4 +114,6 @@ def check_subqueries(subqueries: Sequence[SubqueryPlan], span: Span | None) -> N
                 "Contained events and views of a sub-query are not supported in fire-and-forget queries", span=span)
 
 
-__all__ = ["NO_EVENTS", "bind_where", "check_filters", "check_subqueries", "indexes_of", "plan_rows", "together", "window_of"]
+__all__ = [
+    "NO_EVENTS", "bind_where", "check_filters", "check_subqueries", "indexes_of", "plan_rows", "store_named", "stored_in", "together",
+]

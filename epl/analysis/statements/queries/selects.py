@@ -12,7 +12,7 @@ from epl.analysis.expressions.rewriting import replaced
 from epl.analysis.expressions.scope import ScopeStream
 from epl.analysis.lookups.named_indexes import NO_INDEXES
 from epl.analysis.statements.hints import hints_of
-from epl.analysis.statements.queries.parts import NO_EVENTS, bind_where, indexes_of, plan_rows, together
+from epl.analysis.statements.queries.parts import NO_EVENTS, bind_where, indexes_of, plan_rows, stored_in, together
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.expressions import StreamEvent, StreamProperty, TypedExpression
@@ -20,7 +20,7 @@ from epl.plan.historical import MethodPlan, historical_of
 from epl.plan.joins import JoinPlan
 from epl.plan.queries import RowsPlan, SelectQueryPlan
 from epl.plan.result_set import ResultSetPlan
-from epl.plan.streams import StreamPlan, store_of
+from epl.plan.streams import StreamPlan
 from epl.syntax import From, Select, Statement, Stream, StreamWildcard, TypeFilter, Wildcard
 
 
@@ -41,8 +41,8 @@ def analyse_select_query(statement: Statement, select: Select, catalog: Catalog)
     where = None if select.where is None else bind_where(select.where, scopes, statement, catalog)
     rows = _result_set(select, scopes, statement, catalog)
     if len(streams) == 1:
-        source = store_of(streams[0])
-        named = NO_INDEXES if source is None else indexes_of(source.window, statement, catalog)
+        store = stored_in(streams[0])
+        named = NO_INDEXES if store is None else indexes_of(store, statement, catalog)
         return SelectQueryPlan(output_type=rows.output_type, streams=streams, rows=plan_rows(where, named), result_set=rows)
     join, where = _join(from_, on, where, streams, statement)
     number, own_rows = _looked_up(join, streams)
@@ -54,7 +54,7 @@ def _looked_up(join: JoinPlan, streams: tuple[StreamPlan, ...]) -> tuple[int, Ro
     """Return the first stream of an inner join of which an index may answer what must equal constants, and its rows."""
     for drive in () if join.outer else join.drives:
         rows = plan_rows(together(replaced(each, _over_row) for each in drive.conditions))
-        if rows.lookup.index is not None and store_of(streams[drive.stream]) is not None:
+        if rows.lookup.index is not None and stored_in(streams[drive.stream]) is not None:
             return drive.stream, rows
     return 0, None
 
@@ -94,21 +94,27 @@ def _check_stream(stream: Stream, catalog: Catalog) -> None:
             raise EplUnsupportedError("Contained events are not supported in fire-and-forget queries", span=stream.span)
     elif not is_historical(source, catalog):
         raise EplValidationError(NO_EVENTS, span=stream.span)
-    if stream.views:
+    if stream.views and not (isinstance(source, TypeFilter) and source.type_name in catalog.tables):
         raise EplValidationError("Views are not a supported feature of on-demand queries", span=stream.views[0].span)
 
 
 def _streams(from_: From, statement: Statement, catalog: Catalog) -> tuple[tuple[StreamPlan, ...], tuple[ScopeStream, ...]]:
-    bound = [analyse_stream(stream, catalog, statement.declarations) for stream in from_.streams]
+    read = [attrs.evolve(stream, unidirectional=False) for stream in from_.streams]
+    bound = [analyse_stream(stream, catalog, statement.declarations) for stream in read]
     streams, scopes = tuple(plan for plan, _ in bound), tuple(scope for _, scope in bound)
     for stream, written in zip(streams, from_.streams):
         if isinstance(historical_of(stream), MethodPlan):
             raise EplValidationError(NO_EVENTS, span=written.span)
     if len(scopes) > 1:
         scopes = tuple(attrs.evolve(scope, alias=scope.alias or _own_name(written)) for scope, written in zip(scopes, from_.streams))
-    if any(historical_of(stream) is not None for stream in streams):
+    if any(_is_asked(stream) for stream in streams):
         streams = bind_arguments(from_, streams, scopes, catalog, statement.declarations)
     return streams, scopes
+
+
+def _is_asked(stream: StreamPlan) -> bool:
+    """Whether the rows come from a call: not those of a table, which are there."""
+    return historical_of(stream) is not None and stored_in(stream) is None
 
 
 def _own_name(stream: Stream) -> str | None:
@@ -126,7 +132,8 @@ def _join(
     from_: From, on: tuple[tuple[TypedExpression, ...], ...], where: TypedExpression | None, streams: tuple[StreamPlan, ...],
     statement: Statement,
 ) -> tuple[JoinPlan, TypedExpression | None]:
-    reads = {number: call.reads for number, stream in enumerate(streams) if (call := historical_of(stream)) is not None}
+    asked = {number: historical_of(stream) for number, stream in enumerate(streams) if _is_asked(stream)}
+    reads = {number: call.reads for number, call in asked.items() if call is not None}
     return plan_join([join.kind for join in from_.joins], on, where, (), hints_of(statement), reads)
 
 
