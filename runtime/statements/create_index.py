@@ -1,12 +1,13 @@
-"""create index: the statement keeps an index over the rows of a named window."""
+"""create index: the statement keeps an index over the rows of a named window or table."""
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from epl.plan.indexes import CreateIndexPlan
-from epl.plan.streams import NamedWindow
+from epl.plan.tables import Table
 from runtime.operators.operator_context import OperatorContext
 from runtime.stores.named_window import NamedWindowStore
+from runtime.stores.table import TableStore, table_store
 from windows.event import NO_EVENTS, Event
 from windows.protocol import State
 from windows.shape import NOTHING, takes
@@ -17,11 +18,11 @@ class RunningCreateIndex:
 
     def __init__(self, plan: CreateIndexPlan, context: OperatorContext) -> None:
         self._index = plan.index
-        store = plan.index.store
-        assert isinstance(store, NamedWindow)
-        rows: NamedWindowStore = context.core.stores[store.event_type]
-        rows.create_index(plan.index, context.environment)
-        self._rows = rows.rows
+        declared = plan.index.store
+        store: NamedWindowStore | TableStore = (
+            table_store(declared, context.environment) if isinstance(declared, Table) else context.core.stores[declared.event_type])
+        store.create_index(plan.index, context.environment)
+        self._rows = store.rows
 
     def start(self) -> None:
         """Do nothing: the rows are indexed by now."""
@@ -37,7 +38,7 @@ class RunningCreateIndex:
 
     @takes(NOTHING)
     def restore(self, state: State) -> None:
-        """Do nothing: the window has been restored before."""
+        """Do nothing: the window or table has been restored before."""
 
 
 __all__ = ["RunningCreateIndex"]

@@ -1,6 +1,7 @@
 """on T merge W …: rows are inserted, updated and deleted in one delta. All is evaluated before anything changes."""
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from runtime.operators.changes import compile_changes
 from runtime.operators.insert_into import converter, routed
 from runtime.operators.operator_context import OperatorContext
 from runtime.statements.on_window import RunningOnWindow
-from runtime.stores.table import events_of, table_store
+from runtime.stores.table import TableStore, events_of, table_store
 from windows.event import Event, event_class
 
 
@@ -68,8 +69,16 @@ class RunningOnMerge(RunningOnWindow):
     def __init__(self, plan: OnMergePlan, context: OperatorContext) -> None:
         super().__init__(plan, context)
         self._always = plan.always
+        self._updated = {each.property for branch in plan.branches for action in branch.actions for each in action.assignments}
+        if isinstance(self._store, TableStore):
+            self._store.merged.update(self._updated)
         self._matched = [_Branch(branch, plan, context) for branch in plan.branches if branch.matched]
         self._unmatched = [_Branch(branch, plan, context) for branch in plan.branches if not branch.matched]
+
+    def close(self) -> None:
+        super().close()
+        if isinstance(self._store, TableStore):
+            self._store.merged -= Counter(self._updated)
 
     def trigger(self, event: Event) -> None:
         outcome = Outcome()

@@ -1,11 +1,14 @@
 """The rows of a table: plain values, and accumulators that the statements with ``into table`` feed."""
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
-from epl.errors import EplRuntimeError
+from epl.errors import EplDeploymentError, EplRuntimeError
+from epl.plan.expressions import StreamProperty
+from epl.plan.lookups import NamedIndex
 from epl.plan.tables import IntoColumn, IntoTable, Table, TableColumn
 from epl.reprs import brief
 from runtime.aggregation.factory import Arguments, Readers, Row, arguments_of, factory_of
@@ -47,6 +50,8 @@ class TableStore:
         self._key_fields = [self._fields[place] for place in self._key_places]
         self._rows: TableRows | None = None
         self._queried: QueriedRows | None = None
+        self.merged: Counter[str] = Counter()
+        """Columns that merges update, with the number of the merges."""
         self._check_key = key_shape(types) if types else compiled(ANYTHING)
         self._check_row = compiled(tuple(_shape(column) for column in table.columns))
 
@@ -74,6 +79,8 @@ class TableStore:
         row = self.by_key.get(key)
         if row is None:
             row = self._new_of(key)
+            if self._rows is not None and self._rows.restricted:
+                self._rows.check((row,), NO_EVENTS)
             self._add(key, row)
             if self._rows is not None:
                 self._rows.update((row,), NO_EVENTS)
@@ -99,7 +106,7 @@ class TableStore:
         self.change((self.row_of(event),), NO_EVENTS)
 
     def check(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """Raise EplRuntimeError where two rows would have one key."""
+        """Raise EplRuntimeError where two rows would have one key, or an index that was created refuses one."""
         self._keys(new, old)
 
     def _keys(self, new: Sequence[Event], old: Sequence[Event]) -> tuple[dict[Key, Any], set[Key]]:
@@ -111,10 +118,13 @@ class TableStore:
             if key in entering or (key in by_key and key not in leaving):
                 raise self._violated(key)
             entering[key] = row
+        if self._rows is not None and self._rows.restricted:
+            self._rows.check(new, old)
         return entering, leaving
 
     def change(self, new: Sequence[Event], old: Sequence[Event], *, silent: bool = False) -> None:
-        """Let rows enter and others leave. Raise EplRuntimeError, and change nothing, where two rows would have one key."""
+        """Let rows enter and others leave. Raise EplRuntimeError, and change nothing, where two rows would have one key, or an index that
+        was created refuses one."""
         if not (new or old):
             return
         by_key = self.by_key
@@ -144,6 +154,13 @@ class TableStore:
         if self._rows is None:
             self._rows = TableRows(tuple(self.by_key.values()), self.__iter__)
         return self._rows
+
+    def create_index(self, named: NamedIndex, environment: Environment) -> None:
+        """Keep an index until ``rows.drop``; see IndexedRows.create. Merges may not update columns of a unique one, as in Esper."""
+        if named.plan.unique and any(isinstance(key, StreamProperty) and key.name in self.merged for key in named.plan.hash):
+            raise EplDeploymentError(
+                "Failed to deploy: Create-index adds a unique key on columns that are updated by one or more on-merge statements")
+        self.rows.create(named, environment)
 
     @property
     def queried(self) -> QueriedRows:

@@ -239,3 +239,62 @@ def test_indexes_go_with_those_who_asked_for_them() -> None:
     deleting.undeploy()
     created.undeploy()
     assert not rows.indexes and not rows.restricted
+
+
+TABLE = SCHEMA + """@public create table Stock(sku int primary key, shop string, place int, sold count(*));
+    @name('w') @public create index ByShop on Stock(shop); @name('in') insert into Stock select sku, shop, sku as place from Item;
+    @name('into') into table Stock select count(*) as sold from Ask#keepall group by sku;
+    @name('u') on Ask(shop = 'u') as x update Stock as t set shop = 'new' || cast(x.sku, string), place = x.sku where t.shop >= 'm';
+    @name('m') on Ask(shop = 'm') as x merge Stock as t where t.sku = x.sku when matched and t.place = 1 then delete
+        when not matched then insert select x.sku as sku, 'm' as shop, x.sku as place"""
+READING = """@name('c') on Ask select t.sku as sku, t.shop as shop, t.place as place, t.sold as sold from Stock as t order by sku;
+    @name('keys') on Ask as x select t.sku as sku from Stock as t where t.place = x.sku;
+    @name('shops') select t.sku as sku from Ask as x, Stock as t where t.shop = x.shop;
+    @name('q') select (select count(*) from Stock as t where t.place > Ask.sku) as c from Ask"""
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(["put", "ask", "ask u", "ask m"]), st.sampled_from("abz"), st.integers(0, 4)), max_size=20),
+       st.integers(0, 20))
+def test_unique_keys_of_tables(steps: list[tuple[str, str, int]], cut: int) -> None:
+    modules = (TABLE, "@public create unique index Places on Stock(place)", "create index Sorted on Stock(place btree)", READING)
+    whole, other = Shop(*modules), Shop(*modules)
+    answers: tuple[list[Any], list[Any]] = ([], [])
+
+    def listen(shop: Shop, answer: list[Any]) -> None:
+        for name in ("keys", "shops", "q"):
+            shop.runtime.statement(name).add_listener(lambda new, old, s, _: answer.append((s.name, sorted(str(dict(r)) for r in new))))
+
+    for shop, answer in zip((whole, other), answers):
+        listen(shop, answer)
+    for number, (kind, shop, sku) in enumerate(steps):
+        if number == cut:
+            other.runtime = Runtime.restore(other.runtime.snapshot(), on_error=other.note)
+            other.listen()
+            listen(other, answers[1])
+        for each in (whole, other):
+            (each.put if kind == "put" else each.ask)(kind[4:] or shop, sku)
+        rows = whole.calls[-1][0] if whole.calls and kind != "put" else []
+        places = [place for _, _, place, _ in rows]
+        assert len(set(places)) == len(places)
+        if rows and answers[0][-1][0] == "q":
+            assert answers[0][-1] == ("q", [str({"c": sum(place is not None and place > sku for place in places)})])
+    assert (whole.calls, whole.errors, answers[0]) == (other.calls, other.errors, answers[1])
+
+
+def test_what_an_index_on_a_table_refuses_changes_nothing() -> None:
+    shop = Shop(TABLE, "create unique index ByNumber on Stock(place)", READING)
+    shop.put("a", 1)
+    shop.put("z", 2)
+    shop.runtime.deploy("create schema Move(sku int); on Move update Stock as t set place = Move.sku where t.sku = 1")
+    before = [dict(row) for row in shop.runtime.statement("w")]
+    shop.runtime.send("Move", {"sku": 2})
+    shop.ask("x", 7)
+    shop.ask("x", 8)  # a second row without a place
+    assert [message for _, message in shop.errors] == [violation(2), violation("null")]
+    assert list(shop.calls[-1][0]) == [(1, "a", 1, 0), (2, "z", 2, 0), (7, None, None, 1)]
+    assert before == [dict(row) for row in shop.runtime.statement("w")]
+    shop.runtime.send("Move", {"sku": 5})
+    shop.put("n", 9)
+    shop.ask("x", 7)
+    assert shop.calls[-1][0] == [(1, "a", 5, 0), (2, "z", 2, 0), (7, None, None, 2), (9, "n", 9, 0)] and len(shop.errors) == 2

@@ -7,6 +7,7 @@ from itertools import combinations
 import attrs
 
 from epl.analysis.clauses.join_order import Tree, as_path, breadth_first, flattened, inner_orders
+from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes
 from epl.analysis.lookups.planner import conjuncts, plan_lookup
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan import expressions as typed
@@ -20,6 +21,9 @@ On = Sequence[Sequence[TypedExpression]]
 Reads = Mapping[int, frozenset[int]]
 """Historical stream → the streams that its arguments read."""
 NOTHING: frozenset[int] = frozenset()
+Indexes = Mapping[int, NamedIndexes]
+"""The indexes that were created on the rows of a stream, by its number."""
+NO_STREAMS: Indexes = {}
 
 HARMLESS = (
     typed.StreamProperty, typed.PropertyOf, typed.Constant, typed.Parameter, typed.VariableValue, typed.ContextValue, typed.CurrentTime,
@@ -31,29 +35,29 @@ HARMLESS = (
 
 def optional_streams(kinds: Sequence[JoinKind], on: On) -> frozenset[int]:
     """Return the streams of which rows may lack an event."""
-    tree = _Tree(kinds, on, {})
+    tree = _Tree(kinds, on, {}, NO_STREAMS)
     return frozenset().union(*map(tree.optional_from, range(len(kinds) + 1))).difference(tree.required)
 
 
 def plan_join(
     kinds: Sequence[JoinKind], on: On, where: TypedExpression | None, unidirectional: Sequence[int] = (), hints: Container[str] = (),
-    reads: Reads | None = None,
+    reads: Reads | None = None, named: Indexes = NO_STREAMS,
 ) -> tuple[JoinPlan, TypedExpression | None]:
     """Return the plan, and what of ``where`` is still to be evaluated on its rows.
 
     The conditions of an inner join are evaluated where its rows are found. An outer join finds its rows by the on clauses alone, in which
-    null equals null but in those of a historical stream.
+    null equals null but in those of a historical stream. ``named``: the indexes that were created on the rows of a stream.
     """
     reads = reads or {}
     driving = tuple(unidirectional) or _driving(len(kinds) + 1, reads)
     if not any(kind in ("left", "right", "full") for kind in kinds):
         conditions, rest = _steering(where)
         conditions = (*(condition for each in on for condition in each), *conditions)
-        drives = _inner(len(kinds) + 1, driving, conditions, hints, reads)
+        drives = _inner(len(kinds) + 1, driving, conditions, hints, reads, named)
         return JoinPlan(kinds=tuple(kinds), drives=drives, unidirectional=tuple(unidirectional)), rest
     if "comma" in kinds:
         raise EplUnsupportedError("An outer join beside a stream without an on clause is not supported")
-    tree = _Tree(kinds, on, reads)
+    tree = _Tree(kinds, on, reads, named)
     if len(kinds) > 1:
         asking = _asking_outer(len(kinds) + 1, reads)
         tree.check_reads(asking)
@@ -92,12 +96,13 @@ def _steering(where: TypedExpression | None) -> tuple[tuple[TypedExpression, ...
 
 
 def _inner(
-    count: int, driving: Collection[int], conditions: Sequence[TypedExpression], hints: Container[str], reads: Reads
+    count: int, driving: Collection[int], conditions: Sequence[TypedExpression], hints: Container[str], reads: Reads,
+    named: Indexes,
 ) -> tuple[DrivePlan, ...]:
     conditions = (*conditions, *_implied(conditions))
     orders = inner_orders(count, _related(count, conditions), hints)
     return tuple(
-        _drive(stream, _after_reads(stream, orders[stream], reads), conditions) for stream in range(count) if stream in driving
+        _drive(stream, _after_reads(stream, orders[stream], reads), conditions, named) for stream in range(count) if stream in driving
     )
 
 
@@ -113,24 +118,24 @@ def _after_reads(stream: int, tree: Tree, reads: Reads) -> Tree:
     return as_path(stream, known[1:])
 
 
-def _drive(stream: int, tree: Tree, conditions: Sequence[TypedExpression]) -> DrivePlan:
-    steps, used = _inner_steps(stream, frozenset({stream}), tree, conditions)
+def _drive(stream: int, tree: Tree, conditions: Sequence[TypedExpression], named: Indexes) -> DrivePlan:
+    steps, used = _inner_steps(stream, frozenset({stream}), tree, conditions, named)
     own = tuple(c for c in conditions if c.streams == {stream})
     across = tuple(c for c in conditions if c not in used and c not in own)
     if any(_is_navigable(condition) for condition in across):  # looking it up is worth more than the order of rows
-        return _drive(stream, as_path(stream, list(flattened(stream, tree))), conditions)
+        return _drive(stream, as_path(stream, list(flattened(stream, tree))), conditions, named)
     return DrivePlan(stream=stream, steps=steps, conditions=own, across=across)
 
 
 def _inner_steps(
-    stream: int, known: frozenset[int], tree: Tree, conditions: Sequence[TypedExpression]
+    stream: int, known: frozenset[int], tree: Tree, conditions: Sequence[TypedExpression], named: Indexes
 ) -> tuple[tuple[JoinStep, ...], list[TypedExpression]]:
     """The steps after a stream, and the conditions that they test."""
     steps, used = [], []
     for sought in tree[stream]:
         useful = [c for c in conditions if sought in c.streams and c.streams <= {sought, *known}]
-        then, tested = _inner_steps(sought, known | {sought}, tree, conditions)
-        steps.append(JoinStep(lookup=plan_lookup(useful, sought, known), then=then))
+        then, tested = _inner_steps(sought, known | {sought}, tree, conditions, named)
+        steps.append(JoinStep(lookup=plan_lookup(useful, sought, known, named.get(sought, NO_INDEXES)), then=then))
         used += [*useful, *tested]
     return tuple(steps), used
 
@@ -176,8 +181,9 @@ class _Tree:
     ``in_turn``: see JoinPlan.
     """
 
-    def __init__(self, kinds: Sequence[JoinKind], on: On, reads: Reads) -> None:
+    def __init__(self, kinds: Sequence[JoinKind], on: On, reads: Reads, named: Indexes) -> None:
         self._reads = reads
+        self._named = named
         self.in_turn = any(reads.values())
         self.conditions: dict[frozenset[int], tuple[TypedExpression, ...]] = {}
         self._optional: set[tuple[int, int]] = set()
@@ -214,7 +220,7 @@ class _Tree:
         children = sorted(tree[stream], key=lambda child: (stream, child) in self._optional)
         return tuple(
             JoinStep(
-                lookup=plan_lookup(self.conditions[frozenset((stream, child))], child, {stream}),
+                lookup=plan_lookup(self.conditions[frozenset((stream, child))], child, {stream}, self._named.get(child, NO_INDEXES)),
                 optional=(stream, child) in self._optional, then=self._below(child, tree),
             )
             for child in children

@@ -18,7 +18,7 @@ from epl.analysis.expressions.operators import equatable
 from epl.analysis.expressions.properties import Read, missing, path_of, reads
 from epl.analysis.expressions.rewriting import replaced
 from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes
+from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes, named_indexes
 from epl.analysis.lookups.planner import conjuncts, plan_lookup
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf
@@ -199,10 +199,9 @@ class _Subquery:
 
         where = None if plan.where is None else replaced(plan.where, replace)
         columns = tuple(replaced(column, replace) for column in plan.columns)
-        source = store_of(plan.stream)
-        named = NO_INDEXES
-        if source is not None and source.shared:
-            named = NamedIndexes(self.scope.catalog.indexes_of(source.window), self.node.preferred)
+        source, table = store_of(plan.stream), stored_table_of(plan.stream)
+        store = table.table if table is not None else source.window if source is not None and source.shared else None
+        named = NO_INDEXES if store is None else named_indexes(store, self.scope.catalog, self.node.preferred)
         try:
             lookup = None if plan.running else _lookup(plan, where, 1 + len(read), named)
         except StatementRefusal as refusal:

@@ -10,24 +10,29 @@ import attrs
 
 from epl.analysis.expressions.binding import StatementRefusal
 from epl.analysis.lookups.conditions import Condition, EqualKey, ListKey, RangeKey, SpaceKey
+from epl.catalog import Catalog
 from epl.plan.expressions import StreamProperty, TypedExpression
-from epl.plan.lookups import NamedIndex
+from epl.plan.lookups import IndexPlan, NamedIndex
+from epl.plan.streams import NamedWindow
+from epl.plan.tables import Table
 
 BUST = "bust"
 
 
 @attrs.frozen
 class NamedIndexes:
-    """Those of a window or table. ``preferred``: the names in ``@Hint('index(a, b, bust)')``, of which the first that answers is taken;
-    after ``bust`` no other may be."""
+    """Those of a window or table. ``primary``: that of a table's own key, which takes part in the choice. ``preferred``: the names in
+    ``@Hint('index(a, b, bust)')``, of which the first that answers is taken; after ``bust`` no other may be."""
 
     indexes: tuple[NamedIndex, ...] = ()
     preferred: tuple[str, ...] = ()
+    primary: NamedIndex | None = None
 
     def choose(self, conditions: Sequence[Condition]) -> NamedIndex | None:
         """Return the index that answers; None where none does. Raise EplValidationError where the hint says so."""
         keys = _Keys(conditions)
-        answering = [index for index in self.indexes if keys.answered_by(index)]
+        every = self.indexes if self.primary is None else (self.primary, *self.indexes)
+        answering = [index for index in every if keys.answered_by(index)]
         for name in self.preferred:
             if name.lower() == BUST:
                 raise StatementRefusal("Failed to plan index access, index hint busted out")
@@ -70,6 +75,16 @@ def _names(keys: Iterable[TypedExpression]) -> list[str]:
     return [key.name if isinstance(key, StreamProperty) else str(key) for key in keys]
 
 
+def named_indexes(store: NamedWindow | Table, catalog: Catalog, preferred: tuple[str, ...] = ()) -> NamedIndexes:
+    """Return the indexes of a window or table, as those of the catalog."""
+    return NamedIndexes(catalog.indexes_of(store), preferred, _primary(store) if isinstance(store, Table) and store.keys else None)
+
+
+def _primary(table: Table) -> NamedIndex:
+    keys = tuple(StreamProperty(type=column.type, stream=0, name=column.name) for column in table.keys)
+    return NamedIndex(name=table.name, store=table, plan=IndexPlan(hash=keys, unique=True), columns=())
+
+
 NO_INDEXES = NamedIndexes()
 
-__all__ = ["NO_INDEXES", "NamedIndexes"]
+__all__ = ["NO_INDEXES", "NamedIndexes", "named_indexes"]

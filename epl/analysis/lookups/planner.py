@@ -79,22 +79,25 @@ class _Choice:
     def _by_named(self, named: NamedIndex) -> LookupPlan:
         """Look up by an index that was created and answers."""
         index = named.plan
+        own = None if named is self._named.primary else named
+        if own is None:  # no statement has created it
+            index = attrs.evolve(index, unique=False)
         for condition in self._conditions if index.space else ():
             space = condition.lookup
             if isinstance(space, SpaceKey) and space.keys == index.space:
                 self._look_up(condition)
-                return self._planned(index=index, named=named, keys=space.values)
+                return self._planned(index=index, named=own, keys=space.values)
         equal = [each for key in index.hash for each in self._equalities(key)]
         if len(equal) < len(index.hash):
             condition, values = next(
                 (c, c.lookup.values) for c in self._conditions if isinstance(c.lookup, ListKey) and (c.lookup.key,) == index.hash)
             self._look_up(condition)
-            return self._planned(index=index, named=named, keys=values, listed=True)
+            return self._planned(index=index, named=own, keys=values, listed=True)
         bounds, used = self._bounds(index.ranges[0]) if index.ranges else (None, [])
         for condition in (*(c for c, _ in equal), *used):
             self._look_up(condition)
         return self._planned(
-            index=index, named=named, keys=tuple(each.value for _, each in equal), null_safe=tuple(each.null_safe for _, each in equal),
+            index=index, named=own, keys=tuple(each.value for _, each in equal), null_safe=tuple(each.null_safe for _, each in equal),
             bounds=() if bounds is None else (bounds,))
 
     def _equalities(self, key: TypedExpression) -> list[tuple[Condition, EqualKey]]:

@@ -1,6 +1,8 @@
 """create index: the window or table, the columns, and what they may be."""
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import attrs
 
 from epl.analysis.expressions.bind import bind_in_clause, column_name
@@ -11,7 +13,6 @@ from epl.analysis.lookups.conditions import HASHED, SORTED, kind_of
 from epl.analysis.statements.subquery_numbers import has_subqueries
 from epl.catalog import Catalog
 from epl.errors import AlreadyDeclaredError, EplUnsupportedError, EplValidationError
-from epl.event_types import EventType
 from epl.functions.spatial import METHODS
 from epl.plan.expressions import (
     DynamicProperty,
@@ -47,40 +48,47 @@ def analyse_create_index(statement: Statement, catalog: Catalog, name: str) -> C
     """Return the plan of the index, which look-ups of statements that follow may use."""
     body = statement.body
     assert isinstance(body, CreateIndex)
-    if body.target in catalog.tables:
-        raise EplUnsupportedError("Indexes on tables are not supported yet", span=body.span)
-    window = catalog.named_windows.get(body.target)
-    if window is None:
+    store = catalog.named_windows.get(body.target) or catalog.tables.get(body.target)
+    if store is None:
         raise EplValidationError(f"A named window or table by name '{body.target}' does not exist", span=body.span)
+    if isinstance(store, Table) and not store.keys:
+        raise EplValidationError("Tables without primary key column(s) do not allow creating an index", span=body.span)
     scope = Scope(
-        catalog, (ScopeStream(None, window.event_type, has_window=True),), clause=COLUMN, declarations=statement.declarations,
+        catalog, (ScopeStream(None, store.event_type, has_window=True),), clause=COLUMN, declarations=statement.declarations,
         aggregation_refusal="Aggregation functions may not be used within create-index")
-    index = _Columns(body, scope, window.event_type).index(window)
+    index = _Columns(body, scope, store).index()
     _check_new(index, body, catalog)
     return CreateIndexPlan(output_type=None, index=index)
 
 
 def _check_new(index: NamedIndex, body: CreateIndex, catalog: Catalog) -> None:
-    if index.key in catalog.indexes:
+    if index.key in catalog.indexes or (isinstance(index.store, Table) and index.name == index.store.name):
         raise AlreadyDeclaredError(f"An index by name '{index.name}' already exists", "index", index.name, span=body.span)
-    if any(other.columns == index.columns for other in catalog.indexes_of(index.store)):
+    others = [other.columns for other in catalog.indexes_of(index.store)]
+    if isinstance(index.store, Table):
+        others.append(("unique", *(key.name for key in index.store.keys), "btree"))
+    if index.columns in others:
         raise EplValidationError("An index for the same columns already exists", span=body.span)
 
 
 class _Columns:
-    """The columns of one statement, bound to the rows of ``event_type``."""
+    """The columns of one statement, bound to the rows of a window or table."""
 
-    def __init__(self, body: CreateIndex, scope: Scope, event_type: EventType) -> None:
+    def __init__(self, body: CreateIndex, scope: Scope, store: NamedWindow | Table) -> None:
         self._body = body
         self._scope = scope
-        self._type = event_type
+        self._store = store
+        names: Collection[str] = store.event_type.properties
+        if isinstance(store, Table):
+            names = {column.name for column in store.columns if column.aggregation is None}
+        self._names = names
 
-    def index(self, store: NamedWindow | Table) -> NamedIndex:
+    def index(self) -> NamedIndex:
         body = self._body
         for column in body.columns:
             self._check_kind(column)
         if any(_kind(column) not in KINDS for column in body.columns):
-            return self._spatial(store)
+            return self._spatial()
         hashed: dict[str, TypedExpression] = {}
         ranges: dict[str, TypedExpression] = {}
         for column in body.columns:
@@ -92,7 +100,7 @@ class _Columns:
             raise EplValidationError("Combination of unique index with btree (range) is not supported", span=body.span)
         plan = IndexPlan(hash=tuple(hashed.values()), ranges=tuple(ranges.values())[:1], unique=body.unique)
         columns = ("unique" if body.unique else "", *hashed, "btree", *ranges)
-        return NamedIndex(name=body.name, store=store, plan=plan, columns=columns, ranges=tuple(ranges.values()))
+        return NamedIndex(name=body.name, store=self._store, plan=plan, columns=columns, ranges=tuple(ranges.values()))
 
     def _check_kind(self, column: IndexColumn) -> None:
         kind = _kind(column)
@@ -114,7 +122,7 @@ class _Columns:
         if not isinstance(written, Chain) or written.root is not None or any(isinstance(each, (Name, Call)) for each in written.links[1:]):
             raise _no_property(text, written)
         link = written.links[0]
-        if isinstance(link, Name) and link.name not in self._type.properties:
+        if isinstance(link, Name) and link.name not in self._names:
             if link.name in self._scope.catalog.variables:
                 raise _no_property(text, written)
             raise EplValidationError(f"Property named '{link.name}' not found", span=written.span)
@@ -139,7 +147,7 @@ class _Columns:
 
     # ------------------------------------------------------------------ spatial
 
-    def _spatial(self, store: NamedWindow | Table) -> NamedIndex:
+    def _spatial(self) -> NamedIndex:
         body = self._body
         if any(_kind(column) in KINDS for column in body.columns):
             raise EplValidationError("Combination of hash/btree columns an advanced-type indexes is not supported", span=body.span)
@@ -155,12 +163,12 @@ class _Columns:
         keys = [
             self._coordinate(written, f"Index of type '{kind}' for column {at} that is providing {provides[at]}-values")
             for at, written in enumerate(column.expressions)]
-        if any(not _reads_property(key) for key in keys):
+        if any(not self._reads_property(key) for key in keys):
             raise EplValidationError("Failed to find indexed property", span=column.span)
         region = Region(kind=kind, parameters=self._parameters(kind, column))  # type: ignore[arg-type]
         plan = IndexPlan(space=tuple(keys), region=region, unique=body.unique)
         texts = (column_name(written, self._scope) for written in column.expressions)
-        return NamedIndex(name=body.name, store=store, plan=plan, columns=("unique" if body.unique else "", kind, *texts))
+        return NamedIndex(name=body.name, store=self._store, plan=plan, columns=("unique" if body.unique else "", kind, *texts))
 
     def _coordinate(self, written: Expression, what: str) -> TypedExpression:
         text = column_name(written, self._scope)
@@ -179,6 +187,11 @@ class _Columns:
         if not is_numeric(value.type) or value.type == NUMBER:
             raise EplValidationError(f"{what} expecting type Number but received type {type_name(value.type)}", span=written.span)
         return coordinate_of(value)
+
+    def _reads_property(self, key: TypedExpression) -> bool:
+        """Return whether it reads properties, none of them an aggregation of a table."""
+        read = [node for node in key.walk() if isinstance(node, (StreamProperty, StreamEvent))]
+        return bool(read) and all(isinstance(node, StreamEvent) or node.name in self._names for node in read)
 
     def _parameters(self, kind: str, column: IndexColumn) -> tuple[TypedExpression, ...]:
         arguments = column.arguments
@@ -208,10 +221,6 @@ def _kind(column: IndexColumn) -> str:
 
 def _no_property(text: str, written: Expression) -> EplValidationError:
     return EplValidationError(f"Invalid index expression '{text}'", span=written.span)
-
-
-def _reads_property(key: TypedExpression) -> bool:
-    return any(isinstance(node, (StreamProperty, StreamEvent)) for node in key.walk())
 
 
 __all__ = ["analyse_create_index"]

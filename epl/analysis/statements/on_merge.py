@@ -13,8 +13,10 @@ from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.statements.on_window import WindowTarget, bind_match, window_target
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.plan.expressions import TypedExpression
+from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.on_statements import MergeActionPlan, MergeBranchPlan, OnMergePlan
+from epl.plan.streams import NamedWindow
+from epl.plan.tables import Table
 from epl.syntax import Expression, InsertInto, OnMerge, Select, SelectItem, Statement, StreamWildcard, Wildcard
 from epl.syntax.statements import MergeAction, MergeBranch
 from epl.value_types import is_boolean, is_null
@@ -27,7 +29,7 @@ def analyse_on_merge(statement: Statement, catalog: Catalog, name: str) -> OnMer
     target = window_target(body.target, body.alias, body.trigger, statement, catalog)
     match = bind_match(body.where, target, statement, catalog)
     analysis = _Merge(target, statement, catalog, name)
-    branches = tuple(analysis.branch(branch, number) for number, branch in enumerate(body.branches, 1))
+    branches = tuple(map(analysis.branch, body.branches))
     return OnMergePlan(
         output_type=target.store.event_type, trigger=target.trigger, match=match, branches=branches,
         always=any(branch.matched is None for branch in body.branches))
@@ -40,16 +42,22 @@ class _Merge:
         self._statement = statement
         self._catalog = catalog
         self._name = name
+        self._actions = 0
+        self._unique = _unique_columns(target.store, catalog)
         self._whole = (row, event, ScopeStream("initial", row.event_type, outer=True))
         self._event = (event,)
 
-    def branch(self, branch: MergeBranch, number: int) -> MergeBranchPlan:
+    def branch(self, branch: MergeBranch) -> MergeBranchPlan:
         matched = bool(branch.matched)
         streams = self._whole[:2] if matched else self._event
         condition = None if branch.condition is None else self._condition(branch.condition, streams, matched)
-        place = f"Validation failed in when-{'' if matched else 'not-'}matched (clause {number})"
-        actions = tuple(self._action(action, streams, place) for action in branch.actions)
+        actions = tuple(self._action(action, streams, self._place(matched)) for action in branch.actions)
         return MergeBranchPlan(matched=matched, condition=condition, actions=actions)
+
+    def _place(self, matched: bool) -> str:
+        """Return where the next action is: Esper counts those of all branches."""
+        self._actions += 1
+        return f"Validation failed in when-{'' if matched else 'not-'}matched (clause {self._actions})"
 
     def _condition(self, written: Expression, streams: tuple[ScopeStream, ...], matched: bool) -> TypedExpression:
         """Bind the condition of a branch; raise where one for what is not matched reads the row."""
@@ -91,6 +99,8 @@ class _Merge:
             if not error.message.startswith("Failed to validate assignment"):
                 raise
             raise EplValidationError(f"{place}: {error.message}", span=error.span, hint=error.hint) from error
+        if any(assignment.property in self._unique for assignment in assignments):
+            raise EplValidationError(f"{place}: On-merge statements may not update unique keys of tables", span=action.span)
         return MergeActionPlan(kind="update", where=where, assignments=assignments)
 
     def _where(self, action: MergeAction, streams: tuple[ScopeStream, ...]) -> TypedExpression | None:
@@ -140,6 +150,14 @@ def _wildcards_of_event(
     whole = StreamWildcard(name, span=items[0].span)
     replaced = tuple(attrs.evolve(item, expression=whole) if isinstance(item.expression, Wildcard) else item for item in items)
     return (*streams[:-1], attrs.evolve(event, alias=name)), replaced
+
+
+def _unique_columns(store: NamedWindow | Table, catalog: Catalog) -> set[str]:
+    """Return the columns of a table that are in a unique key."""
+    if not isinstance(store, Table):
+        return set()
+    hashed = [key for index in catalog.indexes_of(store) if index.plan.unique for key in index.plan.hash]
+    return {column.name for column in store.keys} | {key.name for key in hashed if isinstance(key, StreamProperty)}
 
 
 __all__ = ["analyse_on_merge"]

@@ -10,7 +10,7 @@ from epl.analysis.clauses.property_assignments import analyse_property_assignmen
 from epl.analysis.clauses.streams import analyse_trigger
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.analysis.lookups.named_indexes import NamedIndexes
+from epl.analysis.lookups.named_indexes import named_indexes
 from epl.analysis.lookups.planner import conjuncts, plan_lookup
 from epl.analysis.statements.hints import hints_of, preferred_indexes
 from epl.catalog import Catalog
@@ -108,7 +108,7 @@ def bind_match(where: Expression | None, target: WindowTarget, statement: Statem
         return MatchPlan(store=target.store, lookup=LookupPlan(sought=0))
     condition = _where(where, target.scopes, statement, catalog)
     conditions = conjuncts(condition)
-    lookup = plan_lookup(conditions, 0, {1}, NamedIndexes(catalog.indexes_of(target.store), preferred_indexes(statement)))
+    lookup = plan_lookup(conditions, 0, {1}, named_indexes(target.store, catalog, preferred_indexes(statement)))
     whole = all(each in lookup.applied for each in conditions)
     return MatchPlan(store=target.store, lookup=lookup, where=None if whole else condition)
 

@@ -23,8 +23,9 @@ from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import SubqueryRefusal
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.filters.lookup import bind_filters, plan_filter
+from epl.analysis.lookups.named_indexes import NamedIndexes, named_indexes
 from epl.analysis.match_recognize import clause as row_recognition
-from epl.analysis.statements.hints import hints_of, reclaim_of
+from epl.analysis.statements.hints import hints_of, preferred_indexes, reclaim_of
 from epl.analysis.statements.subquery_numbers import has_subqueries
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
@@ -272,8 +273,17 @@ def bind_join(facts: SelectFacts) -> SelectFacts:
         return facts
     driving = unidirectional_streams(from_, facts.streams)
     reads = {number: call.reads for number, stream in enumerate(facts.streams) if (call := historical_of(stream)) is not None}
-    plan, where = plan_join([join.kind for join in from_.joins], facts.on, facts.where, driving, hints_of(facts.statement), reads)
+    plan, where = plan_join(
+        [join.kind for join in from_.joins], facts.on, facts.where, driving, hints_of(facts.statement), reads,
+        table_indexes(facts))
     return attrs.evolve(facts, join=plan, where=where)
+
+
+def table_indexes(facts: SelectFacts) -> dict[int, NamedIndexes]:
+    """Return the indexes of the tables that are joined; those of named windows are not used, as in Esper."""
+    preferred = preferred_indexes(facts.statement)
+    tables = {number: table for number, stream in enumerate(facts.streams) if (table := stored_table_of(stream)) is not None}
+    return {number: named_indexes(table.table, facts.catalog, preferred) for number, table in tables.items()}
 
 
 def check_looking_back(facts: SelectFacts) -> SelectFacts:

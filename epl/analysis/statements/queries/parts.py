@@ -9,7 +9,7 @@ from epl.analysis.clauses.streams import source_type
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import SubqueryRefusal
 from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes
+from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes, named_indexes
 from epl.analysis.lookups.planner import conjuncts, plan_lookup
 from epl.analysis.statements.hints import preferred_indexes
 from epl.analysis.statements.subquery_numbers import subqueries_in
@@ -83,7 +83,7 @@ def plan_rows(condition: TypedExpression | None, named: NamedIndexes = NO_INDEXE
 
 def indexes_of(store: NamedWindow | Table, statement: Statement, catalog: Catalog) -> NamedIndexes:
     """Return the indexes that were created on a named window or table."""
-    return NamedIndexes(catalog.indexes_of(store), preferred_indexes(statement))
+    return named_indexes(store, catalog, preferred_indexes(statement))
 
 
 def together(conditions: Iterable[TypedExpression]) -> TypedExpression | None:
