@@ -14,6 +14,13 @@ SCHEMA = (
 
 K, KG, TU = {"T": "k"}, {"T": "k g"}, {"T": "k", "U": "u"}
 
+W = "create window W#keepall as (k string, n int, x double); insert into W select k, n, x from T; "
+TB = (
+    "create table B(k string primary key, n int, s sum(double), c count(*));"
+    "into table B select sum(x) as s, count(*) as c from T group by k; "
+)
+"""A named window and a table that T fills by k."""
+
 PATTERN = "pattern (A B) define B as B.x > A.x"
 SPLIT: list[tuple[str, dict[str, str]]] = [
     # groups
@@ -125,6 +132,31 @@ SPLIT: list[tuple[str, dict[str, str]]] = [
      "select k, sum(y) as s from J group by k", TU),
     ("insert into A select k as kk, n from T; select irstream a.kk as k, b.y as y from A#time(4 msec) as a, U#time(3 msec) as b "
      "where a.kk = b.u", TU),
+    # named windows
+    (W + "select irstream k, sum(x) as s from W group by k", K),
+    (W + "on U as u delete from W as w where w.k = u.u; select irstream k, n from W", TU),
+    (W + "on U as u update W as w set x = x + 1, n = n + u.g where w.k = u.u; select irstream k, sum(x) as s from W group by k", TU),
+    (W + "on U as u select w.k as k, sum(w.x) as s, count(*) as c from W as w where w.k = u.u and w.n > 0", TU),
+    (W + "on U as u select and delete w.k as k, w.n as n from W as w where w.k = u.u and w.n > u.g order by n limit 1", TU),
+    (W + "on U as u insert into A select u.u as u, w.n as n from W as w where w.k = u.u; select u, sum(n) as s from A group by u", TU),
+    ("create window W#unique(k) as (k string, n int); on T as t merge W as w where w.k = t.k when matched and t.n > 2 then delete "
+     "when matched then update set n = w.n + t.n when not matched then insert select k, n; select irstream k, n from W", K),
+    ("create window W#time(6 msec)#unique(k) as (k string, n int); insert into W select k, n from T; "
+     "select a.u as u, w.n as n from U as a unidirectional, W as w where a.u = w.k", TU),
+    (W + "select u, (select sum(x) from W where k = u.u) as s, exists(select * from W where k = u.u and n > u.g) as e from U as u", TU),
+    ("create window W#groupwin(k)#length(2) as (k string, g int, n int); insert into W select k, g, n from T; "
+     "on U as u delete from W as w where w.k = u.u and w.g = u.g; select irstream k, g, sum(n) as s from W group by k, g",
+     {"T": "k", "U": "u"}),
+    # tables
+    (TB + "select u, B[u].s as s, B[u].c as c from U", TU),
+    (TB + "select a.u as u, b.s as s, b.c as c from U as a unidirectional, B as b where a.u = b.k", TU),
+    (TB + "select u, (select s from B where k = u.u) as s from U as u", TU),
+    (TB + "on U as u delete from B as b where b.k = u.u; on U as u select b.k as k, b.c as c from B as b where b.k = u.u;"
+     "select k, B[k].c as c from T", TU),
+    (TB + "on U as u merge B as b where b.k = u.u when matched then update set n = u.g, c.reset() when not matched then insert select "
+     "u.u as k, u.g as n; select k, B[k].n as n, B[k].c as c, B[k].s as s from T", TU),
+    ("create table B(k string primary key, g int primary key, c count(*)); into table B select count(*) as c from T#time(5 msec) "
+     "group by k, g; select u, g, B[u, g].c as c from U", {"T": "k g", "U": "u g"}),
     # sub-queries
     ("select k, (select sum(y) from U#time(5 msec) where u = t.k) as s from T as t", TU),
     ("select irstream k, (select y from U#unique(u) where u = t.k) as s, n from T#time(3 msec) as t", TU),
@@ -154,6 +186,15 @@ IN_ANY_WAY: list[tuple[str, bool]] = [
 """(module, whether nothing at all is kept)"""
 
 WHOLE: list[tuple[str, str]] = [
+    (W + "on U as u delete from W; select k, sum(x) as s from W group by k", "on … delete"),
+    (W + "on U as u update W as w set k = 'x' where w.k = u.u; select k, sum(x) as s from W group by k", "on … update"),
+    (W + "select sum(x) as s from W", "the aggregation"),
+    ("create window W#length(2) as (k string, n int); insert into W select k, n from T; select k, sum(n) as s from W group by k",
+     "the window #length"),
+    (W + "create window V2#keepall as W insert; select k, sum(x) as s from V2 group by k", "the named window 'V2'"),
+    ("create table One(c count(*)); into table One select count(*) as c from T; select One.c as c from U", "the table 'One'"),
+    (TB + "select B['a'].s as s from U", "the table 'B'"),
+    (TB + "select B.keys() as s from U", "TableKeys"),
     ("select sum(x) as s from T", "the aggregation"),
     ("select k, sum(x) as s from T", "the aggregation sum"),
     ("select k, x, sum(x, group_by: ()) as s from T#time(5 msec) group by k", "the aggregation sum"),

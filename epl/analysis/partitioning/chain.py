@@ -5,12 +5,14 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
+from epl.analysis.partitioning.stores import target_of
 from epl.event_types import EventType
-from epl.plan.on_statements import UpdateIstreamPlan
-from epl.plan.splitting import OnSplitPlan
-from epl.plan.statements import InsertPlan, SelectPlan, StatementPlan
+from epl.plan.named_windows import CreateWindowPlan
+from epl.plan.on_statements import OnSelectPlan, OnWindowPlan, UpdateIstreamPlan
+from epl.plan.statements import BodyPlan, CreateTablePlan, InsertPlan, SelectPlan, StatementPlan
 from epl.plan.streams import FilterPlan, NamedWindow
-from epl.plan.walk import plans_of
+from epl.plan.tables import Table, TableValue
+from epl.plan.walk import expressions_of, plans_of
 
 
 @attrs.frozen
@@ -23,9 +25,22 @@ class Streams:
     @classmethod
     def of(cls, plan: StatementPlan) -> Streams:
         return cls(
-            tuple(part.event_type for part in plans_of(plan.body) if isinstance(part, (FilterPlan, NamedWindow))),
-            tuple(part.target for part in plans_of(plan.body) if isinstance(part, InsertPlan)),
+            (*(part.event_type for part in plans_of(plan.body) if isinstance(part, (FilterPlan, NamedWindow, Table))),
+             *(node.table.event_type for e in expressions_of(plan.body) for node in e.walk() if isinstance(node, TableValue))),
+            (*(target_of(part) for part in plans_of(plan.body) if isinstance(part, InsertPlan)), *_changed(plan.body)),
         )
+
+
+def _changed(body: BodyPlan) -> Iterator[EventType]:
+    """The rows of named windows and tables that a statement has, or writes other than by insert into."""
+    if isinstance(body, CreateWindowPlan):
+        yield body.window.event_type
+    elif isinstance(body, CreateTablePlan):
+        yield body.table.event_type
+    elif isinstance(body, OnWindowPlan) and not (isinstance(body, OnSelectPlan) and not body.delete):
+        yield body.match.store.event_type
+    elif isinstance(body, SelectPlan) and body.result_set.into is not None:
+        yield body.result_set.into.table.event_type
 
 
 def related(one: EventType, other: EventType) -> bool:
@@ -53,7 +68,7 @@ def chain_of(plans: Iterable[StatementPlan], targets: Iterable[StatementPlan]) -
 def _feeding(read: EventType, plans: tuple[StatementPlan, ...], streams: list[Streams]) -> Iterator[int]:
     """The statements that decide over which events of a type there are, and what is in them."""
     for i, (plan, each) in enumerate(zip(plans, streams)):
-        fills = isinstance(plan.body, (SelectPlan, OnSplitPlan)) and any(t.is_a(read) for t in each.fills)
+        fills = any(t.is_a(read) for t in each.fills)
         meddles = isinstance(plan.body, UpdateIstreamPlan) or plan.drop
         if fills or (meddles and any(related(t, read) for t in each.reads)):
             yield i

@@ -65,7 +65,8 @@ class Meeting:
 @attrs.frozen
 class Facts:
     """``reads``: the type whose events come in, None where none do; a statement that reads several streams has facts of each.
-    ``changes``: properties that update istream gives other values. ``meetings``: of rows of several streams, in the facts of the first.
+    ``changes``: properties that are given other values. ``meetings``: of rows of several streams, in the facts of the first. ``stored``:
+    the rows are those of a named window or table, of which none come in from outside.
     """
 
     statement: str
@@ -75,6 +76,7 @@ class Facts:
     changes: frozenset[str] = frozenset()
     stateful: bool = False
     meetings: tuple[Meeting, ...] = ()
+    stored: bool = False
 
 
 class NotPartitionable(Exception):

@@ -45,7 +45,7 @@ def _steps(steps: Sequence[JoinStep]) -> Iterator[JoinStep]:
         yield from _steps(step.then)
 
 
-def _places(node: TypedExpression, streams: Sequence[Collector]) -> Iterator[Place]:
+def places(node: TypedExpression, streams: Sequence[Collector]) -> Iterator[Place]:
     """Yield the property of rows as they came in that an expression over the streams is, if it is one."""
     if may_be_key(node.type):
         for number, stream in enumerate(streams):
@@ -68,7 +68,7 @@ class JoinedRows(Collector):
         self._lasting = [number for number in range(len(streams)) if number not in optional]
         """Streams of which every row has an event: elsewhere a null may stand for rows of any key."""
         pairs = [(one, other) for left, right in equalities(conditions_of(plan))
-                 for one in _places(left, streams) for other in _places(right, streams)]  # fmt: skip
+                 for one in places(left, streams) for other in places(right, streams)]  # fmt: skip
         everywhere = set(range(len(streams)))
         self._classes = [together for together in _together(pairs) if {number for number, _ in together} == everywhere]
         if not self._classes:
@@ -80,8 +80,8 @@ class JoinedRows(Collector):
 
     def demand(self, operator: str, keys: Iterable[TypedExpression]) -> None:
         keys = tuple(keys)
-        places = {place for key in keys for place in _places(key, self.streams) if place[0] in self._lasting}
-        self._classes = [together for together in self._classes if places & together]
+        lasting = {place for key in keys for place in places(key, self.streams) if place[0] in self._lasting}
+        self._classes = [together for together in self._classes if lasting & together]
         if not self._classes:
             texts = ", ".join(expression_text(key) for key in keys)
             raise NotPartitionable(operator, f"no key of its own ({texts}) is one by which the join finds rows, of a stream that each has")
@@ -116,7 +116,7 @@ def subquery_meeting(
     asked = [each.stream for each in node.outer if isinstance(each, StreamEvent)]
     if len(asked) == len(node.outer):
         streams = [inner, *(outer[number] for number in asked)]
-        pairs = [(one, other) for key, value in _looked_up(plan) for one in _places(key, streams) for other in _places(value, streams)]
+        pairs = [(one, other) for key, value in _looked_up(plan) for one in places(key, streams) for other in places(value, streams)]
         for place, number in enumerate(asked, 1):
             candidates = [_way(one, other, place) for one, other in pairs]
             ways = tuple(dict.fromkeys(way for way in candidates if way is not None))
@@ -141,4 +141,4 @@ def _way(one: Place, other: Place, outer: int) -> Way | None:
     return None
 
 
-__all__ = ["JoinedRows", "conditions_of", "equalities", "subquery_meeting"]
+__all__ = ["JoinedRows", "conditions_of", "equalities", "places", "subquery_meeting"]

@@ -131,7 +131,7 @@ def groups_are_steady(stream: StreamPlan, conditions: Sequence[TypedExpression],
     So rows that leave were in, and where the remove stream has groups before they have rows again, aggregations are as new once all
     rows have left.
     """
-    if not stream.windows or not (plan.group_by or plan.aggregations):
+    if not stream.retains or not (plan.group_by or plan.aggregations):
         return
     if any(not c.retains and not c.groups and not c.merges for c in stream.windows):
         raise NotPartitionable("the aggregation", "of values that a window derives it is not known to be local to a key")

@@ -69,7 +69,7 @@ class Graph:
     @property
     def roots(self) -> list[int]:
         """The streams whose events come in from outside."""
-        filled = {id(feed.target) for fact in self.facts for feed in fact.feeds}
+        filled = {id(feed.target) for fact in self.facts for feed in fact.feeds} | {id(fact.reads) for fact in self.facts if fact.stored}
         return [i for i, stream in enumerate(self.streams) if id(stream) not in filled]
 
     def demands(self) -> list[tuple[int, Demand]]:

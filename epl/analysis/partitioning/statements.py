@@ -11,18 +11,28 @@ from epl.analysis.partitioning.meetings import JoinedRows, subquery_meeting
 from epl.analysis.partitioning.operators import contained, groups_are_steady, insertion, previous, refuse_whole_output, result_set, windows
 from epl.analysis.partitioning.paths import Carrying, carried
 from epl.analysis.partitioning.row_patterns import row_recognition
+from epl.analysis.partitioning.stores import accesses, create_table, create_window, into_table, on_store, rows_of, target_of
 from epl.event_types import EventType
 from epl.plan import expressions as typed
 from epl.plan.historical import historical_of
+from epl.plan.indexes import CreateIndexPlan
 from epl.plan.named_windows import CreateWindowPlan
 from epl.plan.on_statements import OnDeletePlan, OnMergePlan, OnSelectPlan, OnSetPlan, OnUpdatePlan, OnWindowPlan, UpdateIstreamPlan
 from epl.plan.result_set import OutputPlan
 from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
-from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateVariablePlan, SelectPlan, StatementPlan
-from epl.plan.streams import NamedWindow, StreamPlan, filter_of
+from epl.plan.statements import (
+    BodyPlan,
+    CreateExpressionPlan,
+    CreateSchemaPlan,
+    CreateTablePlan,
+    CreateVariablePlan,
+    SelectPlan,
+    StatementPlan,
+)
+from epl.plan.streams import StreamPlan, filter_of
 from epl.plan.structs import StructAs
 from epl.plan.subqueries import subqueries_in
-from epl.plan.tables import Table
+from epl.plan.tables import TableValue
 from epl.plan.walk import expressions_of, plans_of
 from epl.settings import Settings
 
@@ -64,9 +74,6 @@ def facts_of(plan: StatementPlan, surroundings: OtherStatements) -> Sequence[Fac
         raise NotPartitionable(plan.kind, "this kind of statement is not known to be local to a key")
     if plan.body.subqueries and not isinstance(plan.body, SelectPlan):
         raise NotPartitionable("the sub-query", "in this kind of statement it is not known to be local to a key")
-    tables = {part.name: part for part in plans_of(plan.body) if isinstance(part, Table)}
-    for name in tables:
-        raise NotPartitionable(f"the table '{name}'", "its rows are one for all statements")
     facts = builder(plan, plan.body, surroundings)
     _check_expressions(plan.body, surroundings)
     return [facts] if isinstance(facts, Facts) else facts
@@ -76,6 +83,8 @@ def _check_expressions(body: BodyPlan, surroundings: OtherStatements) -> None:
     for node in (n for e in expressions_of(body) for n in e.walk()):
         if isinstance(node, typed.Prior):
             raise NotPartitionable("prior", "it counts the events of the stream, whatever their keys")
+        if isinstance(node, TableValue) and isinstance(body, SelectPlan) and not (body.subqueries or body.row_recognition):
+            continue  # its rows meet those of the statement: see ``accesses``
         if type(node) not in PURE:
             raise NotPartitionable(type(node).__name__, "this expression is not known to be local to a key")
         if isinstance(node, typed.VariableValue) and node.name in surroundings.variables:
@@ -90,7 +99,7 @@ def _together(what: str) -> NotPartitionable:
 
 def _stream(stream: StreamPlan, collector: Collector) -> EventType:
     """From the source to downstream of the windows; return the type of the events that come in."""
-    read = filter_of(stream, _together).event_type
+    read = rows_of(stream) or filter_of(stream, _together).event_type
     if read.kind == "variant" or read.any_type:
         raise NotPartitionable("the stream", f"rows of several types meet in the variant stream '{read.name}'")
     if stream.contained is not None:
@@ -100,30 +109,32 @@ def _stream(stream: StreamPlan, collector: Collector) -> EventType:
 
 
 def _select(statement: StatementPlan, plan: SelectPlan, surroundings: OtherStatements) -> Sequence[Facts]:
-    if any(historical_of(stream) is not None for stream in plan.streams):
+    if any(historical_of(stream) is not None and rows_of(stream) is None for stream in plan.streams):
         return [_enrichment(statement, plan)]
-    if plan.result_set.into is not None:
-        raise NotPartitionable("into table", "other statements read the table, whatever their keys")
     sides = [Collector(statement.name) for _ in plan.streams]
     reads = [_stream(stream, side) for stream, side in zip(plan.streams, sides)]
     collector = sides[0] if plan.join is None else JoinedRows(statement.name, plan.join, sides)
     asked = _subqueries(statement, plan, sides, reads)
+    asked += accesses(statement.name, sides, reads, plan.streams, plan.join, plan.where, plan.result_set)
     if plan.row_recognition is not None:
+        if rows_of(plan.streams[0]) is not None:
+            raise NotPartitionable("match_recognize", "over rows that are deleted in any order it is not known to be local to a key")
         row_recognition(plan.row_recognition, plan.streams[0].windows, surroundings.states_limited, collector)
     rows = plan.result_set
     for number, stream in enumerate(plan.streams):
         previous(stream.windows, number, rows, plan.where)
         groups_are_steady(stream, (*expressions_of(plan.join), *expressions_of(plan.where)), rows)
+    into = () if rows.into is None else (into_table(rows.into, rows, collector),)
     result_set(rows, collector)
     if rows.forward is not None:
         for number, side in enumerate(sides):
             side.add_stage(Carrying() if number == rows.forward else Carrying({}))
     target = None
     if plan.insert is not None:
-        target = plan.insert.target
+        target = target_of(plan.insert)
         for side in sides:
             side.add_stage(insertion(plan.insert, rows.output_type))
-    feeds = [() if target is None else (Feed(target, side.stages, joined=len(sides) > 1),) for side in sides]
+    feeds = [into if target is None else (Feed(target, side.stages, joined=len(sides) > 1),) for side in sides]
     if not isinstance(collector, JoinedRows):
         own = [Facts(statement.name, reads[0], tuple(collector.demands), feeds[0], stateful=collector.stateful)]
     else:
@@ -202,7 +213,7 @@ def _branch(branch: SplitBranchPlan, before: tuple[Carrying, ...]) -> Feed:
     if branch.columns is not None:
         collector.add_stage(carried(branch.row_type, branch.columns))
     collector.add_stage(insertion(branch.insert, branch.row_type))
-    return Feed(branch.insert.target, collector.stages)
+    return Feed(target_of(branch.insert), collector.stages)
 
 
 def _update(statement: StatementPlan, plan: UpdateIstreamPlan, surroundings: OtherStatements) -> Facts:
@@ -214,12 +225,10 @@ def _update(statement: StatementPlan, plan: UpdateIstreamPlan, surroundings: Oth
     return Facts(statement.name, read, tuple(collector.demands), changes=changes, stateful=collector.stateful)
 
 
-def _kind(store: NamedWindow | Table) -> str:
-    return "table" if isinstance(store, Table) else "named window"
-
-
-def _on_window(statement: StatementPlan, plan: OnWindowPlan, surroundings: OtherStatements) -> Facts:
-    raise NotPartitionable(f"the {_kind(plan.match.store)} '{plan.match.store.name}'", "its rows are one for all statements")
+def _on_window(statement: StatementPlan, plan: OnWindowPlan, surroundings: OtherStatements) -> Sequence[Facts]:
+    trigger = Collector(statement.name)
+    read = _stream(plan.trigger, trigger)
+    return on_store(statement.name, plan, trigger, read)
 
 
 def _on_set(statement: StatementPlan, plan: OnSetPlan, surroundings: OtherStatements) -> Facts:
@@ -227,7 +236,11 @@ def _on_set(statement: StatementPlan, plan: OnSetPlan, surroundings: OtherStatem
 
 
 def _create_window(statement: StatementPlan, plan: CreateWindowPlan, surroundings: OtherStatements) -> Facts:
-    raise NotPartitionable(f"the named window '{plan.window.name}'", "its rows are one for all statements")
+    return create_window(statement.name, plan)
+
+
+def _create_table(statement: StatementPlan, plan: CreateTablePlan, surroundings: OtherStatements) -> Facts:
+    return create_table(statement.name, plan)
 
 
 def _declaration(statement: StatementPlan, plan: BodyPlan, surroundings: OtherStatements) -> Facts:
@@ -245,6 +258,8 @@ FACTS: Mapping[type[BodyPlan], Callable[[StatementPlan, Any, OtherStatements], F
     OnSetPlan: _on_set,
     CreateSchemaPlan: _declaration,
     CreateWindowPlan: _create_window,
+    CreateTablePlan: _create_table,
+    CreateIndexPlan: _declaration,
     CreateVariablePlan: _declaration,
     CreateExpressionPlan: _declaration,
 }
