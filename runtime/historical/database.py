@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotInTime
 from contextlib import suppress
+from threading import Lock
 from typing import Any, TypeVar
 
 from epl.errors import EplDeploymentError, EplRuntimeError, EplValidationError
@@ -50,8 +51,8 @@ class Database:
             raise ValueError(f"timeout is a number of seconds greater than 0, not {timeout!r}")
         self.name, self.cache, self.max_rows = name, cache, max_rows
         self._connect, self._paramstyle, self._timeout = connect, paramstyle, timeout
-        self._connection: Any = None
-        self._thread: ThreadPoolExecutor | None = None
+        self._session: _Session | None = None
+        self._lock = Lock()
 
     # ------------------------------------------------------------------ for analysis
 
@@ -60,7 +61,7 @@ class Database:
         read."""
         shown = metadata_query or "?".join(query)
         try:
-            columns = self._do(lambda: self._columns(query, metadata_query))
+            columns = self._do(lambda session: self._columns(session, query, metadata_query))
         except EplRuntimeError as error:
             raise EplValidationError(f"Error connecting to database '{self.name}', reason: {error.message}", hint=error.hint) from error
         except Exception as error:
@@ -73,16 +74,16 @@ class Database:
             )
         return EventType(f"{self.name} query", "map", {name: Property(name, kind) for name, kind in columns})
 
-    def _columns(self, query: tuple[str, ...], metadata_query: str | None) -> list[tuple[str, Any]] | None:
-        cursor = self._opened().cursor()
+    def _columns(self, session: _Session, query: tuple[str, ...], metadata_query: str | None) -> list[tuple[str, Any]] | None:
+        cursor = session.opened().cursor()
         try:
             if metadata_query is not None:
                 cursor.execute(metadata_query)
             else:
-                self._execute(cursor, query, [None] * (len(query) - 1))
+                self._execute(session, cursor, query, [None] * (len(query) - 1))
             if not cursor.description:  # no select: what it may have changed is taken back where the connection has transactions
                 with suppress(Exception):
-                    self._connection.rollback()
+                    session.opened().rollback()
                 return None
             types = [described_type(column[1]) for column in cursor.description]
             if metadata_query is not None and OBJECT in types:
@@ -91,7 +92,7 @@ class Database:
             return list(zip([str(column[0]) for column in cursor.description], types, strict=True))
         finally:
             cursor.close()
-            self._end_transaction()
+            session.end_transaction()
 
     # ------------------------------------------------------------------ look-ups
 
@@ -102,7 +103,7 @@ class Database:
 
         def look_up(arguments: Sequence[Any]) -> tuple[Event, ...]:
             try:
-                return self._do(lambda: self._fetched(plan, list(arguments), rows))
+                return self._do(lambda session: self._fetched(session, plan, list(arguments), rows))
             except EplRuntimeError as error:
                 raise EplRuntimeError(f"Database '{self.name}', query '{shown}': {error.message}", hint=error.hint) from error
             except Exception as error:
@@ -112,85 +113,126 @@ class Database:
 
         return look_up
 
-    def _fetched(self, plan: SqlPlan, arguments: list[Any], rows: ResultRows) -> tuple[Event, ...]:
+    def _fetched(self, session: _Session, plan: SqlPlan, arguments: list[Any], rows: ResultRows) -> tuple[Event, ...]:
         try:
-            return self._asked(plan, arguments, rows)
+            return self._asked(session, plan, arguments, rows)
         except Exception as error:
-            if not _is_lost(error):
+            if session.abandoned or not _is_lost(error):  # one that is interrupted is not asked again: no one waits for it
                 raise
-        self._disconnect()
-        return self._asked(plan, arguments, rows)
+        session.disconnect()
+        return self._asked(session, plan, arguments, rows)
 
-    def _asked(self, plan: SqlPlan, arguments: list[Any], rows: ResultRows) -> tuple[Event, ...]:
-        cursor = self._opened().cursor()
+    def _asked(self, session: _Session, plan: SqlPlan, arguments: list[Any], rows: ResultRows) -> tuple[Event, ...]:
+        cursor = session.opened().cursor()
         try:
-            self._execute(cursor, plan.query, arguments)
+            self._execute(session, cursor, plan.query, arguments)
             order = _order([str(column[0]) for column in cursor.description or ()], plan.row_type)
             fetched = cursor.fetchmany(rows.max_rows + 1)
             return rows.of_tuples(fetched if order is None else ([row[n] for n in order] for row in fetched))
         finally:
             cursor.close()
-            self._end_transaction()
+            session.end_transaction()
 
-    def _execute(self, cursor: Any, query: tuple[str, ...], arguments: list[Any]) -> None:
+    def _execute(self, session: _Session, cursor: Any, query: tuple[str, ...], arguments: list[Any]) -> None:
         if not arguments:
             cursor.execute(query[0])
             return
-        style = self._paramstyle or _paramstyle_of(self._connection)
+        style = self._paramstyle or _paramstyle_of(session.connection)
         if style is None:
             raise EplRuntimeError(
-                f"the paramstyle of {type(self._connection).__module__} is not known",
+                f"the paramstyle of {type(session.connection).__module__} is not known",
                 hint=f"register_database('{self.name}', …, paramstyle='qmark')"
             )
         cursor.execute(*bound(query, arguments, style))
 
     # ------------------------------------------------------------------ the connection
 
-    def _do(self, work: Callable[[], T]) -> T:
+    def _do(self, work: Callable[[_Session], T]) -> T:
         """Run in the connection's thread; raise EplRuntimeError where it takes longer than the time-out."""
-        if self._thread is None:
-            self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"epl-database-{self.name}")
-        future: Future[T] = self._thread.submit(work)
-        try:
-            return future.result(self._timeout)
-        except NotInTime:
-            if future.done():  # what the work itself raised
-                raise
-            self._abandon()
-            raise EplRuntimeError(f"the look-up took more than {self._timeout} seconds") from None
+        while True:
+            session, future = self._submit(work)
+            try:
+                return future.result(self._timeout)
+            except Abandoned:  # by another caller, before this look-up began
+                continue
+            except NotInTime as error:
+                if future.done() and future.exception() is error:  # what the work itself raised
+                    raise
+                self._abandon(session)
+                raise EplRuntimeError(f"the look-up took more than {self._timeout} seconds") from None
 
-    def _opened(self) -> Any:
-        if self._connection is None:
-            self._connection = self._connect()
-        return self._connection
+    def _submit(self, work: Callable[[_Session], T]) -> tuple[_Session, Future[T]]:
+        with self._lock:  # iterators call without the runtime's lock
+            if self._session is None:
+                self._session = _Session(self._connect, self.name)
+            return self._session, self._session.submit(work)
 
-    def _end_transaction(self) -> None:
+    def _abandon(self, session: _Session) -> None:
+        """Give up the thread and its connection; the next look-up opens others."""
+        with self._lock:
+            if self._session is session:
+                self._session = None
+                session.abandon()
+
+    def close(self) -> None:
+        """Close the connection; the next look-up opens another one."""
+        with self._lock:
+            session, self._session = self._session, None
+        if session is not None:
+            session.close()
+
+
+class Abandoned(Exception):
+    """The session was given up before the work began."""
+
+
+class _Session:
+    """A connection and the one thread that opens and uses it. Nothing of a session that was abandoned reaches the one after it."""
+
+    def __init__(self, connect: Connect, name: str) -> None:
+        self._connect = connect
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"epl-database-{name}")
+        self.connection: Any = None
+        self.abandoned = False
+
+    def submit(self, work: Callable[[_Session], T]) -> Future[T]:
+        return self._thread.submit(self._run, work)
+
+    def _run(self, work: Callable[[_Session], T]) -> T:
+        if self.abandoned:
+            raise Abandoned
+        return work(self)
+
+    def opened(self) -> Any:
+        if self.connection is None:
+            self.connection = self._connect()
+            if self.abandoned:
+                raise Abandoned
+        return self.connection
+
+    def end_transaction(self) -> None:
         """Let the next look-up see what others have committed since."""
-        if getattr(self._connection, "autocommit", None) is False:
-            self._connection.rollback()
+        if getattr(self.connection, "autocommit", None) is False:
+            self.connection.rollback()
 
-    def _disconnect(self) -> None:
-        connection, self._connection = self._connection, None
+    def disconnect(self) -> None:
+        connection, self.connection = self.connection, None
         if connection is not None:
             with suppress(Exception):  # it may be broken already
                 connection.close()
 
-    def _abandon(self) -> None:
-        """Abandon the thread and its connection, interrupted where the driver can do that; the next look-up opens others."""
-        connection, self._connection = self._connection, None
-        thread, self._thread = self._thread, None
+    def abandon(self) -> None:
+        """Interrupt the connection where the driver can do that; it is closed once its call returns."""
+        self.abandoned = True
+        connection = self.connection
         if hasattr(connection, "interrupt"):
             with suppress(Exception):
                 connection.interrupt()
-        if thread is not None:
-            thread.shutdown(wait=False)
+        self.close()
 
     def close(self) -> None:
-        """Close the connection; the next look-up opens another one."""
-        thread, self._thread = self._thread, None
-        if thread is not None:
-            thread.submit(self._disconnect)
-            thread.shutdown(wait=False)
+        self._thread.submit(self.disconnect)
+        self._thread.shutdown(wait=False)
 
 
 def bound(query: tuple[str, ...], arguments: list[Any], style: str) -> tuple[str, Any]:

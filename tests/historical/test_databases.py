@@ -543,3 +543,52 @@ def test_a_statement_has_the_module_type_of_its_driver() -> None:
     finally:
         del sys.modules["some_driver"]
     assert connection.executed[1] == ("select v from T where k = :p1", {"p1": "A"})
+
+
+ENDLESS = "with recursive c(x) as (select 1 union all select x + 1 from c where x < ${t.n}) select count(*) as v from c"
+
+
+def test_sqlite_answers_again_after_a_look_up_that_took_too_long() -> None:
+    """An interrupted look-up raises what a lost connection does: its thread must not open the connection of the next one."""
+    seen: list[Any] = []
+    opened: list[int] = []
+
+    def connect() -> Any:
+        opened.append(threading.get_ident())
+        return sqlite3.connect(":memory:")
+
+    with Runtime(on_error=lambda error, *_: seen.append("error" if "took more than 0.2 seconds" in str(error) else str(error))) as runtime:
+        runtime.register("Trade", {"n": "long"})
+        runtime.register_database("db", connect, timeout=0.2)
+        runtime.deploy("create schema V(v long)")
+        statement = runtime.deploy(f"select d.v as v from Trade as t, sql:db ['{ENDLESS}'] @type(V) as d")[0]
+        statement.add_listener(lambda new, old, s, r: seen.extend(row["v"] for row in new))
+        for n in (1, 10**12, 2, 3, 10**12, 4):
+            runtime.send("Trade", {"n": n})
+            time.sleep(0.05)
+    assert seen == [1, "error", 2, 3, "error", 4] and len(opened) == 3
+
+
+def test_several_threads_may_iterate_while_look_ups_time_out() -> None:
+    """Iterators of historical streams alone hold no lock; one that gives a connection up leaves those after it theirs."""
+    seen: list[Any] = []
+    with Runtime() as runtime:
+        runtime.deploy("create schema V(v long)")
+        runtime.register_database("db", lambda: sqlite3.connect(":memory:"), timeout=0.3)
+        texts = [ENDLESS.replace("${t.n}", n) for n in ("5", "1000000000000")]
+        quick, slow = (runtime.deploy(f"select v from sql:db ['{text}'] @type(V)")[0] for text in texts)
+
+        def iterate(statement: Any) -> None:
+            try:
+                seen.extend(row["v"] for row in statement)
+            except EplRuntimeError as error:
+                seen.append(error.message[-11:])
+
+        threads = [threading.Thread(target=iterate, args=(each,)) for each in (quick, slow, quick, slow, quick)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(10)
+        assert len(seen) == 5 and set(seen) <= {5, "0.3 seconds"}
+        iterate(quick)
+    assert seen[-1] == 5
