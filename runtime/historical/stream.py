@@ -49,6 +49,7 @@ class HistoricalStream:
         self._shared: LentRows | None = None
         if isinstance(plan, StoredTablePlan):
             self._shared = LentRows(table_store(plan.table, environment).rows)
+        self._releases: list[Callable[[], None]] = []
 
     def rows(self, partial: PartialRow) -> IndexedRows:
         """Return the rows for a partial row, in the order in which the call gave them. Raise EplRuntimeError where the call fails."""
@@ -81,15 +82,18 @@ class HistoricalStream:
         """The look-up among the rows that the table has at the time: ``refresh_table`` gives it others."""
         table, environment, arity = _table_of(self.plan, self._environment), self._environment, self._arity
         rows = table.rows
-        find = compile_lookup(plan, rows, environment, arity)
+        lent = LentRows(rows)
+        find = compile_lookup(plan, lent, environment, arity)
 
         def look_up(partial: PartialRow) -> Any:
-            nonlocal rows, find
+            nonlocal rows, lent, find
             if table.rows is not rows:
                 rows = table.rows
-                find = compile_lookup(plan, rows, environment, arity)
+                lent = LentRows(rows)
+                find = compile_lookup(plan, lent, environment, arity)
             return find(partial)
 
+        self._releases.append(lambda: lent.close())
         return look_up
 
     @property
@@ -98,9 +102,12 @@ class HistoricalStream:
         return self._shared is not None
 
     def close(self) -> None:
-        """Release the indexes of a table."""
+        """Release the indexes of a table, which other statements may go on using."""
         if self._shared is not None:
             self._shared.close()
+        releases, self._releases = self._releases, []
+        for release in releases:
+            release()
 
     @contextmanager
     def one_iteration(self) -> Iterator[None]:

@@ -267,3 +267,19 @@ def test_sources_are_shared_with_a_restored_runtime(runtime: Runtime) -> None:
     runtime.deploy("@name('s') select m.v as v, d.w as w from Dims as d, method:m() as m where d.w = m.v")
     with Runtime.restore(runtime.snapshot(), register=runtime.share_sources) as restored:
         assert [row.to_dict() for row in restored.statement("s")] == [{"v": 1, "w": 1}]
+
+
+def test_an_index_goes_with_the_last_statement_that_needs_it(runtime: Runtime) -> None:
+    runtime.register_table("Dims", DIMS)
+    rows = runtime._historical.tables["Dims"].rows
+    kept = runtime.deploy("select * from Trade as t, Dims as d where t.k = d.k")
+    for n in range(9):
+        ranged, equal = f"select * from Trade as t, Dims as d where t.n < d.w + {n}", "select * from Trade as t, Dims as d where t.k = d.k"
+        deployment = runtime.deploy(f"{ranged}; {equal}")
+        runtime.send("Trade", {"k": "A", "n": n})
+        assert len(rows.indexes) == 2
+        runtime.undeploy(deployment.id)
+    assert len(rows.indexes) == 1
+    runtime.refresh_table("Dims", DIMS)
+    runtime.undeploy(kept.id)
+    assert not rows.indexes
