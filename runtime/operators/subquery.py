@@ -19,6 +19,7 @@ from runtime.operators.subquery_answers import answer_of
 from runtime.stores.indexes import IndexedRows, LentRows
 from runtime.stores.table import table_store
 from windows.event import NO_EVENTS, Event
+from windows.failures import Failures, keyed
 from windows.keys import freeze
 from windows.prior import PriorBuffer
 from windows.protocol import Sink, State
@@ -85,8 +86,10 @@ class SubqueryStream:
             old = self._before(new, old)
         if self._keeps_rows and (self._enough is None or len(self.rows) < self._enough):
             self.rows.update(new, old)
+        failures = Failures()
         for aggregations in self.aggregations:
-            aggregations.update(new, old)
+            aggregations.update(new, old, failures)
+        failures.settle()
 
     def _before(self, new: Sequence[Event], old: Sequence[Event]) -> list[Event]:
         """The rows held that the old rows are equal to."""
@@ -187,11 +190,12 @@ class RunningAggregations:
         self.aggregator: Aggregator = build_aggregator(
             plan.aggregations, plan.group_by, environment, 1, unbound=not plan.stream.retains)
 
-    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+    def update(self, new: Sequence[Event], old: Sequence[Event], failures: Failures) -> None:
+        """Count rows that come and go, but for those whose condition raises; what raises is noted."""
         test = self._test
         if test is not None:
-            new, old = [row for row in new if test(row)], [row for row in old if test(row)]
-        self.aggregator.apply(new, old)
+            new, old = ([row for row, counts in keyed(rows, test, failures) if counts] for rows in (new, old))
+        failures.attempt(self.aggregator.apply, new, old)
 
 
 def _stream(plans: Sequence[SubqueryPlan], context: SubqueryContext) -> SubqueryStream | SharedRows:

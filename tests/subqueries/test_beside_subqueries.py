@@ -76,3 +76,22 @@ def test_columns_fall_back_to_rows() -> None:
     with Runtime(tier="batch") as runtime, pytest.raises(EplUnsupportedError, match="a sub-query is not computed in columns"):
         answers(runtime, "select x, (select max(x) from I#keepall) as m from O")
         runtime.send_batch("O", table)
+
+
+def test_a_condition_that_fails_leaves_other_aggregations_of_the_window_right() -> None:
+    """The row counts where its condition does not matter, and so do rows that come with it."""
+    errors: list[str] = []
+    with Runtime(on_error=lambda error, *_: errors.append(str(error))) as runtime:
+        runtime.register_function("number", number)
+        rows = answers(
+            runtime, "select (select sum(x) from I#length_batch(3) where number(k) > 0) as part, "
+            "(select count(*) from I#length_batch(3)) as n, (select sum(x) from I#length_batch(3)) as total from O"
+        )
+        for k, x in (("1", 1), ("a", 2), ("2", 4)):
+            runtime.send("I", {"k": k, "x": x})
+        runtime.send("O", {"k": "a", "x": 1})
+        for k, x in (("1", 10), ("2", 20), ("3", 40)):
+            runtime.send("I", {"k": k, "x": x})
+        runtime.send("O", {"k": "a", "x": 1})
+    assert rows == [{"part": 5, "n": 3, "total": 7}, {"part": 70, "n": 3, "total": 70}]
+    assert len(errors) == 2  # as it comes, and as it leaves
