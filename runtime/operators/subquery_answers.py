@@ -68,12 +68,15 @@ class _Source:
 
 def _compared(source: _Source, plan: SubqueryPlan) -> Answer:
     """Return the comparison of a value with each row: null of null, and where a null among the rows could decide. Relational any passes
-    over nulls, but is null where there is nothing else.
+    over nulls, but is null where there is nothing else. A null in no groups is null too, unlike in no rows.
     """
     every, compare = plan.use == "all", COMPARE[plan.operator]
     passes_nulls = not every and plan.operator[0] in "<>"
+    null_in_nothing = plan.use == "in" and bool(plan.group_by)
 
     def answer(value: Any, *outer: Any) -> bool | None:
+        if value is None and null_in_nothing:
+            return None
         null = compared = False
         for candidate in source.values(outer):
             if value is None:
