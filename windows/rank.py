@@ -112,7 +112,8 @@ class RankView(View):
 
     def _take_out(self, event: Event) -> None:
         del self.by_key[self.key_of.pop(event)]
-        self.sorted.take_out(event, self.order)
+        if not self.sorted.take_out(event, self.order):
+            self.sorted.search_out(event)
 
     def state(self) -> Any:
         return {"size": self.size, "events": list(self.sorted)}

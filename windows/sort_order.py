@@ -114,11 +114,15 @@ class SortedEvents:
         try:
             key = key_of(event)
         except Exception:  # noqa: BLE001 - see above
-            place = next((i for i, held in enumerate(self.events) if held is event), None)
-            if place is not None:
-                self._pop(place)
-            return place is not None
+            return self.search_out(event)
         return self.remove(key, event)
+
+    def search_out(self, event: Event) -> bool:
+        """Remove it wherever it is: its key may have been another one when it came, by a variable; return whether it was there."""
+        place = next((i for i, held in enumerate(self.events) if held is event), None)
+        if place is not None:
+            self._pop(place)
+        return place is not None
 
     def pop_worst(self) -> Event:
         """Take out an event of the last key: the one of them that came first."""
