@@ -9,7 +9,7 @@ from epl.functions.java_values import java_text
 from epl.plan.expressions import Constant, StreamProperty, TimeSpan, TypedExpression
 from epl.plan.windows import WindowArgument, WindowRefused
 from epl.value_types import Scalar, ValueType, is_numeric
-from windows.protocol import BuildContext
+from windows.protocol import BuildContext, Damaged
 from windows.shape import INTEGER, takes
 
 __all__ = [
@@ -149,6 +149,8 @@ class Duration:
 
     @takes(INTEGER)
     def restore(self, state: Any) -> None:
+        if state != self.length and all(isinstance(each, Constant) for each in self._period.walk() if not list(each.children())):
+            raise Damaged(f"{state} where the length of a window, {self.length}, is expected")
         self.length = state
 
     def after(self, start: int) -> int:

@@ -14,7 +14,9 @@ windows.protocol.Damaged: -1 where a count is expected
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from decimal import Decimal
 from functools import wraps
 from typing import Any, TypeVar, cast
@@ -181,8 +183,38 @@ TIME = integer("a time", -(1 << 100), 1 << 100)  # sums of times and periods may
 DUE = optional(TIME)
 
 
+_ROWS: ContextVar[Check | None] = ContextVar("rows", default=None)
+"""What rows of the statement that is being restored must be, beyond what all rows are."""
+
+
+@contextmanager
+def rows_are(check: Check) -> Iterator[None]:
+    """Let ROW accept what ``check`` does and nothing else."""
+    token = _ROWS.set(check)
+    try:
+        yield
+    finally:
+        _ROWS.reset(token)
+
+
+def joined_row(event_types: Sequence[EventType], optional_streams: Collection[int]) -> Check:
+    """Accept an event of each type, or null of the streams that a row may lack."""
+    checks = [optional(of_event(each)) if n in optional_streams else of_event(each) for n, each in enumerate(event_types)]
+    exactly = _exactly(checks)
+
+    def check_row(value: Any) -> None:
+        exactly(value)
+        if not any(value):
+            raise Damaged("a joined row without an event")
+
+    return check_row
+
+
 def _row(value: Any) -> None:
-    if value.__class__ is list or value.__class__ is tuple:
+    check = _ROWS.get()
+    if check is not None:
+        check(value)
+    elif value.__class__ is list or value.__class__ is tuple:
         if len(value) < 2:
             raise wrong(value, "a row")
         for each in value:
@@ -296,5 +328,5 @@ def of_event(event_type: EventType) -> Check:
 
 __all__ = [
     "ANYTHING", "BOOLEAN", "COUNT", "DUE", "EVENT", "FLOAT", "INTEGER", "NOTHING", "NUMBER", "ROW", "TIME", "Check", "Shape",
-    "compiled", "integer", "of_event", "of_type", "one_of", "optional", "scalars_fit", "takes",
+    "compiled", "integer", "joined_row", "of_event", "of_type", "one_of", "optional", "rows_are", "scalars_fit", "takes",
 ]

@@ -77,6 +77,12 @@ class JoinPlan:
         """Whether a row may lack an event of some stream."""
         return any(kind in ("left", "right", "full") for kind in self.kinds)
 
+    @property
+    def optional(self) -> frozenset[int]:
+        """Return the streams of which a row may lack an event."""
+        lacking = (each for drive in self.drives for step in drive.steps for each in _optional(step, within=False))
+        return frozenset(lacking).difference(self.required)
+
     def lines(self, streams: Sequence[PropertyText]) -> Iterator[str]:
         """Yield what explain() prints."""
         for drive in self.drives:
@@ -86,6 +92,15 @@ class JoinPlan:
                 yield f" {_where(drive.across, streams)}"
         if self.required:
             yield f"rows have an event of {', '.join(_name(stream, streams) for stream in self.required)}"
+
+
+def _optional(step: JoinStep, *, within: bool) -> Iterator[int]:
+    """Yield the streams of the step and of those after it that are found or not. ``within``: so is one that the step follows."""
+    within = within or step.optional
+    if within:
+        yield step.lookup.sought
+    for each in step.then:
+        yield from _optional(each, within=within)
 
 
 def _name(stream: int, streams: Sequence[PropertyText]) -> str:

@@ -254,7 +254,9 @@ class Keyed(Aggregator):
             self.factory.restore(group, inner)
             if self._counted:
                 group.rows = count
-        self.empty.extend(key_from_state(key) for key in empty)
+        for saved in empty:
+            self._check_key(saved)
+            self.empty.append(key_from_state(saved))
         self.failed = {tuple(row) if isinstance(row, list) else row: None for row in failed}
         if self.reclaim is not None:
             self.reclaim.restore(reclaim)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
+from typing import Any
 
 from epl.plan.result_set import AggregationPlan
-from epl.value_types import Scalar, ValueType
+from epl.value_types import ArrayType, CollectionType, Scalar, ValueType
+from windows.protocol import Damaged
 from windows.shape import (
     ANYTHING,
     BOOLEAN,
@@ -53,7 +55,16 @@ def _sum(plan: AggregationPlan, values: Sequence[Check]) -> Shape:
 
 
 def _extreme(plan: AggregationPlan, values: Sequence[Check]) -> Shape:
-    return values[0] if plan.ever else ([values[0]], COUNT)
+    return values[0] if plan.ever else ([_not_null(values[0])], COUNT)
+
+
+def _not_null(check: Check) -> Check:
+    def check_value(value: Any) -> None:
+        if value is None:
+            raise Damaged("null where a value is expected")
+        check(value)
+
+    return check_value
 
 
 def _ranked(plan: AggregationPlan, values: Sequence[Check]) -> Shape:
@@ -94,9 +105,19 @@ SHAPES: Mapping[str, Make] = {
 """By function; the others' ``restore`` declare all there is to know."""
 
 
-def key_shape(types: Sequence[ValueType]) -> Check:
-    """Return the shape of a group's key as ``key_to_state`` gives it."""
+def key_shape(types: Sequence[ValueType], *, several: bool | None = None, exact: bool = True) -> Check:
+    """Return the shape of a group's key as ``key_to_state`` gives it. ``several``: whether the key is a tuple, be it of one part; by their
+    number if not given. ``exact``: whether it must be so."""
     checks = [of_type(each) for each in types]
     if not checks or ANYTHING in checks:
         return ANYTHING
-    return compiled((BOOLEAN, *checks))
+    shape, is_tuple = compiled((BOOLEAN, *checks)), len(types) > 1 if several is None else several
+    if not exact or (not is_tuple and isinstance(types[0], (ArrayType, CollectionType))):
+        return shape
+
+    def check_key(saved: Any) -> None:
+        shape(saved)
+        if saved[0] is not is_tuple:
+            raise Damaged(f"a key of {'several parts' if saved[0] else 'one part'}, unlike those of the statement")
+
+    return check_key

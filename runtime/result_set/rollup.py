@@ -41,7 +41,7 @@ Values = Callable[[Row], Sequence[Any]]
 
 def _groups(level: GroupLevel, plan: ResultSetPlan, environment: Environment, factory: GroupFactory, values: Values) -> Keyed:
     positions = level.keys
-    check_key = key_shape([plan.group_by[place].type for place in positions])
+    check_key = key_shape([plan.group_by[place].type for place in positions], several=True)
     return Keyed(
         factory, lambda row: _picked(values(row), positions), counted=not plan.unbound, check_key=check_key
     )

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from runtime.aggregation.factory import Row
-from windows.event import only_events
+from windows.shape import ROW
 
 
 def row_in(saved: Any) -> Row:
     """Return a row out of state; a tuple has None where an outer join has no event."""
     row = tuple(saved) if isinstance(saved, list) else saved
-    only_events((event for event in row if event is not None) if isinstance(row, tuple) else (row,))
+    ROW(row)
     return row
 
 

@@ -12,7 +12,7 @@ from runtime.operators.operator_context import OperatorContext
 from runtime.statements.select_statement import SelectOperators
 from windows.event import Event
 from windows.protocol import State
-from windows.shape import ANYTHING, takes
+from windows.shape import ANYTHING, joined_row, rows_are, takes
 
 
 class RunningJoin(SelectOperators):
@@ -67,7 +67,8 @@ class RunningJoin(SelectOperators):
         for stream, saved in zip(self.streams, state["streams"], strict=True):
             stream.restore(saved)
         self.join.restore(state["join"], [stream.chain for stream in self.streams])
-        self.result_set.restore(state["result_set"])
+        with rows_are(joined_row([stream.plan.event_type for stream in self.streams], self.join.plan.optional)):
+            self.result_set.restore(state["result_set"])
 
 
 __all__ = ["RunningJoin"]

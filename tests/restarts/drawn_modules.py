@@ -392,6 +392,74 @@ def asking(draw: Drawn) -> str:
     return draw.named(f"select {draw.one('', 'irstream ')}e.n as n, {columns} from {source} as e{where}")
 
 
+UNION = " retain-union"
+
+
+def joined(draw: Drawn) -> str:
+    """Joins of two to four streams of every kind, over windows of every kind."""
+    streams = [f"E#{draw.one('keepall', 'length(3)', *ANSWERING, *UNANSWERING)} as e"]
+    keys = ("{}.k = {}.k", "{}.n = {}.n", "{}.g = {}.g and {}.v = {}.v")
+    names = ["e"]
+    kind = draw.one("comma", "comma", "inner", "outer", "outer", "unidirectional")
+    for number in range(draw.of.randint(1, 3)):
+        name = f"j{number}"
+        window = draw.one(*ANSWERING, *UNANSWERING, *COMBINED)
+        other = draw.one(*names)
+        on = draw.one(*keys).format(other, name, other, name)
+        union = UNION if window.endswith(UNION) else ""
+        source = f"{draw.one('E', 'E', 'Sub')}{draw.one(*FILTERS)}#{window.removesuffix(UNION)} as {name}{union}"
+        if kind in ("comma", "unidirectional"):
+            inexact = f"{name}.v between {other}.v and {other}.n", f"{name}.g in ({other}.g, {other}.n)", f"{name}.v > {other}.v"
+            more = draw.one(on, on, *inexact)
+            streams.append(f", {source}" if kind == "comma" else f" join {source} on {on}")
+            names.append(name)
+            if kind == "comma":
+                streams.append(f"\0{more}")
+        else:
+            join = "inner" if kind == "inner" else draw.one("left outer", "right outer", "full outer")
+            streams.append(f" {join} join {source} on {on}")
+            names.append(name)
+    if kind == "unidirectional":
+        streams[0] = "E as e unidirectional"
+    where = " and ".join(s[1:] for s in streams if s.startswith("\0"))
+    text = "".join(s for s in streams if not s.startswith("\0"))
+    where = f" where {where}" if where else draw.maybe(0.3, " where e.n > 2")
+    shape = draw.of.random()
+    listed = ", ".join(f"{name}.n as n{name}" for name in names)
+    if shape < 0.4:
+        return draw.named(f"select {draw.one('', 'irstream ', 'rstream ')}{listed} from {text}{where}{draw.output(0.3)}")
+    if shape < 0.5:
+        return draw.named(f"select irstream * from {text}{where}")
+    if shape < 0.6 and kind != "unidirectional":
+        return draw.named(f"select irstream {listed}, prior(1, e.n) as p from {text}{where}")
+    grouped = draw.one("", " group by e.k", " group by e.k, e.g", " group by rollup(e.k, e.g)")
+    total = f"sum({names[-1]}.v) as s, count(*) as c, max({names[-1]}.n) as m"
+    shown = "e.k as k, " if grouped else ""
+    return draw.named(f"select {draw.one('', 'irstream ')}{shown}{total} from {text}{where}{grouped}{draw.output(0.4)}")
+
+
+def storing(draw: Drawn) -> str:
+    """Named windows and tables, written and read by on-statements, joins and sub-queries."""
+    window, table = draw.fresh("NW"), draw.fresh("TB")
+    view = draw.one("keepall", "length(3)", "time(3 sec)", "unique(k)", "lastevent", "length_batch(3)", "sort(3, v)")
+    text = f"create window {window}#{view} as select * from E;\n" + draw.named(f"insert into {window} select * from E{draw.one(*FILTERS)}")
+    text += f"create table {table}(k string primary key, s sum(double), c count(*), w window(*) @type(E), l long);\n"
+    rows = draw.one("length(4)", "keepall")
+    text += draw.named(f"into table {table} select sum(v) as s, count(*) as c, window(*) as w from E#{rows} group by k")
+    for _ in range(draw.of.randint(1, 3)):
+        text += draw.named(draw.one(
+            f"select e.n as n, (select sum(w.v) from {window} as w where w.k = e.k) as a, "
+            f"exists (select * from {window} as w where w.g > e.g) as b from E as e",
+            f"on Sub as s delete from {window} as w where w.{draw.one('k = s.k', 'n < s.n', 'g between s.g and s.n')}",
+            f"on Sub as s update {window} as w set v = s.v, g = w.g + 1 where w.k = s.k",
+            f"on Sub as s merge {window} as w where w.k = s.k when matched then update set v = s.v when not matched then insert select *",
+            f"on Sub as s select w.n as n, count(*) as c from {window} as w where w.k = s.k group by w.n",
+            f"select irstream count(*) as c, sum(v) as s from {window} group by k",
+            f"select {table}[k].s as s, {table}[k].c as c from E",
+        ))
+    return text
+
+
 KINDS: tuple[Callable[[Drawn], str], ...] = (
     aggregated,
     aggregated,
@@ -412,6 +480,9 @@ KINDS: tuple[Callable[[Drawn], str], ...] = (
     enumerated,
     declared,
     asking,
+    joined,
+    joined,
+    storing,
 )
 
 IN_COLUMNS = (

@@ -132,7 +132,7 @@ class GroupState:
         groups, empty, reclaim, failed = state
         if failed or reclaim is not None:
             raise Declined("groups whose keys raised, or that are reclaimed")
-        check_key = key_shape([part.type for number, part in enumerate(self.keys.parts) if number in self.keys.in_key])
+        check_key = key_shape([part.type for number, part in enumerate(self.keys.parts) if number in self.keys.in_key], exact=False)
         for key in (*(key for key, _ in groups), *empty):
             check_key(key)
         entries = [(self.words_of_key(key_from_state(key)), count, inner) for key, (count, inner) in groups]
