@@ -75,6 +75,9 @@ def first_taken(
 
     ``holder``: of a key.
     """
+    if type(new) is tuple and len(new) == 1 and not old:  # so is what most events bring
+        other = holder(key_of(new[0]))
+        return None if other is None or other is new[0] else new[0]
     leaving = dict.fromkeys(old)
     entering: dict[Any, Event] = {}
     for row in new:
