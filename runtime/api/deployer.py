@@ -187,6 +187,14 @@ class Deployer:
             )
         self._tables[table] = TableStore(table, self.environment(parameters), deployment_id)
 
+    def stored_rows(self) -> dict[str, int]:
+        """Return the number of rows of each named window and table, by name; of those of one name in several modules together."""
+        counts: dict[str, int] = {}
+        windows = [(store.window.name, len(store.rows)) for store in self._core.stores.values()]
+        for name, rows in (*windows, *((table.name, len(store.by_key)) for table, store in self._tables.items())):
+            counts[name] = counts.get(name, 0) + rows
+        return counts
+
     def environment(self, parameters: Mapping[str | int, Any], cells: Mapping[str | int, Cell] | None = None) -> Environment:
         """Return what the expressions of a statement with these parameters may touch. ``cells``: of parameters whose values change."""
         return Environment(

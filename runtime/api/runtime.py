@@ -362,6 +362,12 @@ class Runtime(Registry):
             return held if self._batch_tier is None else held + self._batch_tier.matches_in_progress()
 
     @property
+    def stored_rows(self) -> dict[str, int]:
+        """How many rows each named window and table holds, by name. Reading it costs the same however many there are."""
+        with self.lock:
+            return self._deployer.stored_rows()
+
+    @property
     def cause(self) -> Cause:
         """What is being processed, for listeners and error handlers: the row of the batch, or the timer, that causes their call."""
         return self._core.position.cause(self._core.clock.now)

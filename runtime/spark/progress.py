@@ -49,6 +49,7 @@ class Progress:
         self.seconds = 0.0
         self.state_bytes = 0
         self._state: dict[str, int] = {}
+        self._stored: dict[str, int] = {}
         self._logged_at = time.monotonic()
 
     def update_state(self, feed: Feed) -> None:
@@ -56,6 +57,7 @@ class Progress:
         buffer, runtime = feed.buffer, feed.runtime
         waiting = 0 if buffer is None else buffer.held
         self._state = {"engine_time": runtime.now, "rows_waiting": waiting, "matches_in_progress": runtime.matches_in_progress}
+        self._stored = runtime.stored_rows
 
     def note(self, number: int, feed: Feed, entry: Entry, step: Step, seconds: float) -> None:
         """Note that a step has been done. ``number``: which one."""
@@ -96,7 +98,10 @@ class Progress:
             ("state_bytes", "size of the last snapshot", self.state_bytes),
         ]
         metrics = [metric("counter", name, text, {"": value}) for name, text, value in counters]
-        return "".join([*metrics, *(metric("gauge", name, text, {"": value}) for name, text, value in gauges if value is not None)])
+        stored = {f'{{name="{name}"}}': rows for name, rows in sorted(self._stored.items())}
+        windows = [metric("gauge", "stored_rows", "rows of named windows and tables", stored)] if stored else []
+        return "".join([
+            *metrics, *(metric("gauge", name, text, {"": value}) for name, text, value in gauges if value is not None), *windows])
 
     def of_batch(self, batch: int) -> StepProgress | None:
         """Return what a micro-batch came to, while it is among the last steps: for a StreamingQueryListener, by ``progress.batchId``."""

@@ -147,6 +147,27 @@ def test_notebook() -> None:
     assert any("did you mean" in output.get("text", "") for output in shown)
 
 
+DASHBOARD = {
+    "welcomed": [{"account": "ann", "spent": 20.0, "logins": 1}, {"account": "ann", "spent": 27.5, "logins": 2}],
+    "largest": [{"account": "ann", "amount": 27.5}],
+    "ann": [{"purchases": 2}],
+    "forgotten": [{"account": "bob", "purchases": 1, "amount": 5.0}],
+    "left": [{"account": "ann"}],
+}
+
+
+def test_dashboard() -> None:
+    assert load("dashboard").in_process() == DASHBOARD
+
+
+@pytest.mark.spark
+def test_dashboard_on_spark() -> None:
+    done = subprocess.run(
+        [sys.executable, "examples/dashboard.py", "--spark"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-len(DASHBOARD):] == [f"{title:10} {rows}" for title, rows in DASHBOARD.items()]
+
+
 @pytest.mark.spark
 def test_demo_on_spark_equals_in_process() -> None:
     command = [sys.executable, "examples/demo.py", "--rows", "6000", "--batches", "10"]

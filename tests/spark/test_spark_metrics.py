@@ -28,6 +28,17 @@ def tables() -> list[pa.Table]:
     return [pa.Table.from_pylist([dict(zip(SCHEMA.names, row)) for row in rows], SCHEMA) for rows in BATCHES]
 
 
+def test_a_job_reports_the_rows_of_named_windows_and_tables(spark: SparkSession, stream: Any, tmp_path: Path) -> None:
+    module = """create schema T(k string, v int, ts long); create window W#keepall as T; insert into W select * from T;
+        create table C(k string primary key, c count(*)); into table C select count(*) as c from T group by k"""
+    job = start(
+        module, {"T": stream("in", *tables())}, time="ts", on_late="drop", checkpoint=str(tmp_path / "job"), trigger="availableNow")
+    job.await_termination()
+    text = job.progress.prometheus()
+    assert '\nepl_stored_rows{name="W"} 6\n' in text and '\nepl_stored_rows{name="C"} 4\n' in text
+    job.stop()
+
+
 @pytest.mark.parametrize("tier", ["row", "batch"])
 def test_a_job_tells_of_each_micro_batch(spark: SparkSession, stream: Any, tmp_path: Path, tier: str) -> None:
     job = start(

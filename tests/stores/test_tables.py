@@ -172,6 +172,17 @@ def test_rows_that_are_emitted_do_not_change() -> None:
     assert [(row["total"], row["row"]["total"]) for row in emitted] == [(1, 1), (3, 3)]
 
 
+def test_stored_rows_are_counted() -> None:
+    runtime = Runtime(start_time=0)
+    runtime.deploy(SCHEMA + """create window W#length(2) as Put; insert into W select * from Put;
+        create table T(k string primary key, v int); insert into T select k, v from Put; on Del as d delete from T as t where t.v < d.v""")
+    for number in range(3):
+        runtime.send("Put", {"k": f"k{number}", "v": number})
+    assert runtime.stored_rows == {"W": 2, "T": 3}
+    runtime.send("Del", {"v": 2})
+    assert Runtime.restore(runtime.snapshot()).stored_rows == runtime.stored_rows == {"W": 2, "T": 1}
+
+
 def test_indexes_of_a_table_go_with_the_last_statement_that_asks() -> None:
     runtime = Runtime(start_time=0)
     runtime.deploy(SCHEMA + "@public create table T(k string primary key, v int); insert into T select k, v from Put")
