@@ -12,6 +12,7 @@ from epl.plan.lookups import LookupPlan
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import BodyPlan, InsertPlan
 from epl.plan.streams import NamedWindow, StreamPlan
+from epl.plan.subqueries import SubqueryPlan
 from epl.plan.tables import Table
 from epl.value_types import ValueType
 
@@ -81,11 +82,13 @@ class DeleteQueryPlan(BodyPlan):
 
 @attrs.frozen(kw_only=True)
 class QueryPlan:
-    """A query, ready to be run any number of times. ``parameters``: keys and types of its substitution parameters."""
+    """A query, ready to be run any number of times. ``parameters``: keys and types of its substitution parameters. ``indexed``: those of
+    its sub-queries in which null finds null alone, since an index answers that was created."""
 
     body: BodyPlan
     text: str
     parameters: tuple[tuple[str | int, ValueType], ...] = ()
+    indexed: tuple[SubqueryPlan, ...] = ()
 
     @property
     def changes(self) -> bool:

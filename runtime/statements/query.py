@@ -65,7 +65,8 @@ class Query:
         if not subqueries:
             return self._environment
         environment = self._environment.of_instance()
-        environment.subqueries.extend((plan, QueriedSubquery(plan, self._stores, environment)) for plan in subqueries)
+        environment.subqueries.extend(
+            (plan, QueriedSubquery(plan, self._stores, environment, counts_null=plan not in self.plan.indexed)) for plan in subqueries)
         return environment
 
 

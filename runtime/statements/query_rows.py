@@ -156,11 +156,12 @@ def source_of(stream: StreamPlan) -> tuple[NamedWindow | Table, Sequence[TypedEx
 
 
 class QueriedSubquery:
-    """One sub-query of one run. ``answer`` reads the rows as they are when the query begins."""
+    """One sub-query of one run. ``answer`` reads the rows as they are when the query begins. ``counts_null``: whether rows for which where
+    is null count, as they do where no index was created."""
 
     __slots__ = ("answer",)
 
-    def __init__(self, plan: SubqueryPlan, stores: Stores, environment: Environment) -> None:
+    def __init__(self, plan: SubqueryPlan, stores: Stores, environment: Environment, *, counts_null: bool) -> None:
         rows = contents_of(plan.stream, stores, environment, 1)
         index = None if plan.lookup is None else plan.lookup.index
         if index is not None and (index.unique or index.space) and index not in rows.indexes:
@@ -170,7 +171,7 @@ class QueriedSubquery:
             aggregator = build_aggregator(plan.aggregations, plan.group_by, environment, 1, unbound=False)
             aggregator.apply(passing(rows, tests_of((plan.where,), environment, 1)), NO_EVENTS)
         self.answer: Answer = answer_of(plan, rows, aggregator, environment)
-        if plan.counts_null and index is not None:
+        if counts_null and plan.counts_null and index is not None:
             evaluated = environment.printed("without index", (plan,), lambda: without_index(plan))
             self.answer = _counting_null(plan, self.answer, answer_of(evaluated, rows, None, environment), rows, environment)
 

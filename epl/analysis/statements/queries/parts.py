@@ -15,7 +15,7 @@ from epl.analysis.statements.hints import preferred_indexes
 from epl.analysis.statements.subquery_numbers import subqueries_in
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.plan.expressions import Equality, Logic, Previous, Prior, TypedExpression
+from epl.plan.expressions import Equality, Logic, Previous, Prior, StreamProperty, TypedExpression
 from epl.plan.historical import stored_table_of
 from epl.plan.queries import RowsPlan
 from epl.plan.streams import NamedWindow, StreamPlan, store_of
@@ -102,6 +102,20 @@ def check_filters(statement: Statement) -> None:
                 span=each.span, hint="write the condition in its where clause")
 
 
+def is_indexed(plan: SubqueryPlan, catalog: Catalog) -> bool:
+    """Return whether an index that was created, or the primary key of a table, answers what correlates a sub-query with its query."""
+    lookup, store = plan.lookup, stored_in(plan.stream)
+    if lookup is None or lookup.index is None or store is None:
+        return False
+    pairs = zip(lookup.index.hash, lookup.keys)
+    correlated = {key.name for key, value in pairs if isinstance(key, StreamProperty) and value.streams}
+    indexes = [index.plan.hash for index in catalog.indexes_of(store) if not index.ranges and index.plan.hash]
+    columns = [[key.name for key in keys if isinstance(key, StreamProperty)] for keys in indexes]
+    if isinstance(store, Table) and store.keys:
+        columns.append([column.name for column in store.keys])
+    return any(correlated.issuperset(names) for names in columns)
+
+
 def check_subqueries(subqueries: Sequence[SubqueryPlan], span: Span | None) -> None:
     """Refuse sub-queries over events: nothing of them is kept between queries."""
     for each in subqueries:
@@ -115,5 +129,6 @@ def check_subqueries(subqueries: Sequence[SubqueryPlan], span: Span | None) -> N
 
 
 __all__ = [
-    "NO_EVENTS", "bind_where", "check_filters", "check_subqueries", "indexes_of", "plan_rows", "store_named", "stored_in", "together",
+    "NO_EVENTS", "bind_where", "check_filters", "check_subqueries", "indexes_of", "is_indexed", "plan_rows", "store_named", "stored_in",
+    "together",
 ]

@@ -5,7 +5,7 @@ import attrs
 
 from epl.analysis.statements.annotations import check_annotations
 from epl.analysis.statements.queries.changes import analyse_delete_query, analyse_insert_query, analyse_update_query
-from epl.analysis.statements.queries.parts import check_filters, check_subqueries
+from epl.analysis.statements.queries.parts import check_filters, check_subqueries, is_indexed
 from epl.analysis.statements.queries.selects import analyse_select_query
 from epl.analysis.statements.subquery_numbers import number_subqueries
 from epl.analysis.statements.substitution_parameters import number_parameters, parameter_types
@@ -42,7 +42,8 @@ def _analyse(statement: Statement, text: str, catalog: Catalog) -> QueryPlan:
     body = attrs.evolve(body, subqueries=distinct_subqueries(body))
     check_subqueries(body.subqueries, statement.body.span)
     parameters = parameter_types(n for e in expressions_of(body) for n in e.walk() if isinstance(n, Parameter))
-    return QueryPlan(body=body, text=text, parameters=tuple(parameters.items()))
+    indexed = tuple(each for each in body.subqueries if is_indexed(each, catalog))
+    return QueryPlan(body=body, text=text, parameters=tuple(parameters.items()), indexed=indexed)
 
 
 def _body(statement: Statement, catalog: Catalog) -> BodyPlan:
