@@ -368,6 +368,12 @@ class Runtime(Registry):
             return self._deployer.stored_rows()
 
     @property
+    def subexpressions_in_progress(self) -> int:
+        """How many sub-expressions of patterns wait after a ``->``, in all statements: what ``max_subexpressions`` limits."""
+        with self.lock:
+            return self._core.subexpressions.count
+
+    @property
     def cause(self) -> Cause:
         """What is being processed, for listeners and error handlers: the row of the batch, or the timer, that causes their call."""
         return self._core.position.cause(self._core.clock.now)

@@ -17,15 +17,15 @@ class Delivery:
 
 
 class MatchStates:
-    """How many match_recognize states the runtime holds: the limit of ``max_states`` and its metric."""
+    """How many states of one kind the runtime holds, of match_recognize or sub-expressions of patterns: their limit and metric."""
 
     __slots__ = ("count", "limit", "prevent_start", "on_limit")
 
-    def __init__(self, limit: int | None, prevent_start: bool) -> None:
+    def __init__(self, limit: int | None, prevent_start: bool, kind: str = "match_recognize states") -> None:
         self.count = 0
         self.limit = limit
         self.prevent_start = prevent_start
-        self.on_limit: Callable[[int], None] = lambda limit: log.warning("match_recognize states have reached the limit of %d", limit)
+        self.on_limit: Callable[[int], None] = lambda limit: log.warning("%s have reached the limit of %d", kind, limit)
 
     def try_increase(self) -> bool:
         """Return whether one more state may be made."""

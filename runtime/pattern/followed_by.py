@@ -24,7 +24,6 @@ class FollowedBy(Operator):
         self.items = tuple(machine.operator(item, node) for item in node.items)
         self.last = len(self.items) - 1
         self.limits = (None, *(None if limit is None else machine.constant(limit) for limit in node.limits))
-        self.limited = any(limit is not None for limit in self.limits)
 
     def instance(self, parent: Parent, match: Match) -> FollowedByInstance:
         return FollowedByInstance(self, parent, match)
@@ -36,27 +35,34 @@ class FollowedBy(Operator):
             if not 0 <= number(at) <= self.last:
                 raise Damaged(f"item {at} of a pattern that has {self.last + 1}")
             begun_with = self.machine.checked(own)
+            instance.waiting[at] += 1
+            if at:
+                self.machine.subexpressions.count += 1
             instance.children[self.machine.restored(self.items[at], instance, begun_with, inner)] = at
         return instance
 
 
 class FollowedByInstance(Instance):
-    """``children``: the instances that wait, and which item each is of."""
+    """``children``: the instances that wait, and which item each is of; ``waiting``: how many of each item."""
 
-    __slots__ = ("children", "followed_by")
+    __slots__ = ("children", "followed_by", "waiting")
 
     def __init__(self, followed_by: FollowedBy, parent: Parent, match: Match) -> None:
         super().__init__(parent, match)
         self.followed_by = followed_by
         self.children: dict[Instance, int] = {}
+        self.waiting = [0] * len(followed_by.items)
 
     def start(self) -> None:
         self._begin(0, self.match)
 
     def _begin(self, at: int, match: Match) -> None:
         operator = self.followed_by
+        if at and not (self._has_place(at) and operator.machine.subexpressions.try_increase()):
+            return  # as in Esper the instance does not fail, even if nothing waits any more
         child = operator.items[at].instance(self, match)
         self.children[child] = at
+        self.waiting[at] += 1
         operator.machine.start(child)
 
     def matched(self, child: Instance, match: Match, ended: bool) -> None:
@@ -65,29 +71,34 @@ class FollowedByInstance(Instance):
         if at is None:
             return
         if ended:
-            del children[child]
+            self._forget(child)
         if at == operator.last:
             self.parent.matched(self, match, not children)
-        elif operator.limited and not self._has_place(at + 1):
-            if not children:
-                self.parent.failed(self)
         else:
             self._begin(at + 1, match)
 
     def _has_place(self, at: int) -> bool:
         """Return whether one more instance of the item may wait."""
         limit = self.followed_by.limits[at]
-        if limit is None:
-            return True
-        return sum(1 for each in self.children.values() if each == at) < (limit() or 0)
+        return limit is None or self.waiting[at] < (limit() or 0)
 
     def failed(self, child: Instance) -> None:
-        if self.children.pop(child, None) is not None and not self.children:
-            self.parent.failed(self)
+        if child in self.children:
+            self._forget(child)
+            if not self.children:
+                self.parent.failed(self)
+
+    def _forget(self, child: Instance) -> None:
+        at = self.children.pop(child)
+        self.waiting[at] -= 1
+        if at:  # the first item is not limited
+            self.followed_by.machine.subexpressions.count -= 1
 
     def quit(self) -> None:
-        for child in self.children:
+        for child, at in self.children.items():
             child.quit()
+            if at:
+                self.followed_by.machine.subexpressions.count -= 1
         self.children.clear()
 
     def discard_below(self, events: Set[Event]) -> None:

@@ -9,6 +9,7 @@ from epl.plan.crontab import CrontabPlan
 from epl.plan.expressions import Constant, TimeSpan, TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
 from epl.plan.pattern import PatternNode, PatternPlan
+from epl.plan.walk import expressions_of
 from epl.settings import Settings
 from runtime.clock.crontab import Crontab
 from runtime.clock.periods import add_months, span_of
@@ -47,6 +48,7 @@ class PatternMachine(Parent, Delivery):
         """Whether filters wait with events until all have had them: the events are consumed."""
         self._context = context
         self._core = context.core
+        self.subexpressions = context.core.subexpressions
         self._sink = first
         self._stream = stream
         self._gathers = gathers or source.suppress or source.discard
@@ -114,6 +116,9 @@ class PatternMachine(Parent, Delivery):
         return due
 
     def crontab(self, crontab: CrontabPlan) -> Callable[[Match], Crontab]:
+        if all(isinstance(node, Constant) for each in expressions_of(crontab) for node in each.walk()):
+            whole = Crontab(crontab, self._context.constant, self.settings)
+            return lambda match: whole
         values: dict[int, Callable[[Match], Any]] = {}
 
         def constant_of(match: Match) -> Callable[[TypedExpression], Any]:
@@ -194,10 +199,10 @@ class PatternMachine(Parent, Delivery):
         if self._offers:
             self._consume()
         matches, self._gathered = self._gathered, []
-        if self.plan.suppress and len(matches) > 1:
-            matches = without_overlapping(matches)
         if self.plan.discard and matches and self._root is not None:
             self._root.discard({event for match in matches for event in events_of(match)})
+        if self.plan.suppress and len(matches) > 1:
+            matches = without_overlapping(matches)
         if matches:
             self._emit([self._row_of(match) for match in matches])
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from epl.plan.streams import StreamPlan
 from runtime.operators.operator_context import OperatorContext
-from runtime.operators.store_entry import stream_entry
+from runtime.pattern.entries import PatternEntry, entry_of
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink, State
 
@@ -30,11 +30,11 @@ class Stateless:
 
 
 class OnEvent(Stateless):
-    """``on T …``: gets a stream's events from its start to its end."""
+    """``on T …``: gets a stream's events from its start to its end. Its only state is that of a pattern whose matches trigger it."""
 
     def __init__(self, stream: StreamPlan, context: OperatorContext, sink: Sink) -> None:
         super().__init__(context)
-        self._entry = stream_entry(stream, context, sink)
+        self._entry = entry_of(stream, context, sink)
         self._entry.repeat()
 
     def start(self) -> None:
@@ -43,6 +43,13 @@ class OnEvent(Stateless):
     def close(self) -> None:
         self._entry.close()
         super().close()
+
+    def state(self) -> State:
+        return self._entry.state() if isinstance(self._entry, PatternEntry) else None
+
+    def restore(self, state: State) -> None:
+        if isinstance(self._entry, PatternEntry):
+            self._entry.restore(state)
 
 
 __all__ = ["OnEvent", "Stateless"]

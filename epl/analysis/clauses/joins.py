@@ -4,13 +4,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from epl.analysis.expressions.bind import bind_in_clause
+from epl.analysis.expressions.properties import path_of
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
-from epl.plan.expressions import StreamProperty, TypedExpression
+from epl.plan.expressions import TypedExpression
 from epl.plan.historical import historical_of, stored_table_of
-from epl.plan.streams import StreamPlan, filter_of, store_of
+from epl.plan.streams import FilterPlan, StreamPlan, filter_of, store_of
 from epl.syntax import Comparison, Declaration, Expression, From, Join, Select, StreamWildcard, Wildcard
 from epl.unparse import expression_text
 
@@ -50,7 +51,7 @@ def check_streams(from_: From, plans: Sequence[StreamPlan]) -> None:
     meeting = [plan for number, plan in enumerate(plans) if number not in calls and (number in driving or not driving)]
     for number, plan in enumerate(plans):
         if number not in driving and number not in calls and not plan.retains and not _meets_itself(plan, meeting):
-            name = plan.alias or filter_of(plan).event_type.name
+            name = plan.alias or (plan.source.event_type if isinstance(plan.source, FilterPlan) else plan.event_type).name
             raise EplValidationError(
                 f"Joins require that at least one view is specified for each stream, no view was specified for {name}",
                 span=from_.streams[number].span, hint="add a data window, such as #keepall or #lastevent",
@@ -74,6 +75,8 @@ def _meets_itself(plan: StreamPlan, others: Sequence[StreamPlan]) -> bool:
     """Whether a stream needs no data window: the events that drive the join are the ones that it joins with. All events of one type come
     in this stream and in ``others``: the unidirectional one, or all streams.
     """
+    if any(not isinstance(each.source, FilterPlan) for each in (plan, *others)):
+        return False
     event_type = filter_of(plan).event_type
     alike = all(not each.retains and _takes_all(each) and filter_of(each).event_type is event_type for each in others)
     return alike and _takes_all(plan)
@@ -126,18 +129,19 @@ def _bind_pair(left: Expression, right: Expression, part: Expression, scope: Sco
 
 
 def _check_pair(joined: int, left: TypedExpression, right: TypedExpression, where: Expression) -> None:
-    sides = [side for side in (left, right) if isinstance(side, StreamProperty)]
-    numbers = {side.stream for side in sides}
+    sides = [(next(iter(side.streams)), side) for side in (left, right) if len(side.streams) == 1]
+    numbers = {stream for stream, _ in sides}
     if len(numbers) == 1:
         raise EplValidationError("Outer join ON-clause cannot refer to properties of the same stream", span=where.span)
     if joined not in numbers:
         raise EplValidationError(
             f"Outer join ON-clause must refer to at least one property of the joined stream for stream {joined}", span=where.span
         )
-    later = next((side for side in sides if side.stream > joined), None)
+    later = next((side for stream, side in sides if stream > joined), None)
     if later is not None:
+        path = path_of(later)
         raise EplValidationError(
-            f"Outer join ON-clause invalid scope for property '{later.name}', expecting the current or a prior stream scope",
+            f"Outer join ON-clause invalid scope for property '{path.path if path else ''}', expecting the current or a prior stream scope",
             span=where.span
         )
 

@@ -9,6 +9,8 @@ from epl.analysis.pattern.tags import Tags
 from epl.errors import EplValidationError
 from epl.plan.expressions import TypedExpression
 from epl.plan.pattern import PatternNode, WhileNode, WithinNode
+from epl.syntax import Wildcard
+from epl.syntax.expressions import CronPart
 from epl.syntax.patterns import Guard
 from epl.unparse import unparse
 from epl.value_types import is_boolean, is_numeric
@@ -28,6 +30,8 @@ def analyse_guard(guard: Guard, item: PatternNode, tags: Tags) -> PatternNode:
         raise EplValidationError(
             f"Failed to resolve pattern guard '{unparse(guard)}': Pattern guard name '{guard.name}' is not a known pattern object name",
             span=guard.span)
+    if any(isinstance(argument, (Wildcard, CronPart)) for argument in guard.arguments):
+        raise _refused(guard, ONE_PERIOD if known[1] == "within" else PERIOD_AND_COUNT)
     arguments = [bind_in_clause(argument, scope) for argument in guard.arguments]
     if known[1] == "while":
         if len(arguments) != 1 or not is_boolean(arguments[0].type):

@@ -14,11 +14,11 @@ from epl.analysis.pattern.guards import analyse_guard
 from epl.analysis.pattern.observers import analyse_observer
 from epl.analysis.pattern.tags import Tags
 from epl.catalog import Catalog
-from epl.errors import EplUnsupportedError, EplValidationError
+from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan import pattern as plan
 from epl.plan.contained import ContainedPlan
-from epl.plan.expressions import Constant, SubqueryValue, TypedExpression
+from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import Annotation, Declaration, Expression, TimePeriod
 from epl.syntax import patterns as syntax
 from epl.syntax.clauses import Contained
@@ -27,6 +27,9 @@ from epl.value_types import is_numeric
 
 NO_BOUNDS = "Incorrect range specification, a bounds value of zero or negative value is not allowed"
 NO_KEYS = "Every-distinct node requires one or more distinct-value expressions that each return non-constant result values"
+
+NO_SUBQUERY = "sub-selects are not allowed within the expression"
+NO_EXPIRY = "Invalid parameter for every-distinct, expected number of seconds constant (constant not considered for distinct)"
 
 
 @attrs.frozen
@@ -80,8 +83,6 @@ class _Nodes:
         conditions = bind_filters(atom.filters, self._tags.filter_scope(ScopeStream(atom.tag, event_type)))
         for condition in conditions:
             check_strict_coercion(condition)
-            if any(isinstance(node, SubqueryValue) for node in condition.walk()):
-                raise EplUnsupportedError("Sub-queries in the filters of patterns are not supported yet", span=atom.span)
         contained = self._atoms.contained(atom.contained, ScopeStream(atom.tag, event_type)) if atom.contained else None
         comes = event_type if contained is None else contained.output_type
         place = None if atom.tag is None else self._tags.declare(atom.tag, comes, atom.span)
@@ -93,25 +94,29 @@ class _Nodes:
 
     def _every_distinct(self, pattern: syntax.EveryDistinct) -> plan.EveryDistinctNode:
         item = self.node(pattern.item)
-        scope = self._tags.scope("pattern every-distinct")
+        scope = self._tags.scope("pattern every-distinct", item.places())
         written = list(pattern.arguments)
         bound = [bind_in_clause(argument, scope) for argument in written]
         expiry = bound.pop() if isinstance(written[-1], TimePeriod) else None
         keys = tuple(key for key in bound if not isinstance(key, Constant))
         if not keys:
             raise EplValidationError(NO_KEYS, span=pattern.span)
-        if expiry is None and len(bound) > 1 and isinstance(bound[-1], Constant) and is_numeric(bound[-1].type):
+        if expiry is None and isinstance(bound[-1], Constant):
             expiry = bound[-1]
+            if not is_numeric(expiry.type):
+                raise EplValidationError(NO_EXPIRY, span=pattern.span)
         return plan.EveryDistinctNode(item=item, keys=keys, expiry=expiry)
 
     def _limit(self, written: Expression | None) -> TypedExpression | None:
         if written is None:
             return None
         try:
-            bound = bind_in_clause(written, self._tags.scope("pattern followed-by max"))
+            scope = attrs.evolve(self._tags.scope("pattern followed-by max"), subquery_refusal=NO_SUBQUERY)
+            bound = bind_in_clause(written, scope)
         except EplValidationError as error:
+            cause = NO_SUBQUERY if error.message.endswith(NO_SUBQUERY) else error.message
             raise EplValidationError(
-                f"Invalid maximum expression in followed-by, {error.message}", span=written.span, hint=error.hint) from error
+                f"Invalid maximum expression in followed-by, {cause}", span=written.span, hint=error.hint) from error
         if bound.streams:
             raise EplValidationError(
                 "Invalid maximum expression in followed-by, event properties are not allowed within the expression", span=written.span)
@@ -122,12 +127,12 @@ class _Nodes:
 
     def _until(self, pattern: syntax.MatchUntil) -> plan.UntilNode:
         item = self.node(pattern.item)
+        self._tags.repeat(item.places())
         low, high = self._bound(pattern.low), self._bound(pattern.high)
         exact = pattern.bounds == "exact" or (isinstance(low, Constant) and low == high)
         if pattern.until is None and not exact and pattern.bounds != "none":
             raise EplValidationError("Variable bounds repeat operator requires an until-expression", span=pattern.span)
         _check_bounds(pattern, low, high)
-        self._tags.repeat(item.places())
         until = None if pattern.until is None else self.node(pattern.until)
         return plan.UntilNode(item=item, until=until, low=low, high=None if exact else high, exact=exact)
 

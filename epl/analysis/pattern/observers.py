@@ -1,21 +1,25 @@
 """Observers: ``timer:interval(…)``, ``timer:at(…)``, ``timer:schedule(…)``."""
 from __future__ import annotations
 
+import attrs
+
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.crontab import analyse_crontab
 from epl.analysis.expressions.paths import is_integer
 from epl.analysis.expressions.scope import Scope
 from epl.analysis.pattern.tags import Tags
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.iso_schedules import IsoError, parse_schedule
+from epl.iso_schedules import IsoError, parse_date, parse_schedule
 from epl.plan.expressions import Constant, TimeSpan, TypedExpression
 from epl.plan.pattern import CrontabNode, IntervalNode, PatternNode, ScheduleNode
-from epl.syntax import NamedArgument
+from epl.syntax import NamedArgument, Wildcard
+from epl.syntax.expressions import CronPart
 from epl.syntax.patterns import Observer
 from epl.unparse import unparse
 from epl.value_types import LONG, STRING, ClassType, Scalar, ValueType, is_numeric
 
 ONE_PERIOD = "Timer-interval observer requires a single numeric or time period parameter"
+NO_SUBQUERY = "Subselects are not allowed within pattern observer parameters, please consider using a variable instead"
 PARTS = ("iso", "repetitions", "date", "period")
 DATES = "string,Calendar,Date,long,LocalDateTime,ZonedDateTime"
 DATE_KINDS = ("Calendar", "Date", "LocalDateTime", "ZonedDateTime")
@@ -24,7 +28,16 @@ DATE_KINDS = ("Calendar", "Date", "LocalDateTime", "ZonedDateTime")
 def analyse_observer(observer: Observer, tags: Tags) -> PatternNode:
     """Return the node of an observer."""
     name = observer.name.lower() if observer.namespace.lower() == "timer" else ""
-    scope = tags.scope("pattern observer")
+    scope = attrs.evolve(tags.scope("pattern observer"), subquery_refusal=NO_SUBQUERY)
+    try:
+        return _named(name, observer, scope)
+    except EplValidationError as error:
+        if error.message.endswith(NO_SUBQUERY):
+            raise EplValidationError(NO_SUBQUERY, span=error.span) from error
+        raise
+
+
+def _named(name: str, observer: Observer, scope: Scope) -> PatternNode:
     if name == "interval":
         return _interval(observer, scope)
     if name == "at":
@@ -41,7 +54,7 @@ def _refused(observer: Observer, message: str) -> EplValidationError:
 
 
 def _interval(observer: Observer, scope: Scope) -> IntervalNode:
-    if any(isinstance(argument, NamedArgument) for argument in observer.arguments):
+    if any(isinstance(argument, (NamedArgument, Wildcard, CronPart)) for argument in observer.arguments):
         raise _refused(observer, ONE_PERIOD)
     arguments = [bind_in_clause(argument, scope) for argument in observer.arguments]
     if len(arguments) != 1 or not is_numeric(arguments[0].type):
@@ -70,6 +83,10 @@ def _schedule(observer: Observer, scope: Scope) -> ScheduleNode:
     if unknown is not None:
         raise _refused(
             observer, f"Unexpected named parameter '{unknown}', expecting any of the following: [{', '.join(PARTS)}]")
+    names = [each.name.lower() for each in observer.arguments if isinstance(each, NamedArgument)]
+    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if twice is not None:
+        raise _refused(observer, f"Duplicate parameter '{twice}'")
     if not named:
         raise _refused(observer, "No parameters provided")
     if "iso" in named and len(named) > 1:
@@ -113,6 +130,12 @@ def _check_constant(observer: Observer, parts: dict[str, TypedExpression]) -> No
     if isinstance(iso, Constant) and isinstance(iso.value, str):
         try:
             parse_schedule(iso.value)
+        except IsoError as error:
+            raise _refused(observer, str(error)) from error
+    date = parts.get("date")
+    if isinstance(date, Constant) and isinstance(date.value, str):
+        try:
+            parse_date(date.value)
         except IsoError as error:
             raise _refused(observer, str(error)) from error
 

@@ -33,7 +33,10 @@ class Tags:
                     raise EplValidationError(
                         f"Tag '{name}' for event '{event_type.name}' has already been declared for events of type {tag.event_type.name}",
                         span=span)
-                self.tags[place] = attrs.evolve(tag, repeated=False)
+                if tag.repeated:
+                    raise EplValidationError(
+                        f"Tag '{name}' for event '{event_type.name}' used in the repeat-until operator cannot also appear in other filter "
+                        "expressions", span=span)
                 return place
         self.tags.append(PatternTag(name, event_type))
         return len(self.tags) - 1
@@ -50,11 +53,14 @@ class Tags:
             self._catalog, streams, clause="filter", declarations=self._declarations, allow_previous=False, in_filter=True,
             aggregation_refusal=NO_AGGREGATION)
 
-    def scope(self, clause: str) -> Scope:
-        """Return what a guard, an observer or another parameter sees: the tags."""
+    def scope(self, clause: str, only: tuple[int, ...] | None = None) -> Scope:
+        """Return what a guard, an observer or another parameter sees: the tags, or those of these places."""
+        streams = self._streams()
+        if only is not None:
+            streams = [attrs.evolve(stream, visible=place in only) for place, stream in enumerate(streams)]
         return Scope(
-            self._catalog, (ScopeStream(None, NO_EVENT, visible=False), *self._streams()), clause=clause, declarations=self._declarations,
-            allow_previous=False, aggregation_refusal=NO_AGGREGATION)
+            self._catalog, (ScopeStream(None, NO_EVENT, visible=False), *streams), clause=clause, declarations=self._declarations,
+            allow_previous=False, aggregation_refusal=NO_AGGREGATION, prefers_first=True)
 
     def _streams(self) -> list[ScopeStream]:
         return [ScopeStream(tag.name, tag.event_type, group=tag.repeated, optional=True) for tag in self.tags]

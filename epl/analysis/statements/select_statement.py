@@ -34,6 +34,7 @@ from epl.plan.expressions import Previous, Prior, SubqueryValue, TypedExpression
 from epl.plan.historical import historical_of, stored_table_of
 from epl.plan.joins import JoinPlan
 from epl.plan.match_recognize import RowRecognitionPlan
+from epl.plan.pattern import pattern_of
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan
 from epl.plan.streams import FilterPlan, StreamPlan, filter_of, only_stream, store_of
@@ -172,7 +173,7 @@ def _where_conditions(where: Expression, scope: Scope, facts: SelectFacts) -> tu
         raise
     except EplValidationError as error:
         retains = any(stream.retains and stored_table_of(stream) is None for stream in facts.streams)
-        alone = len(facts.streams) == 1 and not retains and not has_subqueries(where)
+        alone = len(facts.streams) == 1 and not retains and not has_subqueries(where) and pattern_of(facts.streams[0]) is None
         if error.message == scope.aggregation_refusal and alone:
             raise EplValidationError("Aggregation functions not allowed within filters", span=error.span, hint=error.hint) from error
         if alone and not facts.row_recognition:
