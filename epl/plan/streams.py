@@ -12,6 +12,7 @@ from epl.event_types import EventType
 from epl.plan.checks import check
 from epl.plan.contained import ContainedPlan
 from epl.plan.expressions import TypedExpression
+from epl.plan.filter_specifications import FilterSpecification
 from epl.plan.walk import plans_of
 from epl.plan.windows import WindowConfig
 
@@ -144,12 +145,12 @@ def only_stream(streams: Sequence[StreamPlan], refusal: Refusal = _unsupported) 
     raise refusal("more than one stream")
 
 
-def filters_in(plan: Any) -> Iterator[FilterPlan]:
-    """Yield the filters anywhere in a plan, whatever streams or branches they belong to."""
-    return (part for part in plans_of(plan) if isinstance(part, FilterPlan))
+def types_read(plan: Any) -> Iterator[EventType]:
+    """Yield the event types that filters anywhere in a plan read, those of patterns among them."""
+    return (part.event_type for part in plans_of(plan) if isinstance(part, (FilterPlan, FilterSpecification)))
 
 
 __all__ = [
     "EqualConstants", "FilterPlan", "IndexKey", "NamedWindow", "Refusal", "SourcePlan", "StorePlan", "StreamPlan", "filter_of",
-    "filters_in", "only_stream", "store_of",
+    "only_stream", "store_of", "types_read",
 ]

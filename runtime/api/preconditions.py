@@ -10,7 +10,7 @@ from epl.plan.declared import KINDS, Declared
 from epl.plan.expressions import VariableValue
 from epl.plan.lookups import NamedIndex
 from epl.plan.statements import InsertPlan, ModulePlan
-from epl.plan.streams import NamedWindow, filters_in
+from epl.plan.streams import NamedWindow, types_read
 from epl.plan.tables import Table, TableKeys, TableValue
 from epl.plan.walk import expressions_of, plans_of
 from runtime.api.deployment import Deployment
@@ -65,7 +65,7 @@ def _meet(own: Declared, plan: ModulePlan, other: Declared, theirs: ModulePlan) 
 def _check_there(plan: ModulePlan, known: set[int], variables: Mapping[str, Any]) -> None:
     own = {d.name for d in plan.declared if d.kind == "variable"}
     for statement in plan.statements:
-        read = [each.event_type for each in filters_in(statement.body)]
+        read = list(types_read(statement.body))
         filled = [part.target for part in plans_of(statement.body) if isinstance(part, InsertPlan) and part.table is None]
         for used in (*read, *filled):
             if id(used) not in known:

@@ -10,7 +10,7 @@ from typing import Any
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.statements import SelectPlan
-from epl.plan.streams import filters_in
+from epl.plan.streams import types_read
 from runtime.api.runtime import Runtime
 from runtime.cli.cells import cell_value, milliseconds, plain_value
 from runtime.cli.sources import Chunk, EventFile, FileFault
@@ -25,7 +25,7 @@ Warn = Callable[[str], None]
 def only_type(runtime: Runtime) -> str | None:
     """Return the one event type that statements read and no statement fills; None where there are none or several."""
     bodies = [s.plan.body for d in runtime.deployments.values() for s in d if isinstance(s.plan.body, SelectPlan)]
-    read = {each.event_type.name for body in bodies for each in filters_in(body)}
+    read = {each.name for body in bodies for each in types_read(body)}
     filled = {body.insert.target.name for body in bodies if body.insert is not None}
     candidates = read - filled
     return candidates.pop() if len(candidates) == 1 else None

@@ -9,9 +9,10 @@ import attrs
 
 from epl.collation import collation_key
 from epl.plan.expressions import Aggregated, Constant, ContextValue, Logic, Previous, Prior, SubqueryValue, TypedExpression, VariableValue
+from epl.plan.pattern import PatternPlan
 from epl.plan.statements import BodyPlan, DeliveryPlan, StatementPlan
-from epl.plan.streams import filters_in
-from epl.plan.walk import expressions_of
+from epl.plan.streams import types_read
+from epl.plan.walk import expressions_of, plans_of
 from epl.value_types import BOXED_BOOLEAN
 from runtime.clock.periods import add_period
 from runtime.clock.schedule import ScheduledTimer
@@ -39,7 +40,7 @@ class StatementContext:
         self.number = number
         self.environment = environment
         self.output = output
-        self.follows = _meets_itself(plan.body)
+        self.follows = _meets_itself(plan.body) or any(isinstance(part, PatternPlan) for part in plans_of(plan.body))
         """Whether the statement gets an event after those that one stream of theirs delivers it to."""
         self._has_cells = any(isinstance(node, (Previous, Prior, ContextValue, SubqueryValue)) for node in _nodes(plan.body))
 
@@ -50,9 +51,8 @@ class StatementContext:
 
 def _meets_itself(body: BodyPlan) -> bool:
     """Whether one event may come by several streams of the statement: those of a self join, or one and a sub-query over its type."""
-    own = [each.event_type for field in attrs.fields(type(body)) if field.name != "subqueries"
-           for each in filters_in(getattr(body, field.name))]
-    asked = [each.event_type for subquery in body.subqueries for each in filters_in(subquery)]
+    own = [each for field in attrs.fields(type(body)) if field.name != "subqueries" for each in types_read(getattr(body, field.name))]
+    asked = [each for subquery in body.subqueries for each in types_read(subquery)]
     return any(one.is_a(other) or other.is_a(one) for one, other in [*combinations(own, 2), *product(own, asked)])
 
 

@@ -22,6 +22,7 @@ class FilterAtom(Operator):
         self.plan = plan
         self.place = plan.place
         self.level = plan.consume
+        self._contained = None if plan.contained is None else machine.containment(plan.contained)
         self.prepared: PreparedFilter
         machine.atoms.append(self)
 
@@ -40,10 +41,16 @@ class FilterAtom(Operator):
         self.machine.resume(instance.sequence, instance.activate)
         return instance
 
-    def with_event(self, match: Match, event: Event) -> Match:
-        """Return the match with the event in the place of the tag."""
-        place = self.place
-        return match if place is None else (*match[:place], event, *match[place + 1:])
+    def with_event(self, match: Match, event: Event) -> Match | None:
+        """Return the match with the event in the place of the tag, or with all events that it contains; None where it contains none, not
+        even an empty list of them."""
+        place, taken = self.place, event
+        if self._contained is not None:
+            rows = self._contained.rows(event)
+            if rows is None:
+                return None
+            taken = tuple(rows)  # type: ignore[assignment]
+        return match if place is None else (*match[:place], taken, *match[place + 1:])
 
 
 class FilterInstance(Instance):
@@ -74,8 +81,10 @@ class FilterInstance(Instance):
 
     def take(self, event: Event) -> None:
         """Match the event."""
-        self.quit()
-        self.parent.matched(self, self.atom.with_event(self.match, event), True)
+        match = self.atom.with_event(self.match, event)
+        if match is not None:
+            self.quit()
+            self.parent.matched(self, match, True)
 
     def quit(self) -> None:
         if self.active is not None:
@@ -101,7 +110,9 @@ class EveryFilterInstance(FilterInstance):
     __slots__ = ()
 
     def take(self, event: Event) -> None:
-        self.parent.matched(self, self.atom.with_event(self.match, event), False)
+        match = self.atom.with_event(self.match, event)
+        if match is not None:
+            self.parent.matched(self, match, False)
 
 
 __all__ = ["EveryFilter", "FilterAtom", "FilterInstance"]

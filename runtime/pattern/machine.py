@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from epl.plan import pattern as plan
+from epl.plan.contained import ContainedPlan
 from epl.plan.crontab import CrontabPlan
 from epl.plan.expressions import Constant, TimeSpan, TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
@@ -17,6 +18,7 @@ from runtime.clock.schedule import ScheduledTimer
 from runtime.event_loop.delivery import Delivery
 from runtime.event_loop.prepared_filters import PreparedFilter
 from runtime.expressions import compile_expression
+from runtime.operators.contained_events import Containment
 from runtime.operators.operator_context import OperatorContext
 from runtime.pattern.atoms import EveryFilter, FilterAtom, FilterInstance
 from runtime.pattern.every_distinct import EveryDistinct
@@ -80,6 +82,9 @@ class PatternMachine(Parent, Delivery):
         context = self._context
         return self._core.filters.prepare(
             specification, context.environment, self.name, context.order(self._stream), drop=context.drops)
+
+    def containment(self, contained: ContainedPlan) -> Containment:
+        return Containment(contained, self._context.environment)
 
     def of_match(self, expression: TypedExpression) -> Callable[[Match], Any]:
         """Return value(match) of an expression over tags."""
@@ -173,7 +178,10 @@ class PatternMachine(Parent, Delivery):
         level = max((instance.atom.level for instance, _ in offers), default=0)
         for instance, event in offers:
             if instance.atom.level == level and instance.active is not None:
-                instance.take(event)
+                try:
+                    instance.take(event)
+                except Exception as error:  # noqa: BLE001 - law 6: the others have it all the same
+                    self._core.on_error(error, self.name, event)
 
     # ------------------------------------------------------------------ the root
 

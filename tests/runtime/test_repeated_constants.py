@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epl.plan.streams import filters_in
+from epl.plan.streams import FilterPlan
+from epl.plan.walk import plans_of
 from epl.settings import Settings
 from runtime import Runtime
 from runtime.batch.refusals import NotInBatchTier
@@ -83,7 +84,7 @@ def test_filters_that_deliver_once_are_not_changed(condition: str) -> None:
     """They keep the receiver that the fused statement has, and its text."""
     runtime = started(f"select x from T({condition})", [])
     running = runtime.statement("s0").running
-    assert not any(each.repeats for each in filters_in(running.plan))
+    assert not any(each.repeats for each in plans_of(running.plan) if isinstance(each, FilterPlan))
     assert running.entry.receiver.write is not None
 
 

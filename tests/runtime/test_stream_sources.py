@@ -16,7 +16,7 @@ from epl.event_types import EventOf
 from epl.plan.explain import explain
 from epl.plan.expressions import Prior, StreamEvent
 from epl.plan.statements import SelectPlan, StatementPlan
-from epl.plan.streams import FilterPlan, SourcePlan, filter_of, filters_in, only_stream
+from epl.plan.streams import FilterPlan, SourcePlan, filter_of, only_stream, types_read
 from runtime import Runtime
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.rule_sets.kernel import key_rule, rule
@@ -119,7 +119,7 @@ def test_explain_shows_other_sources_by_their_own_name() -> None:
 
 def test_what_a_statement_reads_is_found_inside_any_source() -> None:
     plan = over_timer(statement())
-    assert [each.event_type.name for each in filters_in(plan.body)] == ["T"]
+    assert [each.name for each in types_read(plan.body)] == ["T"]
 
 
 def test_the_only_stream_is_asked_for_by_name() -> None:

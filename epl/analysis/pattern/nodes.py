@@ -85,7 +85,7 @@ class _Nodes:
             check_strict_coercion(condition)
         contained = self._atoms.contained(atom.contained, ScopeStream(atom.tag, event_type)) if atom.contained else None
         comes = event_type if contained is None else contained.output_type
-        place = None if atom.tag is None else self._tags.declare(atom.tag, comes, atom.span)
+        place = None if atom.tag is None else self._tags.declare(atom.tag, comes, atom.span, repeated=contained is not None)
         return plan.FilterNode(
             filter=filter_specification(event_type, conditions), conditions=conditions, place=place, tag=atom.tag, contained=contained,
             consume=_consume_level(atom.annotations))

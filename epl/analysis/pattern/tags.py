@@ -25,8 +25,8 @@ class Tags:
         self._catalog = catalog
         self._declarations = declarations
 
-    def declare(self, name: str, event_type: EventType, span: Span | None) -> int:
-        """Return the place of a tag; one that is there already keeps its own."""
+    def declare(self, name: str, event_type: EventType, span: Span | None, *, repeated: bool = False) -> int:
+        """Return the place of a tag; one that is there already keeps its own. ``repeated``: a filter matches several events at once."""
         for place, tag in enumerate(self.tags):
             if tag.name == name:
                 if tag.event_type is not event_type:
@@ -38,7 +38,7 @@ class Tags:
                         f"Tag '{name}' for event '{event_type.name}' used in the repeat-until operator cannot also appear in other filter "
                         "expressions", span=span)
                 return place
-        self.tags.append(PatternTag(name, event_type))
+        self.tags.append(PatternTag(name, event_type, repeated))
         return len(self.tags) - 1
 
     def repeat(self, places: tuple[int, ...]) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from epl.errors import EplUnsupportedError
 from epl.event_types import EventType
 from epl.plan.statements import SelectPlan
-from epl.plan.streams import filter_of, filters_in, only_stream
+from epl.plan.streams import filter_of, only_stream, types_read
 from runtime.batch.available import missing
 from runtime.batch.compiler.kernels import Kernel, Warming
 from runtime.batch.match_recognize.run import MatchRun
@@ -181,8 +181,8 @@ class BatchTier:
     @staticmethod
     def _reads(component: StatementGroup, event_type: EventType) -> bool:
         return any(
-            isinstance(s.plan.body, SelectPlan) and event_type.is_a(each.event_type)
-            for s in component.statements for each in filters_in(s.plan.body)
+            isinstance(s.plan.body, SelectPlan) and event_type.is_a(each)
+            for s in component.statements for each in types_read(s.plan.body)
         )
 
     # ------------------------------------------------------------------ moving
