@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import Any
 
 import attrs
 
 from epl.attribute_text import named, named_class, once_a_class
-from epl.plan.expressions import TypedExpression
+from epl.generated_code import field_name
+from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.result_set import AggregationPlan, ReclaimGroups
 from runtime.aggregation.factory import Readers, Row, row_function
 from runtime.aggregation.generated_steps import GroupSteps
 from runtime.aggregation.groups import Group, GroupFactory, each
-from runtime.aggregation.keys import key_of
+from runtime.aggregation.keys import key_of, needs_freezing
 from runtime.aggregation.state_shapes import key_shape
 from runtime.expressions import Environment
 from windows.keys import freeze, thaw
@@ -26,6 +28,8 @@ Key = Any
 def key_function(expressions: Sequence[TypedExpression], environment: Environment, arity: int) -> Callable[[Row], Key]:
     """Return row → group key: the value for one expression, a tuple for several."""
     def make() -> Callable[[Row], Key]:
+        if arity == 1 and not any(needs_freezing(e.type) or not isinstance(e, StreamProperty) for e in expressions):
+            return attrgetter(*(field_name(e.name) for e in expressions if isinstance(e, StreamProperty)))
         values = row_function(expressions, environment, arity)
         key: Callable[[Row], Key] = key_of([e.type for e in expressions], lambda row: values(row, True, ()))
         return key

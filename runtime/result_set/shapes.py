@@ -235,6 +235,7 @@ class RowPerGroup(Aggregating):
         self.key = key_function(plan.group_by, environment, plan.arity)
         own_groups = any(a.group_by is not None and set(a.group_by) != set(plan.group_by) for a in plan.aggregations)
         self._keyed = self.aggregator if isinstance(self.aggregator, Keyed) and not own_groups else None
+        self._in_table = self.aggregator if isinstance(self.aggregator, TableAggregator) else None
         self._pairwise = not self.needs_old and plan.arity == 1 and plan.output is None
         self._order: Callable[[Sequence[Any]], list[int]] | None = environment.shared(
             "ordering", (plan.group_by,), lambda: ordering([e.type for e in plan.group_by])
@@ -246,6 +247,8 @@ class RowPerGroup(Aggregating):
             leaving = self.aggregator.counted(old)
             if len(new) == 1 and self._pairwise and len(leaving) == 1:
                 touched = self._one_and_one(new[0], leaving[0])
+            elif len(new) == 1 and not leaving:
+                touched = [(self.key(new[0]), new[0])]
             else:
                 touched = self._touched((new, leaving))
             if self.needs_old:
@@ -282,6 +285,9 @@ class RowPerGroup(Aggregating):
             group_of, blank = self._keyed.groups.get, self._keyed.blank
             groups = [(row, group_of(key)) for key, row in touched]
             pairs: list[tuple[Row, Sequence[Any]]] = [(row, blank if group is None else group.readers) for row, group in groups]
+        elif self._in_table is not None:
+            readers_of = self._in_table.readers_of
+            pairs = [(row, readers_of(key)) for key, row in touched]
         else:
             readers = self.aggregator.readers
             pairs = [(row, readers(row)) for _, row in touched]

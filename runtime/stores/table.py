@@ -317,11 +317,12 @@ class TableAggregator(Aggregator):
         except Exception:
             self._note(row, list(range(len(self._feeds))))
             raise
+        kept = target.kept
         failure, failed = None, []
         for place, (position, value, condition) in enumerate(self._feeds):
             try:
                 if condition is None or condition(row):
-                    target.kept[position].enter(value(row))
+                    kept[position].enter(value(row))
             except Exception as error:  # noqa: BLE001 - the first one is raised below
                 failure = failure or error
                 failed.append(place)
@@ -358,7 +359,10 @@ class TableAggregator(Aggregator):
     def readers_of(self, key: Key) -> Readers:
         """Return the aggregations of the table's row; all null where there is none."""
         target = self._store.by_key.get(key)
-        return self._absent if target is None else [target.results[position] for position in self._slots]
+        if target is None:
+            return self._absent
+        results = target.results
+        return [results[position] for position in self._slots]
 
     def clear(self) -> None:
         raise EplRuntimeError("aggregations in a table are not cleared")
