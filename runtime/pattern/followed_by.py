@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from epl.plan.pattern import FollowedByNode
 from runtime.pattern.instances import Instance, Match, Operator, Parent, items, number, part
 from windows.event import Event
+from windows.paging import Long
 from windows.protocol import Damaged, State
 
 if TYPE_CHECKING:
@@ -16,13 +17,15 @@ if TYPE_CHECKING:
 class FollowedBy(Operator):
     """Each match of an item begins an instance of the next one.
 
-    ``limits``: of each item the most instances that wait at once, None for any number.
+    ``limits``: of each item the most instances that wait at once, None for any number. ``is_root``: its instances are what a pattern has
+    many of, so that they are stored in pages of their own.
     """
 
-    def __init__(self, node: FollowedByNode, machine: PatternMachine) -> None:
+    def __init__(self, node: FollowedByNode, machine: PatternMachine, *, is_root: bool = False) -> None:
         super().__init__(node, machine)
         self.items = tuple(machine.operator(item, node) for item in node.items)
         self.last = len(self.items) - 1
+        self.is_root = is_root
         self.limits = (None, *(None if limit is None else machine.constant(limit) for limit in node.limits))
 
     def instance(self, parent: Parent, match: Match) -> FollowedByInstance:
@@ -107,7 +110,8 @@ class FollowedByInstance(Instance):
 
     def state(self) -> list[State]:
         machine = self.followed_by.machine
-        return [[[at, list(child.match), machine.state_of(child)] for child, at in self.children.items()]]
+        children = ([at, list(child.match), machine.state_of(child)] for child, at in self.children.items())
+        return [Long(children) if self.followed_by.is_root else list(children)]
 
 
 __all__ = ["FollowedBy"]

@@ -74,6 +74,8 @@ class PatternMachine(Parent, Delivery):
         """Return the operator of a node; some depend on what is ``above``, which is None at the root."""
         if isinstance(node, plan.ScheduleNode):
             return ScheduleObserver(node, self, stays=above is None or isinstance(above, plan.OrNode))
+        if isinstance(node, plan.FollowedByNode):
+            return FollowedBy(node, self, is_root=above is None)
         if isinstance(node, plan.WithinNode):
             return Within(node, self, lingers=isinstance(above, (plan.EveryNode, plan.EveryDistinctNode)))
         return OPERATORS[type(node)](node, self)
@@ -314,7 +316,6 @@ OPERATORS: dict[type[PatternNode], Callable[[Any, PatternMachine], Operator]] = 
     plan.EveryDistinctNode: EveryDistinct,
     plan.EveryNode: _every,
     plan.FilterNode: lambda node, machine: FilterAtom(node, machine, node),
-    plan.FollowedByNode: FollowedBy,
     plan.IntervalNode: Interval,
     plan.NotNode: Not,
     plan.OrNode: Or,
