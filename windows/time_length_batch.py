@@ -79,7 +79,7 @@ class TimeLengthBatchView(BatchView):
             self._schedule()
 
     def _schedule(self) -> None:
-        self.timer.set(self.duration.after(self.now()))
+        self.timer.set(max(self.duration.after(self.now()), self.now() + 1))  # a period of zero does not keep time from going on
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         if old:

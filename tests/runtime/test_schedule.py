@@ -4,6 +4,7 @@ import weakref
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from runtime import Runtime
 from runtime.clock.schedule import FEW, Schedule, ScheduledTimer
 
 
@@ -123,3 +124,10 @@ def test_as_a_list_of_due_times(steps):
             assert log == [(n, 0) for _, n in due]
             dues = {n: at for n, at in dues.items() if at > now}
         assert len(schedule) == len(dues) and [t.due for t in timers] == [dues.get(n) for n in range(6)]
+
+
+def test_a_batch_of_no_time_does_not_keep_time_from_going_on() -> None:
+    runtime = Runtime(start_time=0)
+    runtime.deploy("create schema E(v int); select * from E#time_length_batch(0 sec, 3, 'START_EAGER')")
+    runtime.advance_time_span(50)
+    assert runtime.now == 50
