@@ -140,8 +140,10 @@ class AndInstance(Instance):
         at = self.children.index(child)
         if ended:
             self.children[at] = None
-        self.matches[at].append(match)
-        if not all(self.matches):
+        is_whole = all(each or n == at for n, each in enumerate(self.matches))
+        if not is_whole or any(each is not None for n, each in enumerate(self.children) if n != at):
+            self.matches[at].append(match)  # else no other item will ask for it again
+        if not is_whole:
             return
         others = [(match,) if n == at else each for n, each in enumerate(self.matches)]
         last = all(each is None or item.is_not for each, item in zip(self.children, self.and_.items))
