@@ -19,7 +19,8 @@ __all__ = ["FirstLength", "FirstLengthView", "FirstTime", "FirstTimeView"]
 
 @attrs.frozen
 class FirstLength(WindowConfig):
-    """Retains the first ``size`` events. Deleting one frees a place.
+    """Retains the first ``size`` events. Deleting one frees a place, but not for what comes in its stead: an update of all rows empties
+    a full window.
 
     ::
 
@@ -111,8 +112,8 @@ class FirstLengthView(FirstEventsView):
         self.size = size
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        let_in = new[: max(0, self.size - len(self.events))]  # what leaves at once frees no place
         gone = self.drop(old) if old else old
-        let_in = new[: max(0, self.size - len(self.events))]
         for event in let_in:
             self.events[event] = None
         if let_in or gone:

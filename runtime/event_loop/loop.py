@@ -234,9 +234,15 @@ class EventLoop:
                 self.on_error(error, statement, event)
 
     def _deliver_deltas(self) -> None:
-        numbers = self.store_deltas.deliver()
-        if self.changed_statements is not None:
-            self.changed_statements.update(numbers)
+        """Deliver them, then those that on-statements triggered by named windows cause meanwhile; listeners get all in one call."""
+        queue = self.queue
+        while True:
+            numbers = self.store_deltas.deliver()
+            if self.changed_statements is not None:
+                self.changed_statements.update(numbers)
+            if not queue or queue[0][1] is not None:
+                break
+            queue.popleft()
         self.flush()
 
     # ------------------------------------------------------------------ time

@@ -3,6 +3,7 @@ where an expression raises, it stays as it was."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from epl.plan.on_statements import MatchPlan, OnDeletePlan, OnSelectPlan, OnUpdatePlan, OnWindowPlan
 from epl.plan.tables import Table
@@ -97,6 +98,17 @@ class RunningOnUpdate(RunningOnWindow):
         self._context.output.update(events_of(changed), before)
 
 
+class _Rows:
+    """Passes on what has rows: a row of aggregations that having excludes is no output."""
+
+    def __init__(self, sink: Sink) -> None:
+        self._sink = sink
+
+    def update(self, new: Sequence[Any], old: Sequence[Any]) -> None:
+        if new or old:
+            self._sink.update(new, old)
+
+
 class RunningOnSelect(RunningOnWindow):
     """Rows with the triggering event → result set → insert into → listeners; then the rows leave, if they are to be deleted."""
 
@@ -105,7 +117,7 @@ class RunningOnSelect(RunningOnWindow):
         self._result_set = result_set.build(plan.result_set, context.environment)
         self._inserter = None if plan.insert is None else Inserter(plan.insert, plan.result_set, context, context.output)
         sink: Sink = context.output if self._inserter is None else self._inserter
-        self._result_set.child = sink
+        self._result_set.child = _Rows(sink)
         self._emits_always = plan.result_set.shape == "fully aggregated"
         self._deletes = plan.delete
 
