@@ -13,6 +13,11 @@ WORDS = ("ann", "bob", "cid", "dee")
 OTHER_WORDS = ("ably", "bulky7", "corn_er", "dull99x")
 """As many others, in the same order: a program with these words differs from one with WORDS only by what depends on hash codes."""
 
+PROGRAM = "the program"
+"""Under this name ``bullets`` has what no statement of its own shows."""
+QUERIES = "queries"
+"""Under this name, what fire-and-forget queries give."""
+
 
 @attrs.frozen
 class Column:
@@ -97,6 +102,16 @@ class Draw:
     def mark(self, *bullets: str) -> None:
         """The statement that is being drawn exercises this."""
         self._marks.extend(bullets)
+
+    def marked(self) -> list[str]:
+        """What was marked since the last statement that got bullets."""
+        lines, self._marks, self._keys = list(dict.fromkeys(self._marks)), [], set()
+        return lines
+
+    def of_program(self) -> None:
+        """What was marked is exercised by the program as a whole: by a statement that shows in the output of others."""
+        lines = self.bullets.setdefault(PROGRAM, [])
+        lines.extend(line for line in self.marked() if line not in lines)
 
     def key(self, stream: Stream, name: str) -> None:
         """The statement compares ``alias.column`` of the stream for equality."""

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.comparison import same, same_rows
-from tests.drawn.drawing import OTHER_WORDS, WORDS
+from tests.drawn.drawing import OTHER_WORDS, PROGRAM, WORDS
 from tests.drawn.programs import FEATURES, census_lines, program
 from tests.drawn.recorded import Program, census, covered, emitting, is_refused, store
 
@@ -65,8 +65,14 @@ def fault(program: Program) -> str | None:
         return f"error: {program['error'][:80]}"
     if any("error" in call for step in program["steps"] for call in step.get("out", ())):
         return "a statement raises"
+    for step in program["steps"][1:]:
+        if step["op"] == "compile_error":
+            return "a later deployment is refused: " + without_places(step["message"])
+        if step["op"] in ("faf", "iterate") and "exception" in step:
+            return f"{step['op']} is refused: " + without_places(step["exception"])
     rows = emitting(program)
-    if any(not rows[statement] for statement in program["bullets"]) or sum(rows.values()) < LEAST_ROWS:
+    silent = [] if PROGRAM in program["bullets"] else [statement for statement in program["bullets"] if not rows[statement]]
+    if silent or sum(rows.values()) < LEAST_ROWS or (PROGRAM in program["bullets"] and rows[PROGRAM] < LEAST_ROWS):
         return "emits too little"
     return None
 

@@ -8,6 +8,8 @@ import pathlib
 from collections import Counter
 from typing import Any
 
+from tests.drawn.drawing import PROGRAM, QUERIES
+
 FOLDER = pathlib.Path(__file__).resolve().parent / "stored"
 KNOWN_GAPS = FOLDER.parent / "known_gaps.json"
 
@@ -41,11 +43,15 @@ def is_refused(program: Program) -> bool:
 
 
 def emitting(program: Program) -> Counter[str]:
-    """Statement → how many rows its listeners and its iterator got."""
+    """Statement → how many rows its listeners and its iterator got; also of all listeners together, and of queries."""
     rows: Counter[str] = Counter()
     for step in program["steps"]:
         for call in step.get("out", ()):
-            rows[call["statement"]] += len(call.get("new") or ()) + len(call.get("old") or ())
+            count = len(call.get("new") or ()) + len(call.get("old") or ())
+            rows[call["statement"]] += count
+            rows[PROGRAM] += count
+        if step["op"] == "faf":
+            rows[QUERIES] += len(step.get("rows") or ())
         if step["op"] == "iterate":
             rows[step["statement"]] += len(step.get("rows") or ())
     return rows
