@@ -19,8 +19,7 @@ __all__ = ["FirstLength", "FirstLengthView", "FirstTime", "FirstTimeView"]
 
 @attrs.frozen
 class FirstLength(WindowConfig):
-    """Retains the first ``size`` events. Deleting one frees a place, but not for what comes in its stead: an update of all rows empties
-    a full window.
+    """Retains the first ``size`` events. Deleting one frees a place.
 
     ::
 
@@ -112,7 +111,7 @@ class FirstLengthView(FirstEventsView):
         self.size = size
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        let_in = new[: max(0, self.size - len(self.events))]  # what leaves at once frees no place
+        let_in = new[: max(0, self.size - len(self.events))]  # what leaves at once frees no place: an update empties a full window
         gone = self.drop(old) if old else old
         for event in let_in:
             self.events[event] = None
