@@ -118,6 +118,12 @@ WORKLOADS: dict[str, Workload] = {w.name: w for w in (
         "W5abcd", "A B C D on #time(10 sec)", "@name('s0') " + ABCD, _columns(("a_id", "id"), ("d_id", "id")), moves=True,
         layout="temperature", goals=(20, 0.15),
     ),
+    Workload(
+        "W6", "pattern within 10 sec",
+        "@name('s0') select a.symbol as s, b.price as p "
+        "from pattern [every a=Trade(price>990) -> b=Trade(symbol=a.symbol, price<10) where timer:within(10 sec)]",
+        _columns(("s", "touch"), ("p", "exact")), moves=True, goals=(None, 0.15),
+    ),
     Workload("W7", "1,000 filters", filters(1000, 1000), _columns(("symbol", "touch"), ("price", "exact")), goals=(8, 0.1)),
     Workload(
         "W8", "window join", joined(1000), _columns(("k", "touch"), ("bx", "exact")), layout="joined", goals=(None, 0.15),

@@ -51,6 +51,17 @@ def test_listener_and_iterator(capsys: pytest.CaptureFixture[str]) -> None:
     assert "in: [50.0] out: [500.0]" in printed
 
 
+def test_patterns() -> None:
+    """As Esper 9.0.0 gives it."""
+    assert load("patterns").main() == [
+        (2, "sequence", [{"user": "ann", "amount": 250.0}]),
+        (4, "timeout", [{"id": "o1", "late": False}]),
+        (5, "three failures", [{"user": "bob", "failures": 2}]),
+        (11, "absence", [{"id": "o2"}]),
+        (26, "timeout", [{"id": "o2", "late": True}]),
+    ]
+
+
 def test_joins() -> None:
     ann, bob = ({"customer": customer, "n": 1} for customer in ("ann", "bob"))
     assert load("joins").main() == [
