@@ -27,8 +27,8 @@ from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment, compile_expression
 from runtime.expressions.environment import Cell, HistoricalSources
 from runtime.state.runtime_state import Counts
-from runtime.statements.query import Query
-from runtime.statements.query_rows import Stores
+from runtime.statements.queries.query import Query
+from runtime.statements.queries.rows import Stores
 from runtime.statements.statement import Listener, Statement, StatementHost
 from runtime.stores.table import TableStore
 from runtime.stores.variables import VariableCell

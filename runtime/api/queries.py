@@ -20,9 +20,9 @@ from runtime.conversion.rows import Row, Rows, pandas_frame, rows_of
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment
 from runtime.historical.static_table import arrow_of
-from runtime.statements.query import ParameterCell, Query
-from runtime.statements.query_changes import insertion
-from runtime.statements.query_rows import Stores
+from runtime.statements.queries.changes import insertion
+from runtime.statements.queries.query import ParameterCell, Query
+from runtime.statements.queries.rows import Stores
 from windows.event import Event
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from epl.analysis.expressions.type_names import resolve_type_name
+from epl.analysis.names.type_names import resolve_type_name
 from epl.errors import EplDeploymentError
 from epl.event_types import EventOf, EventType, Property
 from epl.parse import parse_expression

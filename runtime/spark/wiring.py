@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from epl.analysis.expressions.suggestions import did_you_mean
+from epl.analysis.names.suggestions import did_you_mean
 from epl.analysis.partitioning.chain import Streams, chain_of
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType

@@ -8,7 +8,7 @@ from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.conversions import type_name
 from epl.analysis.expressions.rewriting import replaced_syntax
 from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.analysis.expressions.type_names import find_event_type
+from epl.analysis.names.type_names import find_event_type
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventOf, EventType

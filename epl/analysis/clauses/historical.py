@@ -11,8 +11,8 @@ import attrs
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.conversions import type_name
 from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.analysis.expressions.type_names import find_event_type
 from epl.analysis.filters.lookup import bind_filters
+from epl.analysis.names.type_names import find_event_type
 from epl.catalog import Catalog
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventType

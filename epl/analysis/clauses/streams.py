@@ -11,10 +11,10 @@ from epl.analysis.clauses.historical import analyse_historical, is_historical
 from epl.analysis.clauses.pattern_streams import analyse_pattern
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind_in_clause
-from epl.analysis.expressions.remedies import unknown_type
 from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.analysis.expressions.type_names import find_event_type
 from epl.analysis.filters.lookup import bind_filters, plan_filter
+from epl.analysis.names.remedies import unknown_type
+from epl.analysis.names.type_names import find_event_type
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType

@@ -25,11 +25,11 @@ from epl.analysis.expressions.paths import (
     read_property,
     stream_value,
 )
-from epl.analysis.expressions.remedies import function_call, method_call
 from epl.analysis.expressions.scope import LocalName, Scope
 from epl.analysis.expressions.spatial import bind_spatial, spatial_method
-from epl.analysis.expressions.suggestions import did_you_mean
 from epl.analysis.expressions.table_access import bind_table, refuse_unreadable
+from epl.analysis.names.remedies import function_call, method_call
+from epl.analysis.names.suggestions import did_you_mean
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
 from epl.java_classes import has_method, is_java_class

@@ -17,7 +17,7 @@ from epl.analysis.expressions.conversions import (
 from epl.analysis.expressions.operators import same_values
 from epl.analysis.expressions.paths import is_integer, stream_value
 from epl.analysis.expressions.scope import Scope
-from epl.analysis.expressions.type_names import resolve_type_name
+from epl.analysis.names.type_names import resolve_type_name
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType, Property
 from epl.functions.casts import dated_cast_key

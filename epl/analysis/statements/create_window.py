@@ -5,7 +5,7 @@ from epl.analysis.clauses.selection import analyse_selection
 from epl.analysis.clauses.streams import analyse_windows, check_windows
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.analysis.expressions.type_names import find_event_type
+from epl.analysis.names.type_names import find_event_type
 from epl.analysis.statements.hints import hints_of
 from epl.analysis.statements.schemas import analyse_schema
 from epl.analysis.statements.subquery_numbers import has_subqueries

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from epl.analysis.expressions.type_names import find_event_type
+from epl.analysis.names.type_names import find_event_type
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, Property

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from epl.analysis.expressions.remedies import class_as_event_type
-from epl.analysis.expressions.type_names import find_event_type, resolve_type_name
+from epl.analysis.names.remedies import class_as_event_type
+from epl.analysis.names.type_names import find_event_type, resolve_type_name
 from epl.analysis.statements.json_schemas import check_json_columns
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError

@@ -10,7 +10,7 @@ from epl.analysis.expressions.bind import bind, introduced
 from epl.analysis.expressions.binding import StatementRefusal
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.expressions.table_access import EVENT_AGGREGATIONS
-from epl.analysis.expressions.type_names import find_event_type, resolve_type_name
+from epl.analysis.names.type_names import find_event_type, resolve_type_name
 from epl.analysis.statements.schemas import column_name, column_type
 from epl.catalog import Catalog
 from epl.errors import EplValidationError

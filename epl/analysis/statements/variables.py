@@ -7,7 +7,7 @@ from epl.analysis.clauses.assignments import assigned_to_variable
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.conversions import type_name
 from epl.analysis.expressions.scope import Scope
-from epl.analysis.expressions.type_names import resolve_type_name
+from epl.analysis.names.type_names import resolve_type_name
 from epl.catalog import Catalog, Variable
 from epl.errors import AlreadyDeclaredError, EplError, EplValidationError
 from epl.event_types import EventOf, EventType, Property

@@ -22,7 +22,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructField, StructType
 
-from epl.analysis.expressions.suggestions import did_you_mean
+from epl.analysis.names.suggestions import did_you_mean
 from epl.errors import EplError, EplRuntimeError
 from epl.event_types import EventType
 from runtime.api.deployment import Deployment

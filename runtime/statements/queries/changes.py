@@ -13,7 +13,7 @@ from runtime.expressions import Environment
 from runtime.expressions.compiled import compile_row
 from runtime.operators.changes import compile_changes
 from runtime.operators.insert_into import converter
-from runtime.statements.query_rows import Store, Stores, StreamRows
+from runtime.statements.queries.rows import Store, Stores, StreamRows
 from runtime.stores.table import TableStore
 from windows.event import NO_EVENTS, Event, event_class
 

@@ -13,7 +13,7 @@ from runtime.expressions import Environment
 from runtime.historical.stream import HistoricalStream
 from runtime.join.drive import JoinedRow, LookUp, compile_drive
 from runtime.join.loops import chain_of, compile_loops
-from runtime.statements.query_rows import Stores, StreamRows, contents_of, source_of, tests_of
+from runtime.statements.queries.rows import Stores, StreamRows, contents_of, source_of, tests_of
 from runtime.stores.indexes import IndexedRows
 from runtime.stores.lookup import compile_lookup
 from windows.event import NO_EVENTS, Event

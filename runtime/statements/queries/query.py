@@ -8,9 +8,9 @@ from epl.plan.queries import DeleteQueryPlan, InsertQueryPlan, QueryPlan, Select
 from epl.plan.statements import BodyPlan
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment
-from runtime.statements.query_changes import Change, DeleteQuery, InsertQuery, UpdateQuery
-from runtime.statements.query_rows import QueriedSubquery, Stores
-from runtime.statements.query_select import SelectQuery
+from runtime.statements.queries.changes import Change, DeleteQuery, InsertQuery, UpdateQuery
+from runtime.statements.queries.rows import QueriedSubquery, Stores
+from runtime.statements.queries.selects import SelectQuery
 from windows.event import Event
 
 

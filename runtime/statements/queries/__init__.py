@@ -1,0 +1,1 @@
+"""Fire-and-forget queries at run time."""
