@@ -446,8 +446,12 @@ DECLARED_BY_OPTION = {
 
 
 def _epl(item: Step) -> str:
-    """The module's text, with what its compiler options make public annotated so."""
+    """The module's text, with what its compiler options make public annotated so, and names with quotes in other quotes: Esper prints the
+    name of an object model between apostrophes, whatever is in it."""
     text: str = item["epl"]
+    for name in (statement["name"] for statement in item.get("statements", ())):
+        if "'" in name and '"' not in name:
+            text = text.replace(f"@name('{name}')", f'@name("{name}")')
     for option in item.get("compiler_options", ()):
         declared = DECLARED_BY_OPTION.get(option)
         if declared is not None and "@public" not in text:
