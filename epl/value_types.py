@@ -68,7 +68,11 @@ class Scalar(ValueType):
 
 @attrs.frozen
 class ArrayType(ValueType):
+    """``raw``: Esper has its events as the objects that they were created from, not as events of a type: that shows where those are arrays.
+    """
+
     element: ValueType
+    raw: bool = attrs.field(default=False, eq=False, repr=False)
 
     def __str__(self) -> str:
         return f"{self.element}[]"

@@ -220,7 +220,7 @@ def _linear(function: str) -> Callable[[AggregationCall], AggregationPlan]:
         call = attrs.evolve(call, distinct=False)
         if not call.leaves(stream):
             return call.plan(f"{function}ever", (value,), value.type.boxed, stream=stream, ever=True)
-        result = ArrayType(value.type) if function == "window" else value.type.boxed
+        result = ArrayType(value.type, raw=True) if function == "window" else value.type.boxed
         arguments = (value,) if index is None else (value, index)
         return call.plan(function, arguments, result, stream=stream)
 
@@ -334,7 +334,7 @@ def _by_criteria(function: str, *, ever: bool = False) -> Callable[[AggregationC
         if function == "sorted" and not call.leaves(stream):
             raise EplValidationError("The 'sorted' aggregation function requires that a data window is declared for the stream")
         event = EventOf(call.streams[stream])
-        result = ArrayType(event) if function == "sorted" else event
+        result = ArrayType(event, raw=True) if function == "sorted" else event
         more = {"stream": stream, "descending": call.descending or (False,) * len(keys)}
         return attrs.evolve(call, distinct=False).plan(
             f"{function}ever" if ever else function, keys, result, ever=ever or not call.has_remove_stream, **more

@@ -24,7 +24,7 @@ def compile_changes(
     several elements are set.
     """
     def write(printer: Printer) -> tuple[str, str]:
-        printer.bindings |= {"fits": _fits, "with_element": _with_element, "sent": _sent}
+        printer.bindings |= {"fits": _fits, "with_element": _with_element, "sent": _sent, "reset": _reset}
         lines = ["e0 = r = e0.copied()" if in_turn else "r = e0.copied()"]
         for each in assignments:
             lines += _lines(each, event_type, printer)
@@ -37,7 +37,7 @@ def compile_changes(
 def _lines(plan: PropertyAssignment, event_type: EventType, printer: Printer) -> list[str]:
     value = printer.value(plan.value)
     if plan.kind == "reset":
-        return [f"r.reset({plan.places!r})"]
+        return [f"reset(r, {plan.places!r})"]
     if plan.kind == "call":
         return [value]
     name, place = literal(plan.property), f"r.{field_name(plan.property)}"
@@ -75,6 +75,11 @@ def _with_element(array: Sequence[Any], index: int, value: Any) -> list[Any]:
     changed = list(array)
     changed[index] = value
     return changed
+
+
+def _reset(row: Any, places: Sequence[int]) -> None:
+    """Let aggregations of a table's row begin again."""
+    row.reset(places)
 
 
 def _sent(extra: dict[str, Any] | None, name: str) -> dict[str, Any] | None:

@@ -49,10 +49,14 @@ def json_value(value: Any, declared: ValueType | None) -> Any:
         return {_key(k): json_value(v, inner) for k, v in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         element = declared.element if isinstance(declared, (ArrayType, CollectionType)) else None
-        if isinstance(declared, CollectionType) and isinstance(element, EventOf) and element.event_type.kind in ("table", "objectarray"):
+        if _is_raw(declared) and isinstance(element, EventOf) and element.event_type.kind in ("table", "objectarray"):
             return [list(_declared(v).values()) if isinstance(v, Event) else json_value(v, element) for v in value]
         return [json_value(v, element) for v in value]
     return str(value)
+
+
+def _is_raw(declared: ValueType | None) -> bool:
+    return isinstance(declared, CollectionType) or (isinstance(declared, ArrayType) and declared.raw)
 
 
 def _key(key: Any) -> str:

@@ -114,7 +114,6 @@ def test_everything_goes_on_after_a_restart() -> None:
 
 
 @pytest.mark.parametrize("text", [
-    "on pattern [every r=Reading] set n = r.value",
     "on Reading set n('k') = 1",
     "create context C start @now end after 1 second; context C select * from Reading",
 ])

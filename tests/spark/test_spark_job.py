@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from epl.errors import EplDeploymentError, EplRuntimeError, EplUnsupportedError
+from epl.errors import EplDeploymentError, EplRuntimeError, EplValidationError
 from epl.settings import Settings
 from runtime import Runtime
 from runtime.clock.late_rows import LatePolicy
@@ -276,7 +276,7 @@ def test_statements_come_and_go_while_the_job_runs(tmp_path: Any, spark: SparkSe
     gone = made(tmp_path, MODULE + "@name('new') select v from U;")
     with pytest.raises(EplRuntimeError, match="there are 0 statements named 'later'"):
         gone.iterate("later")
-    with pytest.raises(EplUnsupportedError):
+    with pytest.raises(EplValidationError, match="On-demand queries require tables or named windows"):
         gone.query("select * from U")
 
 

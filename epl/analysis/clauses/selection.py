@@ -151,6 +151,8 @@ def _columns(item: SelectItem, scope: Scope, fills: str | None, target: Target) 
     name = column_name(expression, scope) if item.alias is None else item.alias
     if is_subquery_value(bound):
         return [Column(name, _of_subquery(bound, item, fills or name, target))]
+    if isinstance(bound.type, ArrayType) and bound.type.raw and item.annotation is not None and item.annotation.lower() == "eventbean":
+        bound = attrs.evolve(bound, type=ArrayType(bound.type.element))
     return [Column(name, _whole_structure(bound) if isinstance(bound, Conditional) else bound)]
 
 

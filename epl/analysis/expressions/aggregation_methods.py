@@ -166,7 +166,7 @@ def _key_type(plan: AggregationPlan) -> ValueType:
 
 def _result(method: AggregationMethod, plan: AggregationPlan, event_type: EventType) -> ValueType:
     event = EventOf(event_type)
-    results: dict[str, ValueType] = {"event": event, "events": ArrayType(event), "boolean": BOXED_BOOLEAN, "int": BOXED_INT}
+    results: dict[str, ValueType] = {"event": event, "events": ArrayType(event, raw=True), "boolean": BOXED_BOOLEAN, "int": BOXED_INT}
     if method.result == "key":
         return _key_type(plan)
     if method.result == "map":

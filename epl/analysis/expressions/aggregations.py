@@ -175,5 +175,5 @@ def _of_table_events(typed: AggregationCall, call: Call) -> AggregationPlan:
         if typed.name != "window":
             words = "When specifying into-table a sort expression cannot be provided"
         raise EplValidationError(words, span=call.span)
-    result = ArrayType(event.type) if typed.name in ("window", "sorted") else event.type
+    result = ArrayType(event.type, raw=True) if typed.name in ("window", "sorted") else event.type
     return attrs.evolve(typed, distinct=False).plan(typed.name, (event,), result, stream=event.stream)
