@@ -40,7 +40,8 @@ def installed(wheel: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> 
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
     python = venv / "bin" / "python"
     install = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps", str(wheel)]
-    done = subprocess.run(install, capture_output=True, text=True, check=False)
+    # not in the tree, whose metadata pip would take for an installation
+    done = subprocess.run(install, cwd=venv, env=_without_paths(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     (site,) = venv.glob("lib/python*/site-packages")
     # a path line adds the folder, not what editable installs in it hook into: the project itself can only come from the wheel
@@ -49,10 +50,13 @@ def installed(wheel: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def run(venv: pathlib.Path, folder: pathlib.Path, *command: str) -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     return subprocess.run(
-        [str(venv / "bin" / command[0]), *command[1:]], cwd=folder, env=environment, capture_output=True, text=True, check=False
+        [str(venv / "bin" / command[0]), *command[1:]], cwd=folder, env=_without_paths(), capture_output=True, text=True, check=False
     )
+
+
+def _without_paths() -> dict[str, str]:
+    return {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
 
 
 def test_wheel_holds_three_packages_and_nothing_else(wheel: pathlib.Path) -> None:
