@@ -8,7 +8,7 @@ import attrs
 
 _PERIOD = re.compile(r"P(?=.)(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?=.)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?")
 _DATE = re.compile(
-    r"(\d{4})-?(\d\d)-?(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?)?(?:\[[^]]*\])?)?")
+    r"(\d{4})-?(\d\d)-?(\d\d)(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)(Z|[+-]\d\d:\d\d)?)?")
 SECONDS = (604_800, 86_400, 3_600, 60, 1)
 
 
@@ -35,7 +35,7 @@ def parse_schedule(text: str) -> IsoSchedule:
     """
     if not text.strip():
         raise IsoError("Received an empty string")
-    parts = text.split("/")
+    parts = text.strip().split("/")
     if not parts[0]:
         raise IsoError(f"Failed to parse '{text}': Expected either a recurrence or a date but received an empty string")
     try:
@@ -48,8 +48,8 @@ def _schedule(parts: list[str]) -> IsoSchedule:
     if parts[0].startswith("R"):
         repetitions = _repetitions(parts[0])
         rest = parts[1:]
-        if not rest:
-            return IsoSchedule(repetitions)
+        if not rest:  # as in Esper: repetitions of nothing are looked at as a date
+            parse_date(parts[0])
         date = parse_date(rest[0]) if len(rest) > 1 else None
         months, seconds = _period(rest[-1])
         return IsoSchedule(repetitions, date, months, seconds)
@@ -63,6 +63,8 @@ def _repetitions(text: str) -> int:
     if text == "R":
         return -1
     try:
+        if text[1:] != text[1:].strip():
+            raise ValueError
         return int(text[1:])
     except ValueError:
         raise IsoError(f"Invalid repeat '{text}', expecting an long-typed value but received '{text[1:]}'") from None
@@ -74,6 +76,8 @@ def _period(text: str) -> tuple[int, int]:
     if match is None:
         raise IsoError(f"Invalid period '{text}'")
     years, months, *rest = (int(part or 0) for part in match.groups())
+    if not (years or months or any(rest)):
+        raise IsoError(f"Invalid period '{text}'")
     return 12 * years + months, sum(number * unit for number, unit in zip(rest, SECONDS, strict=True))
 
 

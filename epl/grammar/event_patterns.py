@@ -28,7 +28,7 @@ def event_pattern(kit: Kit, clauses: Clauses) -> ParserElement:
     parameters = kit.fields("arguments", expressions.parameters)
     level = Opt(kit.key("(") + NumberLiteral(kit.source) + kit.key(")"))
     consume = kit.fields("annotations", kit.convert(partial(_consume, kit.source), kit.key("@") + kit.name + level))
-    tag = Opt(kit.ahead(lambda _, after: after.key == "=", kit.field("tag", kit.name) + kit.key("="), "a tag"))
+    tag = Opt(kit.ahead(lambda token, after: after.key == "=" and token.kind != "quoted", kit.field("tag", kit.name) + kit.key("="), "a tag"))
     filters = Opt(kit.key("(") + kit.fields("filters", Opt(expressions.listed)) + kit.key(")"))
     contained = kit.fields("contained", ZeroOrMore(clauses.contained))
     filtered = kit.node(P.FilterAtom, tag + kit.field("type_name", kit.type_name) + filters + contained + Opt(consume))

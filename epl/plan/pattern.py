@@ -195,7 +195,10 @@ class IntervalNode(PatternNode):
 
 @attrs.frozen(kw_only=True)
 class CrontabNode(PatternNode):
+    """``text``: the observer as written, for refusals."""
+
     crontab: CrontabPlan
+    text: str = ""
 
     def title(self, text: Text) -> str:
         return "timer at " + ", ".join(field.kind if field.value is None else text(field.value) for field in self.crontab.fields)

@@ -113,15 +113,15 @@ class Deployer:
         try:
             for statement in deployment:
                 statement.running = statement.prepared.instantiate()
+            for statement in deployment:
+                if statement.name in listeners:
+                    statement.attach(listeners[statement.name])
+                statement.running.start()
         except BaseException as error:
             self.undeploy(deployment)
             if isinstance(error, EplError):
                 error.within(plan.text)
             raise
-        for statement in deployment:
-            if statement.name in listeners:
-                statement.attach(listeners[statement.name])
-            statement.running.start()
         return deployment
 
     def prepare(self, plan: ModulePlan, name: str | None, parameters: dict[str | int, Any]) -> Deployment:

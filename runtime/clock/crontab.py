@@ -8,6 +8,7 @@ Serves ``output at``, ``timer:at`` and contexts. Learnt from recorded schedules:
 - ``last`` as a day of month is the month's last; ``n weekday`` the day from Monday to Friday nearest to the n-th within the month;
   ``lastweekday`` the last such day. As a day of week ``last`` is Saturday (6; Sunday is 0), ``n last`` the month's last such day. One of
   these set, the other field of days is not looked at.
+- Of days of month and days of week, either will do where both are given; one day of month alone and days of week are refused.
 - What lists and ranges hold beyond the bounds is dropped; a range whose ends are the wrong way round holds nothing. Where nothing is left
   the field is any value.
 - A single day of week from 7 to 31 is a day of month; in lists and ranges such days never come. ``n last`` as a day of month is the
@@ -34,9 +35,11 @@ from epl.plan.crontab import CronField, CrontabPlan
 from epl.plan.expressions import TypedExpression
 from epl.settings import Settings
 
-UNITS = (("MINUTES", 0, 59), ("HOURS", 0, 23), ("DAYS_OF_MONTH", 1, 31), ("MONTHS", 1, 12), ("DAYS_OF_WEEK", 0, 6), ("SECONDS", 0, 59))
-"""Name in refusals, lowest and highest value of the first six fields."""
+UNITS = (("MINUTES", 0, 59), ("HOURS", 0, 23), ("DAYS_OF_MONTH", 1, 31), ("MONTHS", 1, 12), ("DAYS_OF_WEEK", 0, 6), ("SECONDS", 0, 59),
+         ("MILLISECONDS", 0, 999), ("MICROSECONDS", 0, 999))
+"""Name in refusals, lowest and highest value of the first six fields, and of those after the time zone."""
 WEEKDAYS, SATURDAY, LATEST_DAY = 4, 6, 31
+ALL_WEEKDAYS = range(SATURDAY + 1)
 
 YEARS = 40
 """So many years ahead a due time is looked for; beyond, there is none (30 February)."""
@@ -64,19 +67,27 @@ class Crontab:
         if self._special is None:
             self._days = None if fields[2].kind == "any" else _values(fields[2], 2, constant)
             self._weekdays = None if fields[4].kind == "any" else _weekdays(fields[4], constant)
-        if self._days is not None and self._weekdays is not None:
+            if self._days is not None and self._weekdays is not None:
+                self._days = None if len(self._days) == LATEST_DAY else self._days
+                self._weekdays = None if set(ALL_WEEKDAYS) <= set(self._weekdays) else self._weekdays
+        if self._days is not None and len(self._days) == 1 and self._weekdays is not None:
             raise EplDeploymentError(
                 "Failed to deploy: Invalid schedule specification: Invalid combination between days of week and days of month fields "
                 "for timer:at", span=fields[4].span
             )
         zone = fields[6].value if len(fields) > 6 else None
         self._zone = zone_of(settings.time_zone if zone is None else str(constant(zone)))
-        self._subsecond = _subsecond(fields[7:], constant, self._per_second) if len(fields) > 7 else None
+        self._subseconds = _Subseconds(fields[7:], constant, self._per_second) if len(fields) > 7 else None
         """None: that of the time from which the next one is computed."""
 
     def next_after(self, now: int) -> int | None:
         """Return the first due time later than ``now``."""
-        subsecond = now % self._per_second if self._subsecond is None else self._subsecond
+        subsecond = now % self._per_second
+        if self._subseconds is not None:
+            later = self._subseconds.after(subsecond)
+            if later is not None and self._is_due(now // self._per_second):
+                return now - subsecond + later
+            subsecond = self._subseconds.first
         start = datetime.datetime.fromtimestamp((now - subsecond) // self._per_second + 1, self._zone).replace(tzinfo=None)
         while True:
             local = self._next_local(start)
@@ -86,6 +97,11 @@ class Crontab:
             if due > now:
                 return due
             start = local + datetime.timedelta(seconds=1)
+
+    def _is_due(self, second: int) -> bool:
+        """Return whether the schedule is due in this second, counted from 1970."""
+        local = datetime.datetime.fromtimestamp(second, self._zone).replace(tzinfo=None)
+        return self._next_local(local) == local and self._instant(local) == second
 
     def _next_local(self, at: datetime.datetime) -> datetime.datetime | None:
         """The first wall-clock time from ``at`` on."""
@@ -140,12 +156,16 @@ class Crontab:
         if self._special is not None:
             only = self._special(year, month)
             return only if only is not None and only >= day else None
+        of_month = None
         if self._days is not None:
             at = bisect_left(self._days, day)
-            return self._days[at] if at < len(self._days) else None
+            of_month = self._days[at] if at < len(self._days) else None
+            if self._weekdays is None:
+                return of_month
         if self._weekdays is not None:
             last = calendar.monthrange(year, month)[1]
-            return next((d for d in range(day, last + 1) if _weekday(year, month, d) in self._weekdays), None)
+            of_week = next((d for d in range(day, last + 1) if _weekday(year, month, d) in self._weekdays), None)
+            return of_week if of_month is None else of_month if of_week is None else min(of_month, of_week)
         return day
 
     def _instant(self, local: datetime.datetime) -> int:
@@ -249,12 +269,16 @@ def _special_day(of_month: CronField, of_week: CronField, constant: Constant) ->
             return lambda year, month: _nearest_weekday(year, month, 31)
         if field.kind == "weekday":
             with written_at(field):
-                near = _checked(_number(field.value, constant), 2)
+                near = _number(field.value, constant)
+                if not 1 <= near <= LATEST_DAY:
+                    raise EplDeploymentError("Failed to deploy: xx day of the month has to be a in range (1-31)")
             return lambda year, month: _nearest_weekday(year, month, near)
     if of_month.kind == "last":
         with written_at(of_month):
             weekday = None if of_month.value is None else _weekday_number(of_month, constant)
         return lambda year, month: _last_day(year, month, weekday)
+    if of_week.kind == "last" and of_week.value is None and of_month.kind != "any":
+        return lambda year, month: _last_of(year, month, SATURDAY)
     if of_week.kind == "last" and of_week.value is not None:
         with written_at(of_week):
             day = _weekday_number(of_week, constant)
@@ -287,8 +311,7 @@ def _weekday_number(field: CronField, constant: Constant) -> int:
     """The day of week of ``n last``; beyond Saturday Esper fails when the schedule begins."""
     day = _checked(_number(field.value, constant), WEEKDAYS)
     if day > SATURDAY:
-        raise EplDeploymentError(
-            f"Failed to deploy: Invalid value found for schedule unit, value of {day} is not valid for unit {UNITS[WEEKDAYS][0]}")
+        raise EplDeploymentError(f"Failed to deploy: the last day of week {day}: days of week are numbers from 0 (Sunday) to {SATURDAY}")
     return day
 
 
@@ -297,16 +320,30 @@ def _last_of(year: int, month: int, weekday: int) -> int:
     return last - (_weekday(year, month, last) - weekday) % 7
 
 
-def _subsecond(fields: Sequence[CronField], constant: Constant, per_second: int) -> int:
-    """Milliseconds and microseconds as engine units."""
-    offset = 0
-    for field, units in zip(fields, (per_second // 1_000, per_second // 1_000_000)):
-        if field.kind not in ("any", "value"):
-            raise EplUnsupportedError("milliseconds and microseconds of a crontab are single numbers", span=field.span)
-        if field.kind == "value":
-            with written_at(field):
-                offset += _number(field.value, constant) * units
-    return offset
+class _Subseconds:
+    """Milliseconds, and perhaps microseconds: when within a second that is due."""
+
+    def __init__(self, fields: Sequence[CronField], constant: Constant, per_second: int) -> None:
+        self._millis = _thousandths(fields[0], 0, constant)
+        micros = _thousandths(fields[1], 1, constant) if len(fields) > 1 else (0,)
+        self._per_milli = max(per_second // 1_000, 1)
+        self._micros = micros if self._per_milli > 1 else (0,)
+        self.first = self._millis[0] * self._per_milli + self._micros[0]
+
+    def after(self, offset: int) -> int | None:
+        """Return the first offset later than one; None where the second has none any more."""
+        milli, micro = divmod(offset, self._per_milli)
+        at = bisect_left(self._millis, milli)
+        if at < len(self._millis) and self._millis[at] == milli:
+            within = bisect_left(self._micros, micro + 1)
+            if within < len(self._micros):
+                return milli * self._per_milli + self._micros[within]
+            at += 1
+        return self._millis[at] * self._per_milli + self._micros[0] if at < len(self._millis) else None
+
+
+def _thousandths(field: CronField, place: int, constant: Constant) -> Values:
+    return _values(field, len(UNITS) - 2 + place, constant)
 
 
 def zone_of(name: str) -> datetime.tzinfo:

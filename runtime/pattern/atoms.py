@@ -24,13 +24,17 @@ class FilterAtom(Operator):
         self.level = plan.consume
         self._contained = None if plan.contained is None else machine.containment(plan.contained)
         self.prepared: PreparedFilter
+        self.is_open = False
         machine.atoms.append(self)
 
     def open(self) -> None:
         self.prepared = self.machine.prepare(self.plan.filter)
+        self.is_open = True
 
     def close(self) -> None:
-        self.prepared.close()
+        if self.is_open:  # else the statement could not begin
+            self.is_open = False
+            self.prepared.close()
 
     def instance(self, parent: Parent, match: Match) -> FilterInstance:
         return FilterInstance(self, parent, match)

@@ -83,7 +83,8 @@ class FollowedByInstance(Instance):
     def _has_place(self, at: int) -> bool:
         """Return whether one more instance of the item may wait."""
         limit = self.followed_by.limits[at]
-        return limit is None or self.waiting[at] < (limit() or 0)
+        most = None if limit is None else limit()
+        return most is None or most < 0 or self.waiting[at] < int(most)  # as in Esper: null and negative numbers are no limit
 
     def failed(self, child: Instance) -> None:
         if child in self.children:

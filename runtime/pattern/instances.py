@@ -99,18 +99,13 @@ def events_of(match: Match) -> list[Event]:
     return [event for each in match if each is not None for event in (each if each.__class__ is tuple else (each,))]
 
 
-def merged(match: Match, other: Match, places: Sequence[int]) -> Match:
-    """Return the match with the places of another one.
+def merged(match: Match, other: Match) -> Match:
+    """Return the match with all that another one holds.
 
-    >>> merged(("a", None, None), (None, "b", "c"), (1,))
-    ('a', 'b', None)
+    >>> merged(("a", "x", None), (None, "b", "c"))
+    ('a', 'b', 'c')
     """
-    if not places:
-        return match
-    events = list(match)
-    for place in places:
-        events[place] = other[place]
-    return tuple(events)
+    return tuple([mine if others is None else others for mine, others in zip(match, other)])
 
 
 def part(state: Any, length: int) -> Sequence[Any]:

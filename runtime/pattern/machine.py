@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from epl.errors import EplDeploymentError, EplError, EplValidationError
 from epl.plan import pattern as plan
 from epl.plan.contained import ContainedPlan
 from epl.plan.crontab import CrontabPlan
@@ -25,7 +26,7 @@ from runtime.pattern.every_distinct import EveryDistinct
 from runtime.pattern.followed_by import FollowedBy
 from runtime.pattern.guards import While, Within
 from runtime.pattern.instances import Instance, Match, Operator, Parent, events_of, holds, number, part
-from runtime.pattern.observers import At, Interval, ScheduleObserver
+from runtime.pattern.observers import At, Interval, ScheduleObserver, refused_words
 from runtime.pattern.operators import And, Every, Not, Or
 from runtime.pattern.until import Until
 from windows.event import NO_EVENTS, Event, event_class
@@ -122,9 +123,13 @@ class PatternMachine(Parent, Delivery):
 
         return due
 
-    def crontab(self, crontab: CrontabPlan) -> Callable[[Match], Crontab]:
+    def crontab(self, node: plan.CrontabNode) -> Callable[[Match], Crontab]:
+        crontab: CrontabPlan = node.crontab
         if all(isinstance(node, Constant) for each in expressions_of(crontab) for node in each.walk()):
-            whole = Crontab(crontab, self._context.constant, self.settings)
+            try:
+                whole = Crontab(crontab, self._context.constant, self.settings)
+            except EplDeploymentError as refusal:
+                raise EplValidationError(refused_words(refusal.message, node.text), span=refusal.span) from refusal
             return lambda match: whole
         values: dict[int, Callable[[Match], Any]] = {}
 
@@ -157,6 +162,10 @@ class PatternMachine(Parent, Delivery):
         try:
             child.start()
         except Exception as error:  # noqa: BLE001 - law 6: the pattern stays in agreement with itself
+            if self._starting:  # as in Esper: what cannot begin is not deployed
+                if isinstance(error, EplDeploymentError):
+                    raise
+                raise EplDeploymentError(f"Failed to deploy: {error.message if isinstance(error, EplError) else error}") from error
             self._core.on_error(error, self.name, None)
             child.quit()
             child.parent.failed(child)
@@ -225,7 +234,7 @@ class PatternMachine(Parent, Delivery):
     # ------------------------------------------------------------------ life
 
     def open(self) -> None:
-        """Take part from now on."""
+        """Take part from now on. Raise EplDeploymentError where an expression raises before anything waits."""
         for atom in self.atoms:
             atom.open()
         if self._is_restored:

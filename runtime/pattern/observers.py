@@ -63,10 +63,25 @@ class At(Observer):
 
     def __init__(self, node: CrontabNode, machine: PatternMachine) -> None:
         super().__init__(node, machine)
-        self._crontab = machine.crontab(node.crontab)
+        self._crontab = machine.crontab(node)
 
     def begin(self, now: int, match: Match) -> tuple[int | None, Series]:
         return self._crontab(match).next_after(now), ()
+
+
+def refused_words(message: str, observer: str) -> str:
+    """Return what Esper says of a crontab of constants in a pattern, which it looks at before it deploys: elsewhere it does when it
+    deploys."""
+    for deployed, compiled in (
+        ("Failed to deploy: Invalid schedule specification: Invalid combination",
+         f"Invalid parameter for pattern observer '{observer}': Error computing crontab schedule specification: Invalid combination"),
+        ("Failed to deploy: Failed expression evaluation in crontab timer-at for parameter ", "Tmer-at observer invalid parameter in expression "),
+        ("Failed to deploy: Invalid schedule specification: ", "Unexpected error compiling statement: "),
+        ("Failed to deploy: Invalid value", "Unexpected error compiling statement: Invalid value"),
+    ):
+        if message.startswith(deployed):
+            return compiled + message[len(deployed):]
+    return message
 
 
 class ScheduleObserver(Observer):
@@ -137,4 +152,4 @@ class ObserverInstance(Instance):
         return [self.sequence, None if self.timer is None else self.timer.due, list(self.series)]
 
 
-__all__ = ["At", "Interval", "Observer", "ScheduleObserver"]
+__all__ = ["At", "Interval", "Observer", "ScheduleObserver", "refused_words"]

@@ -150,9 +150,10 @@ class AndInstance(Instance):
         if last:
             self.quit()
         for chosen in product(*others):
-            whole = self.match
-            for each, item in zip(chosen, self.and_.items):
-                whole = merged(whole, each, item.places)
+            whole = match
+            for n, each in enumerate(chosen):
+                if n != at:
+                    whole = merged(whole, each)
             self.parent.matched(self, whole, last)
 
     def failed(self, child: Instance) -> None:

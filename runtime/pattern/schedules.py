@@ -43,10 +43,12 @@ class Schedules:
         return _series(now, date, repetitions, months, units)
 
     def _of_iso(self, text: Any, now: int) -> Series:
+        if text is None:
+            raise EplRuntimeError("Error computing iso8601 schedule specification: Received null parameter value")
         try:
-            parsed = parse_schedule(text) if text is not None else IsoSchedule()
+            parsed = parse_schedule(text)
         except IsoError as error:
-            raise EplRuntimeError(str(error)) from error
+            raise EplRuntimeError(f"Error computing iso8601 schedule specification: {error}") from error
         date = None if parsed.date is None else self._instant(parsed.date)
         return _series(now, date, parsed.repetitions, parsed.months, parsed.seconds * self._settings.units_per_second)
 

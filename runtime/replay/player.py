@@ -302,7 +302,10 @@ class TracePlayer:
         self._compiled.append(step["epl"])
 
     def add_listener(self, step: Step, done: Done) -> None:
-        self._listen(self._statement(step))
+        statement = self._statement(step)
+        self._listen(statement)
+        if step.get("replay"):  # as addListenerWithReplay does
+            self._collect(statement.rows(), [], statement, self.runtime)
 
     def _listen(self, statement: Statement) -> None:
         key = (statement.deployment_id, statement.name)

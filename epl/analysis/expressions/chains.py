@@ -39,7 +39,7 @@ from epl.plan.subqueries import as_rows, is_subquery_value
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call, Chain, Index, Link, Name
 from epl.unparse import expression_text
-from epl.value_types import STRING, ArrayType, ClassType, EnumType, MapType
+from epl.value_types import INT, STRING, ArrayType, ClassType, EnumType, MapType
 
 
 @bind_node.register
@@ -449,6 +449,8 @@ def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> T
     own = bind_aggregation_method(value, link, scope)
     if own is not None:
         return own
+    if scope.in_pattern and isinstance(value, typed.StreamEvents) and not link.arguments and link.name.lower() in ("countof", "size"):
+        return typed.Constant(type=INT, value=1)  # as in Esper: within a pattern a tag's array counts as one
     event_type = event_type_of(value)
     if event_type is not None and len(link.arguments) == 1:
         prop = event_type.property(link.name)

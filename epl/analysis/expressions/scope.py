@@ -64,7 +64,7 @@ class Scope:
     also where the names outside are hidden, as within a declared expression. ``allow_previous``: prev / prior may occur.
     ``substitutions``: what the parameters of a declared expression stand for. ``context_properties``: what ``context.x`` has, None without
     a context. ``in_subquery``: of a sub-query, in which there is no other; ``in_filter``: of a stream's filter; ``prefers_first``: a name
-    that several streams have is the first one's; ``subquery_refusal``: the
+    that several streams have is the first one's; ``in_pattern``: of a pattern's atom or parameter; ``subquery_refusal``: the
     words of the refusal where no sub-query may occur. ``expansions``: how many calls of declared expressions have been put in place, one
     number that all scopes built from this one share.
     """
@@ -86,6 +86,7 @@ class Scope:
     in_subquery: bool = False
     in_filter: bool = False
     prefers_first: bool = False
+    in_pattern: bool = False
     subquery_refusal: str | None = None
     parameters: dict[str | int, ValueType] = attrs.field(factory=dict, eq=False)
     expansions: list[int] = attrs.field(factory=lambda: [0], eq=False)

@@ -25,7 +25,7 @@ ONE_CONDITION = "Expression pattern guard requires a single expression as a para
 def analyse_guard(guard: Guard, item: PatternNode, tags: Tags) -> PatternNode:
     """Return the guard over the item."""
     scope = tags.scope("pattern guard")
-    known = (guard.namespace or "").lower(), guard.name.lower()
+    known = guard.namespace or "", guard.name.lower() if guard.namespace is None else guard.name
     if known not in (("timer", "within"), ("timer", "withinmax"), ("", "while")):
         raise EplValidationError(
             f"Failed to resolve pattern guard '{unparse(guard)}': Pattern guard name '{guard.name}' is not a known pattern object name",

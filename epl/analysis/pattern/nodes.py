@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 import attrs
 
 from epl.analysis.expressions.bind import bind_in_clause
-from epl.analysis.expressions.paths import is_integer
 from epl.analysis.expressions.scope import ScopeStream
 from epl.analysis.filters.lookup import bind_filters, check_strict_coercion
 from epl.analysis.filters.specifications import filter_specification
@@ -98,13 +97,15 @@ class _Nodes:
         written = list(pattern.arguments)
         bound = [bind_in_clause(argument, scope) for argument in written]
         expiry = bound.pop() if isinstance(written[-1], TimePeriod) else None
+        if expiry is None and isinstance(bound[-1], Constant):
+            expiry = bound.pop()
+            if not is_numeric(expiry.type):
+                raise EplValidationError(NO_EXPIRY, span=pattern.span)
+            if expiry.value <= 0:  # as in Esper: for ever, where a period of no time is none at all
+                expiry = None
         keys = tuple(key for key in bound if not isinstance(key, Constant))
         if not keys:
             raise EplValidationError(NO_KEYS, span=pattern.span)
-        if expiry is None and isinstance(bound[-1], Constant):
-            expiry = bound[-1]
-            if not is_numeric(expiry.type):
-                raise EplValidationError(NO_EXPIRY, span=pattern.span)
         return plan.EveryDistinctNode(item=item, keys=keys, expiry=expiry)
 
     def _limit(self, written: Expression | None) -> TypedExpression | None:
@@ -120,7 +121,7 @@ class _Nodes:
         if bound.streams:
             raise EplValidationError(
                 "Invalid maximum expression in followed-by, event properties are not allowed within the expression", span=written.span)
-        if not is_numeric(bound.type) or not is_integer(bound.type):
+        if not is_numeric(bound.type):
             raise EplValidationError(
                 "Invalid maximum expression in followed-by, the expression must return an integer value", span=written.span)
         return bound

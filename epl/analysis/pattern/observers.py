@@ -27,7 +27,7 @@ DATE_KINDS = ("Calendar", "Date", "LocalDateTime", "ZonedDateTime")
 
 def analyse_observer(observer: Observer, tags: Tags) -> PatternNode:
     """Return the node of an observer."""
-    name = observer.name.lower() if observer.namespace.lower() == "timer" else ""
+    name = observer.name if observer.namespace == "timer" else ""
     scope = attrs.evolve(tags.scope("pattern observer"), subquery_refusal=NO_SUBQUERY)
     try:
         return _named(name, observer, scope)
@@ -65,8 +65,16 @@ def _interval(observer: Observer, scope: Scope) -> IntervalNode:
 def _crontab(observer: Observer, scope: Scope) -> CrontabNode:
     if not 5 <= len(observer.arguments) <= 9:
         raise _refused(observer, "Invalid number of parameters for timer:at")
+    text = unparse(observer)
     try:
-        return CrontabNode(crontab=analyse_crontab(observer.arguments, scope, most=9))
+        crontab = analyse_crontab(observer.arguments, scope, most=9)
+        zone = crontab.fields[6] if len(crontab.fields) > 6 else None
+        if zone is not None and zone.kind != "any" and (zone.value is None or zone.value.type != STRING):
+            shown = f" '{zone.value.value}'" if isinstance(zone.value, Constant) and zone.value.value is not None else " 'null'"
+            raise _refused(
+                observer, f"Error computing crontab schedule specification: Invalid timezone parameter{shown} for timer:at, expected a "
+                "string-type value")
+        return CrontabNode(crontab=crontab, text=text)
     except EplUnsupportedError:
         raise
     except EplValidationError as error:

@@ -50,7 +50,7 @@ class Tags:
         """Return what a filter sees: the event, and by their names the tags."""
         streams = (own, *(attrs.evolve(stream, outer=True) for stream in self._streams()))
         return Scope(
-            self._catalog, streams, clause="filter", declarations=self._declarations, allow_previous=False, in_filter=True,
+            self._catalog, streams, clause="filter", declarations=self._declarations, allow_previous=False, in_filter=True, in_pattern=True,
             aggregation_refusal=NO_AGGREGATION)
 
     def scope(self, clause: str, only: tuple[int, ...] | None = None) -> Scope:
@@ -60,7 +60,7 @@ class Tags:
             streams = [attrs.evolve(stream, visible=place in only) for place, stream in enumerate(streams)]
         return Scope(
             self._catalog, (ScopeStream(None, NO_EVENT, visible=False), *streams), clause=clause, declarations=self._declarations,
-            allow_previous=False, aggregation_refusal=NO_AGGREGATION, prefers_first=True)
+            allow_previous=False, aggregation_refusal=NO_AGGREGATION, prefers_first=True, in_pattern=True)
 
     def _streams(self) -> list[ScopeStream]:
         return [ScopeStream(tag.name, tag.event_type, group=tag.repeated, optional=True) for tag in self.tags]
