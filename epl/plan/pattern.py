@@ -236,10 +236,17 @@ class PatternPlan(SourcePlan):
 
     def dump(self) -> str:
         """Return the tree, an operator a line."""
-        streams: Sequence[PropertyText] = [plain, *(of(tag.name) for tag in self.tags)]
         marks = [mark for mark, is_set in (("suppresses overlapping matches", self.suppress),
                                            ("discards partial matches on a match", self.discard)) if is_set]
-        return "\n".join([*marks, *_lines(self.root, lambda expression: expression_text(expression, streams), "")])
+        return "\n".join([*marks, *_lines(self.root, self._text, "")])
+
+    def title_of(self, node: PatternNode) -> str:
+        """Return the line that describes a node of the tree."""
+        return node.title(self._text)
+
+    def _text(self, expression: TypedExpression) -> str:
+        streams: Sequence[PropertyText] = [plain, *(of(tag.name) for tag in self.tags)]
+        return expression_text(expression, streams)
 
 
 def _lines(node: PatternNode, text: Text, indent: str) -> Iterator[str]:

@@ -161,7 +161,7 @@ class PatternMachine(Parent, Delivery):
         """Start an instance; where an expression raises it fails, and the error is reported."""
         try:
             child.start()
-        except Exception as error:  # noqa: BLE001 - law 6: the pattern stays in agreement with itself
+        except Exception as error:
             if self._starting:  # as in Esper: what cannot begin is not deployed
                 if isinstance(error, EplDeploymentError):
                     raise

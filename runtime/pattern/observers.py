@@ -75,7 +75,8 @@ def refused_words(message: str, observer: str) -> str:
     for deployed, compiled in (
         ("Failed to deploy: Invalid schedule specification: Invalid combination",
          f"Invalid parameter for pattern observer '{observer}': Error computing crontab schedule specification: Invalid combination"),
-        ("Failed to deploy: Failed expression evaluation in crontab timer-at for parameter ", "Tmer-at observer invalid parameter in expression "),
+        ("Failed to deploy: Failed expression evaluation in crontab timer-at for parameter ",
+         "Tmer-at observer invalid parameter in expression "),
         ("Failed to deploy: Invalid schedule specification: ", "Unexpected error compiling statement: "),
         ("Failed to deploy: Invalid value", "Unexpected error compiling statement: Invalid value"),
     ):

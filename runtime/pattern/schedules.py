@@ -5,7 +5,7 @@ import datetime
 from typing import TYPE_CHECKING, Any
 
 from epl.errors import EplRuntimeError
-from epl.iso_schedules import IsoError, IsoSchedule, parse_date, parse_schedule
+from epl.iso_schedules import IsoError, parse_date, parse_schedule
 from epl.plan.pattern import ScheduleNode
 from epl.settings import Settings
 from runtime.clock.instants import instant_of

@@ -305,7 +305,7 @@ class TracePlayer:
         statement = self._statement(step)
         self._listen(statement)
         if step.get("replay"):  # as addListenerWithReplay does
-            self._collect(statement.rows(), [], statement, self.runtime)
+            self._collect(statement.rows(), Rows(), statement, self.runtime)
 
     def _listen(self, statement: Statement) -> None:
         key = (statement.deployment_id, statement.name)

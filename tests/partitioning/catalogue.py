@@ -1,6 +1,8 @@
 """Modules and by what their last statement may be split: the table of the rules, and what the property test draws from."""
 from __future__ import annotations
 
+from tests.partitioning import pattern_catalogue
+
 SCHEMA = (
     "create schema T(k string, g int, x double, n int, ts long);"
     "create schema U(u string, g int, y double);"
@@ -288,3 +290,7 @@ WHOLE: list[tuple[str, str]] = [
     ("insert into A select cast(ts, double) as d, x from T; select d, sum(x) as s from A group by d", "group by"),
 ]
 """(module, the operator that stands in the way)"""
+
+SPLIT += pattern_catalogue.SPLIT
+IN_ANY_WAY += pattern_catalogue.IN_ANY_WAY
+WHOLE += pattern_catalogue.WHOLE

@@ -1,8 +1,9 @@
 """Where rows have to stay together: split by ``k`` in spite of it, several engines emit something else than one.
 
-Seven refusals are of what is not known to be local, not of what is known not to be: batch windows together with others, aggregations of
+Eleven refusals are of what is not known to be local, not of what is known not to be: batch windows together with others, aggregations of
 derived values, ``istream()`` and sub-queries in where, windows that begin with the rows of others, partitions by engine time downstream of
-windows, and batches with flags, whose rows are the same but whose listeners are notified of periods without rows by every engine.
+windows, what of patterns looks at events of all keys, timers in front of a pattern's first tag, and batches with flags, whose rows are the
+same but whose listeners are notified of periods without rows by every engine.
 """
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from tests.partitioning.shards import by_first_property, compiled, events, rando
 
 UNPROVED = (
     "#size group by", "current_timestamp % 2 measures", "istream()", "FORCE_UPDATE",
-    "0L)#unique", "where exists", "reclaim_group_freq", "order by", "create variable int v", "V2",
+    "0L)#unique", "where exists", "reclaim_group_freq", "order by", "create variable int v", "V2", "@consume", "@Suppress", "@Discard",
+    "-> every a=T",
 )
 SHOWN = [text for text, _ in WHOLE if not any(part in text for part in UNPROVED)]
 
@@ -26,7 +28,7 @@ SHOWN = [text for text, _ in WHOLE if not any(part in text for part in UNPROVED)
 def types_of(text: str) -> tuple[str, ...]:
     if "Basket" in text:
         return ("Basket",)
-    return tuple(name for name in "TUV" if re.search(rf"\b(from|on|,|join) {name}\b", text))
+    return tuple(name for name in "TUV" if re.search(rf"(\b(from|on|join|not|every)|,|=|->) ?{name}\b", text))
 
 
 @pytest.mark.parametrize("text", SHOWN)

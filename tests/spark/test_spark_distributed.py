@@ -23,6 +23,10 @@ pytestmark = pytest.mark.spark
 SHAPES = {
     "pattern": """@name('s') select * from T match_recognize (partition by k measures A.n as a, last(B.n) as b, C.k as k
         pattern (A B+ C) define B as B.v > prev(B.v), C as C.v < prev(C.v))""",
+    "epl pattern": """@name('s') select a.k as k, a.n as n, b.n as m from pattern [every a=T(v > 7)
+        -> (b=T(k=a.k, v < 3) and not T(k=a.k, v=5)) where timer:within(80 msec)]""",
+    "absence": """@name('s') select a.k as k, a.n as n, current_timestamp() as at from pattern [every a=T(v > 7)
+        -> (timer:interval(30 msec) and not T(k=a.k, v > 5))]""",
     "window": "@name('s') select k, sum(v) as s, count(*) as c from T#time(100 msec) group by k",
     "groupwin": "@name('s') select k, v, sum(v) as s from T#groupwin(k)#length(3) group by k",
     "first every": "@name('s') select k, sum(v) as s from T group by k output first every 50 milliseconds",

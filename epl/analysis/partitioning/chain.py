@@ -9,6 +9,7 @@ from epl.analysis.partitioning.stores import target_of
 from epl.event_types import EventType
 from epl.plan.named_windows import CreateWindowPlan
 from epl.plan.on_statements import OnSelectPlan, OnWindowPlan, UpdateIstreamPlan
+from epl.plan.pattern import FilterNode
 from epl.plan.statements import BodyPlan, CreateTablePlan, InsertPlan, SelectPlan, StatementPlan
 from epl.plan.streams import FilterPlan, NamedWindow
 from epl.plan.tables import Table, TableValue
@@ -26,6 +27,7 @@ class Streams:
     def of(cls, plan: StatementPlan) -> Streams:
         return cls(
             (*(part.event_type for part in plans_of(plan.body) if isinstance(part, (FilterPlan, NamedWindow, Table))),
+             *(part.filter.event_type for part in plans_of(plan.body) if isinstance(part, FilterNode)),
              *(node.table.event_type for e in expressions_of(plan.body) for node in e.walk() if isinstance(node, TableValue))),
             (*(target_of(part) for part in plans_of(plan.body) if isinstance(part, InsertPlan)), *_changed(plan.body)),
         )

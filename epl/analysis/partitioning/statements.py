@@ -10,6 +10,7 @@ from epl.analysis.partitioning.facts import Collector, Demand, Facts, Feed, NotP
 from epl.analysis.partitioning.meetings import JoinedRows, subquery_meeting
 from epl.analysis.partitioning.operators import contained, groups_are_steady, insertion, previous, refuse_whole_output, result_set, windows
 from epl.analysis.partitioning.paths import Carrying, carried
+from epl.analysis.partitioning.patterns import PatternRows
 from epl.analysis.partitioning.row_patterns import row_recognition
 from epl.analysis.partitioning.stores import accesses, create_table, create_window, into_table, on_store, rows_of, target_of
 from epl.event_types import EventType
@@ -18,6 +19,7 @@ from epl.plan.historical import historical_of
 from epl.plan.indexes import CreateIndexPlan
 from epl.plan.named_windows import CreateWindowPlan
 from epl.plan.on_statements import OnDeletePlan, OnMergePlan, OnSelectPlan, OnSetPlan, OnUpdatePlan, OnWindowPlan, UpdateIstreamPlan
+from epl.plan.pattern import PatternPlan, pattern_of
 from epl.plan.result_set import OutputPlan
 from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
 from epl.plan.statements import (
@@ -65,6 +67,7 @@ class OtherStatements:
     def __init__(self, plans: Iterable[StatementPlan], settings: Settings) -> None:
         self.variables = variables_set(plans)
         self.states_limited = settings.max_states is not None
+        self.subexpressions_limited = settings.max_subexpressions is not None
 
 
 def facts_of(plan: StatementPlan, surroundings: OtherStatements) -> Sequence[Facts]:
@@ -83,7 +86,8 @@ def _check_expressions(body: BodyPlan, surroundings: OtherStatements) -> None:
     for node in (n for e in expressions_of(body) for n in e.walk()):
         if isinstance(node, typed.Prior):
             raise NotPartitionable("prior", "it counts the events of the stream, whatever their keys")
-        if isinstance(node, TableValue) and isinstance(body, SelectPlan) and not (body.subqueries or body.row_recognition):
+        if (isinstance(node, TableValue) and isinstance(body, SelectPlan) and not (body.subqueries or body.row_recognition)
+                and pattern_of(body.streams[0]) is None):
             continue  # its rows meet those of the statement: see ``accesses``
         if type(node) not in PURE:
             raise NotPartitionable(type(node).__name__, "this expression is not known to be local to a key")
@@ -109,6 +113,9 @@ def _stream(stream: StreamPlan, collector: Collector) -> EventType:
 
 
 def _select(statement: StatementPlan, plan: SelectPlan, surroundings: OtherStatements) -> Sequence[Facts]:
+    source = pattern_of(plan.streams[0]) if len(plan.streams) == 1 else None
+    if source is not None:
+        return _pattern(statement, plan, source, surroundings)
     if any(historical_of(stream) is not None and rows_of(stream) is None for stream in plan.streams):
         return [_enrichment(statement, plan)]
     sides = [Collector(statement.name) for _ in plan.streams]
@@ -144,6 +151,25 @@ def _select(statement: StatementPlan, plan: SelectPlan, surroundings: OtherState
                   meetings=() if number else (meeting,))
             for number, read in enumerate(reads)]  # fmt: skip
     return [*own, *asked]
+
+
+def _pattern(statement: StatementPlan, plan: SelectPlan, source: PatternPlan, surroundings: OtherStatements) -> Sequence[Facts]:
+    rows, stream = plan.result_set, plan.streams[0]
+    collector = PatternRows(statement.name, source, surroundings.subexpressions_limited)
+    if plan.subqueries:
+        raise NotPartitionable("the sub-query", "in a statement over a pattern it is not known to be local to a key")
+    windows(stream, collector)
+    if plan.row_recognition is not None:
+        row_recognition(plan.row_recognition, stream.windows, surroundings.states_limited, collector)
+    previous(stream.windows, 0, rows, plan.where)
+    groups_are_steady(stream, (*expressions_of(plan.where),), rows)
+    if rows.into is not None:
+        raise NotPartitionable("into table", "of a pattern it is not known to be local to a key")
+    result_set(rows, collector)
+    if plan.insert is None:
+        return collector.facts(None)
+    collector.add_stage(insertion(plan.insert, rows.output_type))
+    return collector.facts(target_of(plan.insert))
 
 
 def _subqueries(statement: StatementPlan, plan: SelectPlan, sides: Sequence[Collector], reads: Sequence[EventType]) -> list[Facts]:

@@ -97,12 +97,12 @@ class _Nodes:
         written = list(pattern.arguments)
         bound = [bind_in_clause(argument, scope) for argument in written]
         expiry = bound.pop() if isinstance(written[-1], TimePeriod) else None
-        if expiry is None and isinstance(bound[-1], Constant):
-            expiry = bound.pop()
-            if not is_numeric(expiry.type):
+        last = bound[-1] if bound else None
+        if expiry is None and isinstance(last, Constant):
+            bound.pop()
+            if not is_numeric(last.type):
                 raise EplValidationError(NO_EXPIRY, span=pattern.span)
-            if expiry.value <= 0:  # as in Esper: for ever, where a period of no time is none at all
-                expiry = None
+            expiry = last if last.value > 0 else None  # as in Esper: else for ever, where a period of no time is none at all
         keys = tuple(key for key in bound if not isinstance(key, Constant))
         if not keys:
             raise EplValidationError(NO_KEYS, span=pattern.span)
