@@ -203,7 +203,7 @@ def _direct(tests: _Tests, scope: dict[str, Any]) -> list[str]:
     lines = []
     for n, entry in enumerate(tests.inline):
         receiver = entry.receiver
-        scope |= {f"receive{n}": receiver.receive, f"name{n}": receiver.name, f"statement{n}": receiver.order[1]}
+        scope |= {f"receive{n}": receiver.receive, f"name{n}": receiver.name, f"statement{n}": receiver.order[2]}
         call = [changed_line(core_text(scope), f"statement{n}")]
         call += ["try:", f"    receive{n}(e)", "except Exception as error:", f"    on_error(error, name{n}, e)"]
         lone = entry.test is None or len(tests.inline) == 1

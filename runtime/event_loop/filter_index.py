@@ -15,6 +15,7 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
 from runtime.event_loop.filter_tables import EntryList, FilterTable
 from runtime.event_loop.prepared_filters import PreparedFilter, make_table, table_key
+from runtime.event_loop.receiver_order import Path, Places, arrange
 from runtime.expressions import Environment
 from runtime.expressions.generated_steps import EmitSteps
 from windows.event import Event
@@ -23,12 +24,13 @@ from windows.event import Event
 class Receiver(Protocol):
     """A stream of a running statement.
 
-    ``order`` sorts receivers of one event: (rank by priority, statement, stream). ``drop``: the event goes no further. ``write``:
-    see runtime.expressions.generated_steps; None where ``receive`` is called.
+    ``order`` sorts receivers of one event, as in runtime.event_loop.receiver_order. ``drop``: the event goes no further. ``write``:
+    see runtime.expressions.generated_steps; None where ``receive`` is called. ``paths``: of the filter, where it decides about the place.
     """
 
     name: str
-    order: tuple[int, int, int]
+    order: Places
+    paths: Sequence[Path]
     drop: bool
     write: EmitSteps | None
 
@@ -58,13 +60,16 @@ class Entry:
 class TypeIndex:
     """The entries that ask for one event type by name."""
 
-    __slots__ = ("always", "tables", "active")
+    __slots__ = ("always", "tables", "active", "sharing", "is_arranged")
 
     def __init__(self) -> None:
         self.always: dict[Entry, None] = {}
         self.tables: dict[str, dict[Any, dict[Entry, None]]] = {}
         self.active: dict[Any, FilterTable] = {}
         """Tables of filters that come and go with events, by what is looked up."""
+        self.sharing: dict[Entry, None] = {}
+        """The entries whose receivers have places by the paths of their filters."""
+        self.is_arranged = True
 
     def active_tables(self) -> list[FilterTable]:
         """Return the tables in the order in which they look entries up: the list of those without a look-up comes last, as in Esper."""
@@ -72,6 +77,9 @@ class TypeIndex:
 
     def add(self, entry: Entry) -> bool:
         """Add an entry; return whether generated code has to change: it reads tables, so that values may come and go."""
+        if entry.receiver.paths:
+            self.sharing[entry] = None
+            self.is_arranged = False
         if entry.key is None:
             self.always[entry] = None
             return True
@@ -84,6 +92,8 @@ class TypeIndex:
 
     def remove(self, entry: Entry) -> bool:
         """Remove an entry; return whether generated code has to change."""
+        if self.sharing.pop(entry, 0) is None:
+            self.is_arranged = False
         if entry.key is None:
             self.always.pop(entry, None)
             return True
@@ -106,17 +116,21 @@ class FilterIndex:
         self._by_type: dict[EventType, TypeIndex] = {}
 
     def add(self, event_type: EventType, entry: Entry) -> None:
-        if self._index(event_type).add(entry):
+        if self._index(event_type).add(entry) or entry.receiver.paths:
             self._on_change(event_type)
 
     def remove(self, event_type: EventType, entry: Entry) -> None:
         index = self._by_type.get(event_type)
-        if index is not None and index.remove(entry):
+        if index is None:
+            return
+        if index.remove(entry):
             self._forget_empty(event_type, index)
+            self._on_change(event_type)
+        elif entry.receiver.paths:
             self._on_change(event_type)
 
     def prepare(
-        self, specification: FilterSpecification, environment: Environment, name: str, order: tuple[int, int, int], *, drop: bool = False
+        self, specification: FilterSpecification, environment: Environment, name: str, order: Places, *, drop: bool = False
     ) -> PreparedFilter:
         """Prepare a filter of the statement ``name`` whose entries will come and go; ``close`` it when the statement ends."""
         event_type, key = specification.event_type, table_key(specification)
@@ -148,8 +162,14 @@ class FilterIndex:
             del self._by_type[event_type]
 
     def indexes(self, event_type: EventType) -> tuple[TypeIndex, ...]:
-        """Return what holds the entries that events in the stream ``event_type`` may meet."""
-        return tuple(self._by_type[t] for t in event_type.lineage() if t in self._by_type)
+        """Return what holds the entries that events in the stream ``event_type`` may meet, the receivers in their places."""
+        types = [t for t in event_type.lineage() if t in self._by_type]
+        for each in types:
+            index = self._by_type[each]
+            if not index.is_arranged:
+                arrange([entry.receiver for entry in index.sharing], sum(1 for _ in each.lineage()))
+                index.is_arranged = True
+        return tuple(self._by_type[t] for t in types)
 
     def match(self, event: Event, event_type: EventType) -> list[Receiver]:
         """Return the receivers that match the event, in order, when it goes into the stream ``event_type``.
@@ -181,7 +201,7 @@ class FilterIndex:
         return receivers
 
 
-def order_of(receiver: Receiver) -> tuple[int, int, int]:
+def order_of(receiver: Receiver) -> Places:
     return receiver.order
 
 

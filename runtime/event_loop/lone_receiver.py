@@ -55,7 +55,7 @@ def lone_lines(entry: Entry, place: Callable[[str], str], values: str, make: Seq
     receiver = entry.receiver
     assert receiver.write is not None
     core = core_text(scope)
-    scope |= {"receiver": receiver, "name": receiver.name, "statement_number": receiver.order[1]}
+    scope |= {"receiver": receiver, "name": receiver.name, "statement_number": receiver.order[2]}
     steps = receiver.write(place, scope, f"return deliver_alone(receiver, {values})")
     assert all(scope.get(name, each) is each for name, each in steps.scope.items()), "one name for two objects"
     scope |= steps.scope

@@ -132,7 +132,7 @@ class EventLoop:
     def deliver(self, receivers: list[Receiver], event: Event) -> None:
         """Deliver the event to the receivers, then flush."""
         if self.changed_statements is not None:
-            self.changed_statements.update([receiver.order[1] for receiver in receivers])
+            self.changed_statements.update([receiver.order[2] for receiver in receivers])
         for receiver in receivers:
             try:
                 receiver.receive(event)
@@ -182,7 +182,7 @@ class EventLoop:
     def deliver_to_statements(self, event: Event, numbers: set[int]) -> None:
         """Deliver to the receivers of the statements of these numbers; the flush follows with that of the others."""
         for receiver in self.filters.match(event, event.type):
-            if receiver.order[1] in numbers:
+            if receiver.order[2] in numbers:
                 try:
                     receiver.receive(event)
                 except Exception as error:  # noqa: BLE001 - law 6

@@ -21,6 +21,7 @@ from epl.plan.filter_specifications import EqualLookup, FilterSpecification, Ran
 from epl.value_types import BOXED_BOOLEAN
 from runtime.event_loop.filter_tables import EntryList, FilterTable, HashedRanges, HashTable, MakeRanges, RangeTable
 from runtime.event_loop.range_tables import OneEndedRanges, TwoEndedRanges
+from runtime.event_loop.receiver_order import Places
 from runtime.expressions import Environment
 from runtime.expressions.compiled import function_of
 from runtime.expressions.print_keys import key_part
@@ -58,7 +59,7 @@ class ActiveFilter:
         return self.prepared.name
 
     @property
-    def order(self) -> tuple[int, int, int]:
+    def order(self) -> Places:
         return self.prepared.order
 
     @property
@@ -98,7 +99,7 @@ class ListedFilter(ActiveFilter):
 
 
 class PreparedFilter:
-    """What the entries of one filter of one statement share. ``order``: (rank by priority, statement, stream)."""
+    """What the entries of one filter of one statement share. ``order``: of its receivers."""
 
     __slots__ = (
         "activate", "close", "drop", "leave", "listed_value", "name", "order", "specification", "test", "values_of", "_enter", "_leave_one",
@@ -106,7 +107,7 @@ class PreparedFilter:
     )
 
     def __init__(
-        self, specification: FilterSpecification, environment: Environment, name: str, order: tuple[int, int, int], *, drop: bool,
+        self, specification: FilterSpecification, environment: Environment, name: str, order: Places, *, drop: bool,
         table: FilterTable, close: Callable[[], None],
     ) -> None:
         self.specification = specification

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
+from runtime.event_loop.receiver_order import Places
 from windows.event import Event
 
 FIRST = 1 << 62
@@ -19,7 +20,7 @@ class Consumer(Protocol):
     goes no further (``@drop``)."""
 
     name: str
-    order: tuple[int, int, int]
+    order: Places
     store: Any
 
     def take(self, new: Sequence[Event], old: Sequence[Event]) -> bool: ...
@@ -60,7 +61,7 @@ class StoreDeltas:
                     dropped.append(consumer.store)
             except Exception as error:  # noqa: BLE001 - law 6: one statement's fault harms no other
                 self._on_error(error, consumer.name, None)
-        return {consumer.order[1] for consumer in consumers}
+        return {consumer.order[2] for consumer in consumers}
 
 
 __all__ = ["FIRST", "INTO_WINDOW", "Consumer", "StoreDeltas"]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from epl.event_types import EventType
 from epl.plan.streams import StreamPlan, filter_of
 from runtime.event_loop.filter_index import Entry
+from runtime.event_loop.receiver_order import Path, Places
 from runtime.expressions.generated_steps import EmitSteps
 from runtime.join.join import Join
 from runtime.operators.operator_context import OperatorContext
@@ -22,11 +23,12 @@ Take = Callable[[Sequence[Event], Sequence[Event]], bool]
 class Releasing:
     """Receives an event after the join's streams."""
 
-    __slots__ = ("name", "order", "drop", "write", "_join", "_drops")
+    __slots__ = ("name", "order", "paths", "drop", "write", "_join", "_drops")
 
-    def __init__(self, join: Join, context: OperatorContext, order: tuple[int, int, int]) -> None:
+    def __init__(self, join: Join, context: OperatorContext, order: Places) -> None:
         self.name = context.name
         self.order = order
+        self.paths: Sequence[Path] = ()
         self.write: EmitSteps | None = None
         self.drop = self._drops = context.drops
         """Whether the event goes no further: once one of the streams has it."""

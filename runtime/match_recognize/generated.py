@@ -44,7 +44,7 @@ def can_be_written(plan: RowRecognitionPlan) -> bool:
 
 OWN = (
     "operator", "partitions", "numbers", "histories", "Partition", "no_history", "key_of", "commit", "trim", "states",
-    "partition_pages",
+    "partition_pages", "taken_rows",
 )
 """The objects of an operator that the text names."""
 
@@ -182,7 +182,7 @@ class StepWriter:
         lines += [f"if held != {known}:", f"    {STATES.count} += held - {known}", f"    {known} = held"]
         lines += [f"{PARTITION.latest} = {self._now} if alive else None", "layers.append((e, row, taken))"]
         lines += [f"if len(layers) > {PARTITION.most}: trim(partition, alive)"]
-        lines += [f"{PARTITION.taken}[row] = None"] if plan.has_window else []
+        lines += ["taken_rows[row] = None"] if plan.has_window else []
         lines += [] if plan.lookback else ["partitions[key] = partition", NOTED]
         return [
             "if not taken or (known is None and layers):", f"    ended = commit(partition, e, row, taken, {self._now})",

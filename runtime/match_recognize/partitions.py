@@ -24,15 +24,12 @@ class States(Protocol):
 class Partition:
     """Partial matches among the rows of one key, oldest first, and the rows that prev looks back at."""
 
-    __slots__ = ("key", "partial_matches", "history", "taken")
+    __slots__ = ("key", "partial_matches", "history")
 
     def __init__(self, key: Any, history: History) -> None:
         self.key = key
         self.partial_matches: list[PartialMatch] = []
         self.history = history
-        self.taken: dict[int, None] = {}
-        """With a data window: the rows in it that a match has taken, in the order in which they were offered last: that of arrival, or,
-        once everything was matched again, that of the window's contents."""
 
 
 class LayeredPartition(Partition):

@@ -1,6 +1,7 @@
 """The match_recognize operator: a view that turns a stream's deltas into rows of matches."""
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -35,7 +36,7 @@ class RowRecognition(View):
         "interval", "iterate_only", "row",
         "_all", "_can_begin", "_counts_only", "_earliest_only", "_has_window", "_histories", "_key", "_keys",
         "_lookback", "_machine", "_may_start", "_measures", "_no_history", "_numbers", "_pages", "_partitions", "_prunes", "_ranking",
-        "_states", "_terminates",
+        "_second", "_states", "_taken", "_terminates",
     )
 
     parent_contents: Callable[[], Iterable[Event]]
@@ -73,6 +74,11 @@ class RowRecognition(View):
         self._pages = Paged("partitions", lambda: self._partitions, self._keys.values, self._partition_state)
         self.row = 0
         self._numbers: dict[Event, int] = {}
+        self._taken: OrderedDict[int, None] = OrderedDict()
+        """With a data window: the rows in it that a match has taken, in the order in which they were taken first. The first one leaves at
+        no cost."""
+        self._second: dict[int, int] = {}
+        """The second number of a row that was offered twice: with all rows of the window, and then as the new one."""
         self._histories: dict[Event, History] = {}
         self.interval: Interval | None = None
 
@@ -82,6 +88,8 @@ class RowRecognition(View):
         failure = self._leave(old) if old and self._has_window else None
         if self.iterate_only:
             failed = self._remember_all(new)
+        elif self._has_window and new and not self._numbers.keys().isdisjoint(new):
+            failed = self._take_twice(new)
         else:
             failed = self._take_all(new)
         failure = failure or failed
@@ -114,8 +122,8 @@ class RowRecognition(View):
         self._states.count += len(after) - len(before)
         partition.partial_matches = after
         if self._has_window and (after or ended):
-            partition.taken[row] = None
-        if after or partition.taken:
+            self._taken[row] = None
+        if after:
             partitions[key] = partition
             if self._pages.touched is not None:
                 self._pages.touched[key] = None
@@ -125,25 +133,46 @@ class RowRecognition(View):
             self._deliver([(key, match) for match in ended], ())
 
     def leave(self, event: Event) -> None:
-        """Do ``update`` with one row that leaves the window.
+        """Do ``update`` with one row that leaves the window."""
+        if self._goes(event):
+            self._rematch()
 
-        The first row of its partition that was taken for a match takes the partial matches with it that began with it. Where a later
-        one leaves, everything is matched again from what is left in the window: rows around the gap become neighbours, and rows of matches
-        emitted before may come up again (Esper 9.0.0).
+    def _goes(self, event: Event) -> bool:
+        """Take a row that leaves the window away; return whether everything is to be matched again.
+
+        The first row that was taken for a match takes the partial matches with it that began with it. Where a later one leaves, everything
+        is matched again from what the window holds: rows around the gap become neighbours, rows of matches emitted before may come up
+        again, and rows that come at the same time are offered twice (Esper 9.0.0).
         """
         if self._lookback:
             self._histories.pop(event, None)
         row = self._numbers.pop(event, None)
-        if row is None:
-            return
+        if row is None or row not in self._taken:
+            return False
+        is_first = next(iter(self._taken)) == row
+        del self._taken[row]
+        if not is_first:
+            return True
         partition = self._partitions.get(self._key(event) if self._key is not None else None)
-        if partition is None or row not in partition.taken:
-            return
-        if next(iter(partition.taken)) == row:
-            del partition.taken[row]
+        second = self._second.pop(row, None)
+        if partition is not None:
             self._forget_first(partition, row)
-        else:
-            self._rematch()
+            if second is not None:
+                self._forget_first(partition, second)
+        return False
+
+    def _take_twice(self, new: Sequence[Event]) -> Exception | None:
+        """Take rows of a delivery of which some were offered with all rows of the window already: they keep that number, and the place."""
+        numbers, taken = self._numbers, self._taken
+        first = {event: numbers[event] for event in new if event in numbers}
+        failure = self._take_all(new)
+        for event, row in first.items():
+            second, numbers[event] = numbers[event], row
+            if second in taken:
+                del taken[second]
+                taken[row] = None
+                self._second[row] = second
+        return failure
 
     def _take_all(self, new: Sequence[Event]) -> Exception | None:
         """Take the rows of a delivery and emit its matches; return the first failure."""
@@ -188,7 +217,7 @@ class RowRecognition(View):
             self._states.count += len(after)
         partition.partial_matches = after
         if self._has_window and (after or ended):
-            partition.taken[row] = None
+            self._taken[row] = None
         self._keep(partition)
         if ends:
             died += [(key, first, path) for first, path in ends]
@@ -244,7 +273,11 @@ class RowRecognition(View):
     def _forget_times(self) -> None:
         """Between two deliveries: an interval needs the times of rows that matches begin with, or may when everything is matched again."""
         if self.interval is not None:
-            self.interval.keep_times(self._numbers.values if self._has_window else self._live_begins)
+            self.interval.keep_times(self._all_numbers if self._has_window else self._live_begins)
+
+    def _all_numbers(self) -> Iterable[int]:
+        """Numbers of the window's rows, of some two."""
+        return (*self._numbers.values(), *self._second.values())
 
     def _live_begins(self) -> Iterable[int]:
         """First rows of partial matches."""
@@ -293,7 +326,7 @@ class RowRecognition(View):
 
     def _keep(self, partition: Partition) -> None:
         """Only partitions with something to remember are kept."""
-        if partition.taken or self._lookback or self._has_partial_matches(partition):
+        if self._lookback or self._has_partial_matches(partition):
             self._partitions[partition.key] = partition
             self._pages.touch(partition.key)
         else:
@@ -308,9 +341,15 @@ class RowRecognition(View):
     def _leave(self, old: Sequence[Event]) -> Exception | None:
         """Rows leave the window; the first failure of a condition that is asked again."""
         failure: Exception | None = None
+        again = False
         for event in old:
             try:
-                self.leave(event)
+                again |= self._goes(event)
+            except Exception as error:  # noqa: BLE001 - raised by update
+                failure = failure or error
+        if again:
+            try:
+                self._rematch()
             except Exception as error:  # noqa: BLE001 - raised by update
                 failure = failure or error
         return failure
@@ -324,18 +363,32 @@ class RowRecognition(View):
         self._keep(partition)
 
     def _rematch(self) -> None:
-        """Over the window's rows; the first failure is raised when all are taken."""
+        """Over the window's rows, which are numbered again; the first failure is raised when all are taken."""
         self._forget_all()
         failures = Failures()
+        numbers, taken = self._numbers, list(self._taken)
+        renumbered: dict[int, int] = {}
+        self._taken.clear()
         for event in self.parent_contents():
-            row = self._numbers.get(event)
-            if row is not None:
-                failures.attempt(self._take_again, event, row)
+            before = numbers.get(event)
+            if before is not None and self.interval is not None:  # which keeps times by number
+                row = before
+            else:
+                self.row = row = numbers[event] = self.row + 1
+            if before is not None:
+                renumbered[before] = row
+            elif self.interval is not None:
+                self.interval.begins(row)
+            failures.attempt(self._take_again, event, row)
+        again = list(self._taken)
+        self._taken.clear()
+        self._taken.update((renumbered.get(row, row), None) for row in taken)  # each keeps its place
+        self._taken.update((row, None) for row in again)
         failures.settle()
 
     def _forget_all(self) -> None:
+        self._second.clear()
         for partition in list(self._partitions.values()):
-            partition.taken = {}
             self._replace(partition, [])
 
     def _take_again(self, event: Event, row: int) -> None:
@@ -347,7 +400,7 @@ class RowRecognition(View):
         after = machine.advance(partition.partial_matches, event, row, history, truth, ended)
         machine.begin(event, row, history, truth, after, ended)
         if after or ended:
-            partition.taken[row] = None
+            self._taken[row] = None
         self._replace(partition, after)
 
     # ------------------------------------------------------------------ on demand
@@ -376,25 +429,14 @@ class RowRecognition(View):
         state."""
         return {
             "row": self.row, "partitions": self._pages, "numbers": Long([event, row] for event, row in self._numbers.items()),
-            "taken": Long(self._taken()), "histories": Long([event, list(history)] for event, history in self._histories.items()),
+            "taken": Long(self._taken), "twice": [list(pair) for pair in self._second.items()],
+            "histories": Long([event, list(history)] for event, history in self._histories.items()),
             "interval": None if self.interval is None else self.interval.state(),
         }
 
     def _partition_state(self, key: Any, partition: Partition) -> list[Any]:
         writer = PathWriter()
         return [list(partition.history), self._written(partition, writer), writer.nodes]
-
-    def _taken(self) -> list[int]:
-        """The rows taken, those of each partition in its order: the same list for the same state, whatever the order of the partitions."""
-        ascending: list[int] = []
-        others: list[list[int]] = []
-        for partition in self._partitions.values():
-            rows = list(partition.taken)
-            if rows == sorted(rows):
-                ascending += rows
-            else:
-                others.append(rows)
-        return sorted(ascending) + [row for rows in sorted(others) for row in rows]
 
     def _written(self, partition: Partition, writer: PathWriter) -> Any:
         return writer.partial_matches(partition.partial_matches)
@@ -420,12 +462,10 @@ class RowRecognition(View):
             self._pages.touch(partition.key)
             self._read(partition, written, readers, nodes)
         self._numbers = dict(state["numbers"])
-        events = {row: event for event, row in self._numbers.items()}
-        for row in state["taken"]:
-            partition = self._partition(events[row])
-            partition.taken[row] = None
-            self._partitions[partition.key] = partition
-            self._pages.touch(partition.key)
+        rows = set(self._numbers.values())
+        self._taken.clear()
+        self._taken.update((row, None) for row in state["taken"] if row in rows)
+        self._second = dict(state["twice"])
         self._histories = {event: tuple(history) for event, history in state["histories"]}
         if self.interval is not None:
             self.interval.restore(state["interval"], readers)

@@ -52,7 +52,7 @@ class SharedRowRecognition(RowRecognition):
         return {
             "operator": self, "partitions": self._partitions, "numbers": self._numbers, "histories": self._histories,
             "Partition": LayeredPartition, "no_history": self._no_history, "key_of": self._key, "commit": self._commit, "trim": self._trim,
-            "states": self._states, "partition_pages": self._pages,
+            "states": self._states, "partition_pages": self._pages, "taken_rows": self._taken,
         }
 
     # ------------------------------------------------------------------ continuous
@@ -189,7 +189,7 @@ class SharedRowRecognition(RowRecognition):
         if len(layers) > partition.most:
             self._trim(partition, alive)
         if self._has_window:
-            partition.taken[row] = None
+            self._taken[row] = None
         self._partitions[partition.key] = partition
         self._pages.touch(partition.key)
         return bool(taken & lattice.accepts)
@@ -249,9 +249,9 @@ class SharedRowRecognition(RowRecognition):
         self._discard_up_to(partition, row)
 
     def _forget_all(self) -> None:
+        self._second.clear()
         for partition in list(self._partitions.values()):
             assert isinstance(partition, LayeredPartition)
-            partition.taken = {}
             partition.horizon = 0
             self._nothing(partition)
             self._keep(partition)

@@ -24,7 +24,7 @@ MOST_ROWS = 1 << 62
 
 SHAPE = compiled({
     "row": ANYTHING, "partitions": [([ANYTHING], ([optional(EVENT)], ANYTHING, ANYTHING))], "numbers": [(EVENT, INTEGER)],
-    "taken": [INTEGER], "histories": [(EVENT, [optional(EVENT)])], "interval": ANYTHING,
+    "taken": [INTEGER], "twice": [(INTEGER, INTEGER)], "histories": [(EVENT, [optional(EVENT)])], "interval": ANYTHING,
 })
 INTERVAL = compiled({
     "waiting": [((TIME, [ANYTHING]), ([(INTEGER, INTEGER, INTEGER, COUNT)], ANYTHING))], "due": DUE, "began": [(INTEGER, TIME)],
@@ -65,6 +65,8 @@ def current(state: Any, values_of: Callable[[Event], list[Any]]) -> dict[str, An
     Damaged."""
     if state.__class__ is dict and "paths" in state:
         state = _by_partition(state, values_of)
+    if state.__class__ is dict:
+        state = {"twice": [], **state}
     SHAPE(state)
     interval = state["interval"]
     if interval is not None:

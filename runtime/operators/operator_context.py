@@ -11,13 +11,15 @@ from epl.collation import collation_key
 from epl.plan.expressions import Aggregated, Constant, ContextValue, Logic, Previous, Prior, SubqueryValue, TypedExpression, VariableValue
 from epl.plan.pattern import PatternPlan
 from epl.plan.statements import BodyPlan, DeliveryPlan, StatementPlan
-from epl.plan.streams import types_read
+from epl.plan.streams import NamedWindow, types_read
+from epl.plan.tables import Table, TableKeys, TableValue
 from epl.plan.walk import expressions_of, plans_of
 from epl.value_types import BOXED_BOOLEAN
 from runtime.clock.periods import add_period
 from runtime.clock.schedule import ScheduledTimer
 from runtime.event_loop.delivery import MatchStates
 from runtime.event_loop.loop import EventLoop
+from runtime.event_loop.receiver_order import Places
 from runtime.expressions import Environment, compile_expression, compile_predicate
 from runtime.operators.grouped_delivery import divider
 from runtime.result_set import accumulators_of
@@ -32,7 +34,7 @@ class StatementContext:
     """What all instances of one statement have in common. ``environment``: what its expressions may touch, with all that is compiled of
     them."""
 
-    __slots__ = ("core", "plan", "number", "environment", "follows", "output", "_has_cells")
+    __slots__ = ("core", "plan", "number", "environment", "follows", "has_place", "output", "_has_cells")
 
     def __init__(self, core: EventLoop, plan: StatementPlan, number: int, environment: Environment, output: Sink) -> None:
         self.core = core
@@ -40,9 +42,15 @@ class StatementContext:
         self.number = number
         self.environment = environment
         self.output = output
-        self.follows = _meets_itself(plan.body) or any(isinstance(part, PatternPlan) for part in plans_of(plan.body))
+        parts, kinds = list(plans_of(plan.body)), {type(node) for node in _nodes(plan.body)}
+        shares = any(isinstance(part, (NamedWindow, Table)) for part in parts) or not kinds.isdisjoint((TableValue, TableKeys))
+        self.follows = _meets_itself(plan.body) or any(isinstance(part, PatternPlan) for part in parts)
         """Whether the statement gets an event after those that one stream of theirs delivers it to."""
-        self._has_cells = any(isinstance(node, (Previous, Prior, ContextValue, SubqueryValue)) for node in _nodes(plan.body))
+        if shares and any(getattr(part, "order_by", None) for part in parts):
+            self.follows = True
+        self.has_place = shares and not self.follows
+        """Whether the filter decides when the statement gets an event, since it shares rows with others."""
+        self._has_cells = not kinds.isdisjoint((Previous, Prior, ContextValue, SubqueryValue))
 
     def environment_of_instance(self, context: Mapping[str, Any] | None) -> Environment:
         """Return what the expressions of a new instance may touch: the statement's, where they read nothing that is the instance's own."""
@@ -178,11 +186,11 @@ class OperatorContext:
 
     # ------------------------------------------------------------------ for the builders
 
-    def order(self, stream: int) -> tuple[int, int, int]:
+    def order(self, stream: int) -> Places:
         """Return the order of this statement's stream among the receivers of one event: by priority; then those statements last, as in
         Esper, of which several streams may receive it."""
         priority = self.plan.priority if self.core.settings.prioritized else 0
-        return (2 * -priority + self.statement.follows, self.statement.number, stream)
+        return (2 * -priority + self.statement.follows, 0, self.statement.number, stream)
 
     @property
     def drops(self) -> bool:

@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from copy import copy
 from typing import Any
 
 from epl.plan.streams import EqualConstants, FilterPlan, StreamPlan, filter_of
 from runtime.event_loop.filter_index import Entry, Receiver
+from runtime.event_loop.receiver_order import Path, Places, paths_of
 from runtime.expressions import Environment, compile_expression
 from runtime.expressions.generated_steps import EmitSteps
 from runtime.operators.contained_events import ContainedStage, Containment
@@ -24,11 +25,12 @@ class StreamReceiver:
     same as text, where there is one.
     """
 
-    __slots__ = ("name", "order", "drop", "receive", "write")
+    __slots__ = ("name", "order", "paths", "drop", "receive", "write")
 
-    def __init__(self, name: str, order: tuple[int, int, int], drop: bool, receive: Receive) -> None:
+    def __init__(self, name: str, order: Places, paths: Sequence[Path], drop: bool, receive: Receive) -> None:
         self.name = name
         self.order = order
+        self.paths = paths
         self.drop = drop
         self.receive = receive
         self.write: EmitSteps | None = None
@@ -85,7 +87,10 @@ class NoEntry:
 
 def _entry(plan: FilterPlan, stream: int, context: OperatorContext, receive: Receive) -> Entry:
     """The receiver, the predicate of the filter's conditions and the values of its key."""
-    receiver = StreamReceiver(context.name, context.order(stream), context.drops, receive)
+    order, paths = context.order(stream), paths_of(plan) if context.statement.has_place else ()
+    if len(paths) > 1:
+        order = (order[0] + 1, *order[1:])
+    receiver = StreamReceiver(context.name, order, paths, context.drops, receive)
     test = context.conjunction(plan.conditions) if plan.conditions else None
     key, values = None, ()
     if plan.key is not None:

@@ -11,6 +11,7 @@ from epl.plan.subqueries import SubqueryPlan
 from epl.plan.walk import expressions_of
 from runtime.aggregation.grouped import Aggregator, build_aggregator
 from runtime.clock.schedule import ScheduledTimer
+from runtime.event_loop.receiver_order import Places
 from runtime.expressions import compile_predicate
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.store_entry import contents_of, fill, store_in, stream_entry
@@ -43,10 +44,10 @@ class SubqueryContext(OperatorContext):
     def timer(self, callback: Callable[[], None]) -> ScheduledTimer:
         return self._parent.timer(callback)
 
-    def order(self, stream: int) -> tuple[int, int, int]:
-        priority, number, _ = super().order(stream)
+    def order(self, stream: int) -> Places:
+        rank, place, number, _ = super().order(stream)
         first = -LARGEST_NUMBER if self.core.settings.self_subselect_preeval else LARGEST_NUMBER
-        return priority, number, first + self._place
+        return rank, place, number, first + self._place
 
     @property
     def drops(self) -> bool:

@@ -19,7 +19,7 @@ class RunningUpdate(Stateless):
         self._where = None if plan.where is None else compile_predicate(plan.where, context.environment, 1)
         self._changed = compile_changes(plan.assignments, self._type, context.environment, 1, in_turn=False)
         self._drops = context.plan.drop
-        self._order = (context.plan.priority, context.order(0)[1])
+        self._order = (context.plan.priority, context.order(0)[2])
 
     def apply(self, event: Event) -> Event | None:
         if self._where is not None and not self._where(event):

@@ -111,17 +111,12 @@ def _only_window(configs: Sequence[WindowConfig]) -> WindowConfig | None:
     return rest[0] if len(rest) == 1 and rest[0].is_data_window else None
 
 
-def leaves_in_order(configs: Sequence[WindowConfig], partition_by: Sequence[TypedExpression]) -> bool:
-    """Return whether the rows of each partition leave in the order in which they came: where one leaves out of order, match_recognize
-    matches all partitions again.
+def leaves_in_order(configs: Sequence[WindowConfig]) -> bool:
+    """Return whether rows leave in the order in which they came: where one leaves out of order, match_recognize matches all partitions
+    again.
     """
     only = _only_window(configs)
-    if only is None or not only.leaves_in_order:
-        return False
-    if not configs[0].groups:
-        return True
-    locality = configs[0].locality
-    return locality is not None and set(locality.keys) <= set(partition_by)
+    return only is not None and only.leaves_in_order and not configs[0].groups
 
 
 def groups_are_steady(stream: StreamPlan, conditions: Sequence[TypedExpression], plan: ResultSetPlan) -> None:

@@ -24,7 +24,7 @@ def row_recognition(plan: RowRecognitionPlan, configs: Sequence[WindowConfig], l
         raise NotPartitionable(CLAUSE, "the limit on partial matches (max_states) is one for all partitions")
     if plan.interval is not None:
         raise NotPartitionable("interval", "a match waits with those of other partitions that began at the same time")
-    if plan.has_window and not leaves_in_order(configs, plan.partition_by):
+    if plan.has_window and not leaves_in_order(configs):
         reason = "unless rows leave the window in the order in which they came, those of all partitions are matched again"
         raise NotPartitionable(CLAUSE, reason)
     if plan.has_window and any(isinstance(n, CHANGING) for e in plan.partition_by for n in e.walk()):

@@ -36,6 +36,7 @@ from runtime.batch.tier.statement_groups import statement_groups
 from runtime.event_loop.cause import RowOf
 from runtime.event_loop.filter_index import Entry
 from runtime.event_loop.loop import EventLoop
+from runtime.event_loop.receiver_order import Path
 from runtime.expressions.generated_steps import EmitSteps
 from runtime.statements.running import Declaration
 from windows.event import Event
@@ -80,11 +81,12 @@ class StatementGroup:
 class _Receiver:
     """Where events that are sent one by one reach a component."""
 
-    __slots__ = ("name", "order", "drop", "write", "_tier", "_component")
+    __slots__ = ("name", "order", "paths", "drop", "write", "_tier", "_component")
 
     def __init__(self, tier: BatchTier, component: StatementGroup) -> None:
         self.name = component.statements[0].name
-        self.order = (0, component.statements[0].number, 0)
+        self.order = (0, 0, component.statements[0].number, 0)
+        self.paths: Sequence[Path] = ()
         self.drop = False
         self.write: EmitSteps | None = None
         self._tier = tier
