@@ -93,8 +93,6 @@ SPLIT: list[tuple[str, dict[str, str]]] = [
     (f"select * from T#time(4 msec) match_recognize (partition by k measures A.n as a, B.n as b {PATTERN})", K),
     ("select * from T#keepall match_recognize (partition by k measures A.n as a, last(B.n) as b pattern (A B+) define B as B.x > A.x)", K),
     (f"select * from T#firsttime(9 msec) match_recognize (partition by k measures A.n as a, B.n as b {PATTERN})", K),
-    (f"select * from T#groupwin(k)#ext_timed(ts, 4 msec) match_recognize (partition by g, k measures A.n as a, B.n as b {PATTERN})", K),
-    (f"select * from T#groupwin(k)#length(3) match_recognize (partition by k measures A.n as a, B.n as b {PATTERN})", K),
     # chains
     ("insert into A select k as kk, x * 2 as y from T(x > 0); select kk, sum(y) as s from A group by kk", K),
     ("insert into A select k as kk, n as m from T where n > 0; select irstream kk, m from A#groupwin(kk)#length(2)", K),
@@ -250,6 +248,9 @@ WHOLE: list[tuple[str, str]] = [
     (f"select * from T match_recognize (measures A.n as a, B.n as b {PATTERN})", "match_recognize"),
     (f"select * from T#length(3) match_recognize (partition by k measures A.n as a, B.n as b {PATTERN})", "the window #length"),
     (f"select * from T#unique(k, n) match_recognize (partition by k measures A.n as a, B.n as b {PATTERN})", "match_recognize"),
+    (f"select * from T#groupwin(k)#ext_timed(ts, 4 msec) match_recognize (partition by g, k measures A.n as a, B.n as b {PATTERN})",
+     "match_recognize"),
+    (f"select * from T#groupwin(k)#length(3) match_recognize (partition by k measures A.n as a, B.n as b {PATTERN})", "match_recognize"),
     (f"select * from T#groupwin(k, g)#length(2) match_recognize (partition by k measures A.n as a, B.n as b {PATTERN})",
      "match_recognize"),
     ("select * from T match_recognize (partition by k measures A.n as a, count(B.n) as b pattern (A B+) interval 6 msec "

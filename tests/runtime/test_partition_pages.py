@@ -219,7 +219,7 @@ def test_keys_are_an_extension_in_the_page_of_the_statement() -> None:
     pages = begun("interval", "row").pages().apply_to({})
     key = next(each for each in pages if each.startswith("state/") and b"match_recognize" in pages[each])
     recognizer = msgpack.unpackb(unsealed(pages[key], f"page '{key}'"), strict_map_key=False)[2]["match_recognize"]
-    assert set(recognizer) == {"row", "partitions", "numbers", "taken", "histories", "interval"}
+    assert set(recognizer) == {"row", "partitions", "numbers", "taken", "twice", "histories", "interval"}
     assert recognizer["partitions"].code == recognizer["interval"]["waiting"].code == KEYED
 
 

@@ -94,7 +94,7 @@ class PatternState:
             partitions = Compared("partitions", partitions)
         return {
             "row": self.first, "partitions": partitions, "numbers": Long([events[n], n + 1] for n in ids),
-            "taken": Long(n + 1 for n in ids), "histories": Long(histories), "interval": self._interval(partitions, events),
+            "taken": Long(n + 1 for n in ids), "twice": [], "histories": Long(histories), "interval": self._interval(partitions, events),
         }
 
     def _partitions(self, events: dict[int, Event]) -> Marked:
