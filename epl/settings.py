@@ -116,6 +116,7 @@ class Settings:
     max_states_prevent_start: bool = _switch(True)
     max_routed: int | None = _limit(100_000)
     max_subexpressions: int | None = _limit()
+    max_statement_subexpressions: int | None = _limit()
     max_subexpressions_prevent_start: bool = _switch(True)
     math_context: tuple[int, str] | None = attrs.field(default=None, validator=_rounding)
     sort_using_collator: bool = _switch(False)

@@ -30,13 +30,14 @@ from runtime.api.deployment import Deployment as Deployment
 from runtime.api.runtime import Runtime as Runtime
 from runtime.conversion.rows import Row as Row
 from runtime.conversion.rows import Rows as Rows
+from runtime.event_loop.delivery import Condition as Condition
 from runtime.historical.cache import ExpiryCache as ExpiryCache
 from runtime.historical.cache import LruCache as LruCache
 from runtime.statements.statement import Statement as Statement
 
 __all__ = [
-    "Deployment", "EplDeploymentError", "EplError", "EplRuntimeError", "EplSyntaxError", "EplUnsupportedError", "EplValidationError",
-    "EplWarning", "ExpiryCache", "LruCache", "Row", "Rows", "Runtime", "Settings", "Statement", "__version__"
+    "Condition", "Deployment", "EplDeploymentError", "EplError", "EplRuntimeError", "EplSyntaxError", "EplUnsupportedError",
+    "EplValidationError", "EplWarning", "ExpiryCache", "LruCache", "Row", "Rows", "Runtime", "Settings", "Statement", "__version__"
 ]
 
 if TYPE_CHECKING:

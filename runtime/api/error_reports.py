@@ -6,6 +6,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from epl.errors import EplError, EplRuntimeError
+from runtime.event_loop.delivery import Condition, ConditionHandler
 
 ErrorHandler = Callable[[BaseException, str, Any], None]
 P = ParamSpec("P")
@@ -43,4 +44,16 @@ def explained(handler: ErrorHandler) -> ErrorHandler:
     return handle
 
 
-__all__ = ["explained", "without_engine_frames"]
+def reporting(handler: ConditionHandler, on_error: ErrorHandler) -> ConditionHandler:
+    """Return the handler of conditions; what it raises goes to the error handler."""
+
+    def report(condition: Condition) -> None:
+        try:
+            handler(condition)
+        except Exception as error:  # noqa: BLE001 - the application's, beside which the engine goes on
+            on_error(error, condition.statement or "", None)
+
+    return report
+
+
+__all__ = ["explained", "reporting", "without_engine_frames"]

@@ -17,7 +17,7 @@ from epl.settings import Settings
 from epl.syntax import Module
 from runtime.api.deployer import Deployer
 from runtime.api.deployment import Deployment
-from runtime.api.error_reports import explained, without_engine_frames
+from runtime.api.error_reports import explained, reporting, without_engine_frames
 from runtime.api.plan_cache import parsed
 from runtime.api.queries import Parameters, PreparedQuery, QueryRows, planned_query
 from runtime.api.registry import Registry
@@ -28,6 +28,7 @@ from runtime.clock.instants import Instant, instant_of, shown
 from runtime.clock.schedule import MAX_STOPS, Late, TimeMode
 from runtime.conversion.from_python import check_known, to_event
 from runtime.event_loop.cause import Cause
+from runtime.event_loop.delivery import ConditionHandler, log_condition
 from runtime.event_loop.loop import ErrorHandler, EventLoop, log_error
 from runtime.state.changed_pages import ChangedPages, Pages
 from runtime.state.runtime_state import RuntimeState
@@ -67,6 +68,7 @@ class Runtime(Registry):
         self._on_error = explained(on_error)
         began = instant_of("start_time", start_time, self.settings.units_per_second)
         self._core = EventLoop(self.settings, began, self._on_expression_error, self._on_error)
+        self._on_condition: ConditionHandler = log_condition
         self.on_fault: ErrorHandler | None = None
         """Called with exceptions in expressions after the error handler; what it raises ends the call (runtime.api.faults)."""
         self._deployer = Deployer(
@@ -372,6 +374,27 @@ class Runtime(Registry):
         """How many sub-expressions of patterns wait after a ``->``, in all statements: what ``max_subexpressions`` limits."""
         with self.lock:
             return self._core.subexpressions.count
+
+    @property
+    def subexpressions_by_statement(self) -> dict[str, int]:
+        """How many of them each statement has, by name."""
+        with self.lock:
+            return self._core.subexpressions.by_statement()
+
+    @property
+    def on_condition(self) -> ConditionHandler:
+        """Called with a ``Condition`` when a limit is reached: ``max_subexpressions``, ``max_statement_subexpressions``, ``-[n]>``,
+        ``max_states``; while events are processed. What it raises goes to the error handler. The default logs all but ``-[n]>``."""
+        return self._on_condition
+
+    @on_condition.setter
+    def on_condition(self, handler: ConditionHandler) -> None:
+        check_listener(handler, "on_condition", "(condition)")
+        with self.lock:
+            self._on_condition = handler
+            report = reporting(handler, self._on_error)
+            for states in (self._core.subexpressions, self._core.match_states):
+                states.on_condition = report
 
     @property
     def cause(self) -> Cause:

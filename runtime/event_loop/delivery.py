@@ -2,7 +2,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+
+import attrs
 
 log = logging.getLogger("epl")
 
@@ -16,25 +18,100 @@ class Delivery:
         raise NotImplementedError
 
 
+@attrs.frozen
+class Condition:
+    """What an application should know of a limit that is reached.
+
+    ``kind``: "subexpressions" (``max_subexpressions``), "statement subexpressions" (``max_statement_subexpressions``), "followed by"
+    (``-[n]>``) or "match_recognize states" (``max_states``). ``statement``: the one whose event reached it, None where that is not known.
+    ``counts``: how many each statement holds, of sub-expressions.
+    """
+
+    kind: str
+    limit: int
+    statement: str | None = None
+    counts: Mapping[str, int] = attrs.field(factory=dict)
+
+
+ConditionHandler = Callable[[Condition], object]
+
+
+def log_condition(condition: Condition) -> None:
+    """Log it, unless it is that of a ``-[n]>``, which is there to be reached."""
+    if condition.kind != "followed by":
+        log.warning("%s have reached the limit of %d", condition.kind, condition.limit)
+
+
 class MatchStates:
     """How many states of one kind the runtime holds, of match_recognize or sub-expressions of patterns: their limit and metric."""
 
-    __slots__ = ("count", "limit", "prevent_start", "on_limit")
+    __slots__ = ("count", "kind", "limit", "on_condition", "parts", "prevent_start", "statement_limit")
 
-    def __init__(self, limit: int | None, prevent_start: bool, kind: str = "match_recognize states") -> None:
+    def __init__(
+        self, limit: int | None, prevent_start: bool, kind: str = "match_recognize states", statement_limit: int | None = None
+    ) -> None:
         self.count = 0
+        self.kind = kind
         self.limit = limit
         self.prevent_start = prevent_start
-        self.on_limit: Callable[[int], None] = lambda limit: log.warning("%s have reached the limit of %d", kind, limit)
+        self.statement_limit = statement_limit
+        self.on_condition: ConditionHandler = log_condition
+        self.parts: dict[StatementStates, None] = {}
 
     def try_increase(self) -> bool:
         """Return whether one more state may be made."""
         if self.limit is not None and self.count >= self.limit:
-            self.on_limit(self.limit)
+            self.on_condition(Condition(self.kind, self.limit))
             if self.prevent_start:
                 return False
         self.count += 1
         return True
 
+    def of_statement(self, name: str) -> StatementStates:
+        """Return what counts those of one source of a statement, until ``close``."""
+        part = StatementStates(self, name)
+        self.parts[part] = None
+        return part
 
-__all__ = ["Delivery", "MatchStates"]
+    def by_statement(self) -> dict[str, int]:
+        """Return how many each statement holds that holds any."""
+        counts: dict[str, int] = {}
+        for part in self.parts:
+            if part.count:
+                counts[part.name] = counts.get(part.name, 0) + part.count
+        return counts
+
+
+class StatementStates:
+    """Those of one source of a statement, which are among ``all``."""
+
+    __slots__ = ("all", "count", "name")
+
+    def __init__(self, states: MatchStates, name: str) -> None:
+        self.all = states
+        self.name = name
+        self.count = 0
+
+    def try_increase(self) -> bool:
+        """Return whether one more may begin, which then counts."""
+        states = self.all
+        if states.limit is not None and states.count >= states.limit:
+            states.on_condition(Condition(states.kind, states.limit, self.name, states.by_statement()))
+            if states.prevent_start:
+                return False
+        if states.statement_limit is not None and self.count >= states.statement_limit:
+            states.on_condition(Condition(f"statement {states.kind}", states.statement_limit, self.name, {self.name: self.count}))
+            if states.prevent_start:
+                return False
+        self.add(1)
+        return True
+
+    def add(self, number: int) -> None:
+        self.count += number
+        self.all.count += number
+
+    def close(self) -> None:
+        self.all.parts.pop(self, None)
+
+
+__all__ = ["Condition", "ConditionHandler", "Delivery", "MatchStates", "StatementStates", "log_condition"]

@@ -64,7 +64,7 @@ class EventLoop:
         """Whether a batch listener needs causes: the batch tier numbers its calls then."""
         self.match_states = MatchStates(settings.max_states, settings.max_states_prevent_start)
         self.subexpressions = MatchStates(
-            settings.max_subexpressions, settings.max_subexpressions_prevent_start, "sub-expressions of patterns")
+            settings.max_subexpressions, settings.max_subexpressions_prevent_start, "subexpressions", settings.max_statement_subexpressions)
         self.queue: deque[tuple[Any, EventType | None, int]] = deque()
         """Routed events, their streams and precedence; without a stream: named windows have changed."""
         self.store_deltas = StoreDeltas(self.queue, on_error)

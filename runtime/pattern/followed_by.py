@@ -5,6 +5,7 @@ from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
 from epl.plan.pattern import FollowedByNode
+from runtime.event_loop.delivery import Condition
 from runtime.pattern.instances import Instance, Match, Operator, Parent, items, number, part
 from windows.event import Event
 from windows.paging import Long
@@ -40,7 +41,7 @@ class FollowedBy(Operator):
             begun_with = self.machine.checked(own)
             instance.waiting[at] += 1
             if at:
-                self.machine.subexpressions.count += 1
+                self.machine.subexpressions.add(1)
             instance.children[self.machine.restored(self.items[at], instance, begun_with, inner)] = at
         return instance
 
@@ -84,7 +85,11 @@ class FollowedByInstance(Instance):
         """Return whether one more instance of the item may wait."""
         limit = self.followed_by.limits[at]
         most = None if limit is None else limit()
-        return most is None or most < 0 or self.waiting[at] < int(most)  # as in Esper: null and negative numbers are no limit
+        if most is None or most < 0 or self.waiting[at] < int(most):  # as in Esper: null and negative numbers are no limit
+            return True
+        states = self.followed_by.machine.subexpressions
+        states.all.on_condition(Condition("followed by", int(most), states.name, {states.name: self.waiting[at]}))
+        return False
 
     def failed(self, child: Instance) -> None:
         if child in self.children:
@@ -96,13 +101,13 @@ class FollowedByInstance(Instance):
         at = self.children.pop(child)
         self.waiting[at] -= 1
         if at:  # the first item is not limited
-            self.followed_by.machine.subexpressions.count -= 1
+            self.followed_by.machine.subexpressions.add(-1)
 
     def quit(self) -> None:
         for child, at in self.children.items():
             child.quit()
             if at:
-                self.followed_by.machine.subexpressions.count -= 1
+                self.followed_by.machine.subexpressions.add(-1)
         self.children.clear()
 
     def discard_below(self, events: Set[Event]) -> None:

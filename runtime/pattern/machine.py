@@ -51,7 +51,7 @@ class PatternMachine(Parent, Delivery):
         """Whether filters wait with events until all have had them: the events are consumed."""
         self._context = context
         self._core = context.core
-        self.subexpressions = context.core.subexpressions
+        self.subexpressions = context.core.subexpressions.of_statement(context.name)
         self._sink = first
         self._stream = stream
         self._gathers = gathers or source.suppress or source.discard
@@ -255,6 +255,7 @@ class PatternMachine(Parent, Delivery):
             self._root = None
         for atom in self.atoms:
             atom.close()
+        self.subexpressions.close()
 
     # ------------------------------------------------------------------ state
 

@@ -25,7 +25,9 @@ COUNTERS = {
 }
 NOTHING = {"shards": 0}
 GAUGES = {
-    "matches": ("matches_in_progress", "states of match_recognize"), "waiting": ("rows_waiting", "rows held for earlier ones"),
+    "matches": ("matches_in_progress", "states of match_recognize"),
+    "subexpressions": ("subexpressions_in_progress", "sub-expressions of patterns"),
+    "waiting": ("rows_waiting", "rows held for earlier ones"),
     "state": ("state_bytes", "size of the engines' states"), "time": ("engine_time", "engine time, in engine units"),
 }
 

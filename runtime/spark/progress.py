@@ -56,7 +56,8 @@ class Progress:
         """Note the job's state, before its first step as after any other."""
         buffer, runtime = feed.buffer, feed.runtime
         waiting = 0 if buffer is None else buffer.held
-        self._state = {"engine_time": runtime.now, "rows_waiting": waiting, "matches_in_progress": runtime.matches_in_progress}
+        self._state = {"engine_time": runtime.now, "rows_waiting": waiting, "matches_in_progress": runtime.matches_in_progress,
+                       "subexpressions_in_progress": runtime.subexpressions_in_progress}
         self._stored = runtime.stored_rows
 
     def note(self, number: int, feed: Feed, entry: Entry, step: Step, seconds: float) -> None:
@@ -64,7 +65,7 @@ class Progress:
         out = step.output_rows
         late, ahead = (0 if t is None else t.num_rows for t in (step.late, step.ahead))
         self.update_state(feed)
-        now, waiting, matches = self._state.values()
+        now, waiting, matches, _ = self._state.values()
         rows = 0 if entry.rows is None else entry.rows.num_rows
         done = StepProgress(number, entry.batch, rows, step.rows, late, ahead, out, now, waiting, matches, step.faults, seconds)
         self.last.append(done)
@@ -95,6 +96,7 @@ class Progress:
             ("engine_time", "engine time, in engine units", self._state.get("engine_time")),
             ("rows_waiting", "rows held for earlier ones", self._state.get("rows_waiting")),
             ("matches_in_progress", "states of match_recognize", self._state.get("matches_in_progress")),
+            ("subexpressions_in_progress", "sub-expressions of patterns", self._state.get("subexpressions_in_progress")),
             ("state_bytes", "size of the last snapshot", self.state_bytes),
         ]
         metrics = [metric("counter", name, text, {"": value}) for name, text, value in counters]

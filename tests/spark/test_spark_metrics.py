@@ -30,11 +30,13 @@ def tables() -> list[pa.Table]:
 
 def test_a_job_reports_the_rows_of_named_windows_and_tables(spark: SparkSession, stream: Any, tmp_path: Path) -> None:
     module = """create schema T(k string, v int, ts long); create window W#keepall as T; insert into W select * from T;
-        create table C(k string primary key, c count(*)); into table C select count(*) as c from T group by k"""
+        create table C(k string primary key, c count(*)); into table C select count(*) as c from T group by k;
+        select * from pattern [every a=T(v < 2) -> T(k=a.k, v=99)]"""
     job = start(
         module, {"T": stream("in", *tables())}, time="ts", on_late="drop", checkpoint=str(tmp_path / "job"), trigger="availableNow")
     job.await_termination()
     text = job.progress.prometheus()
+    assert "\nepl_subexpressions_in_progress 4\n" in text
     assert '\nepl_stored_rows{name="W"} 6\n' in text and '\nepl_stored_rows{name="C"} 4\n' in text
     job.stop()
 

@@ -67,7 +67,7 @@ class OtherStatements:
     def __init__(self, plans: Iterable[StatementPlan], settings: Settings) -> None:
         self.variables = variables_set(plans)
         self.states_limited = settings.max_states is not None
-        self.subexpressions_limited = settings.max_subexpressions is not None
+        self.subexpressions_limited = (settings.max_subexpressions, settings.max_statement_subexpressions) != (None, None)
 
 
 def facts_of(plan: StatementPlan, surroundings: OtherStatements) -> Sequence[Facts]:

@@ -21,9 +21,10 @@ SHARD, NEWEST, BLOB = "shard", "newest", "blob"
 PACKED_TYPES: dict[str, pa.DataType] = {SHARD: pa.int32(), NEWEST: pa.int64(), BLOB: pa.binary()}
 PACKED = pa.schema(PACKED_TYPES)
 PACKED_DDL = f"{SHARD} int, {NEWEST} bigint, {BLOB} binary"
-REPORTED = ("fed", "late", "ahead", "out", "faults", "shards", "matches", "waiting", "state", "time")
+REPORTED = ("fed", "late", "ahead", "out", "faults", "shards", "matches", "subexpressions", "waiting", "state", "time")
 """What a shard reports of a step, in a row of its own: rows processed and dropped, output rows, exceptions that were left to the handler;
-one for itself; then its state: partial matches, rows that wait, bytes of state, engine time."""
+one for itself; then its state: partial matches, sub-expressions of patterns, rows that wait, bytes of
+state, engine time."""
 OUTPUT_DDL = ", ".join([f"{BLOB} binary", *(f"{name} bigint" for name in REPORTED)])
 ROWS_A_BLOB = 200_000
 """How many rows are gathered before they are packed."""

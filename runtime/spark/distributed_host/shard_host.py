@@ -288,7 +288,9 @@ def _counters(step: Step, feed: Feed, state: int) -> dict[str, int]:
     late, ahead = (0 if rows is None else rows.num_rows for rows in (step.late, step.ahead))
     waiting = 0 if feed.buffer is None else feed.buffer.held
     done = step.rows, late, ahead, step.output_rows, step.faults, 1
-    return dict(zip(REPORTED, (*done, feed.runtime.matches_in_progress, waiting, state, feed.runtime.now), strict=True))
+    runtime = feed.runtime
+    held = runtime.matches_in_progress, runtime.subexpressions_in_progress
+    return dict(zip(REPORTED, (*done, *held, waiting, state, runtime.now), strict=True))
 
 
 __all__ = ["Head", "ShardProcessor"]
