@@ -1,4 +1,4 @@
-"""Write docs/reference/*.md: every data window, aggregation function, function and method, with an example that was run.
+"""Write docs/reference/*.md: every data window, pattern operator, aggregation function, function and method, with an example that was run.
 
     python docs/make_reference.py            write the pages
     python docs/make_reference.py --results  put what the examples give here into examples.json, then write the pages
@@ -25,6 +25,7 @@ if str(ROOT) not in sys.path:
 from epl.functions.aggregations import AGGREGATIONS  # noqa: E402
 from epl.functions.library import builtin_functions  # noqa: E402
 from epl.functions.registry import FunctionSpec  # noqa: E402
+from epl.plan.pattern_reference import ELEMENTS  # noqa: E402
 from epl.plan.windows import WindowConfig  # noqa: E402
 from runtime.replay.player import replay_trace  # noqa: E402
 from windows.registry import WINDOWS  # noqa: E402
@@ -38,12 +39,16 @@ Entry = tuple[str, str, str]
 
 TITLES = {
     "windows": "Data windows and derived-value windows",
+    "patterns": "Patterns",
     "aggregations": "Aggregation functions",
     "functions": "Static methods and conversions",
     "methods": "Methods of values",
     "enumeration": "Enumeration methods",
     "date_time": "Date-time and interval methods",
 }
+
+
+HEADINGS = {e.key: e.title for e in ELEMENTS}
 
 
 def read_examples() -> dict[str, Any]:
@@ -84,6 +89,7 @@ def entries() -> dict[str, dict[str, Entry]]:
     methods = [s for specs in registry.methods.values() for s in specs]
     return {
         "windows": {c.names[0]: _window(c) for c in WINDOWS.values()},
+        "patterns": {e.key: (" | ".join(e.signatures), e.meaning, "") for e in ELEMENTS},
         "aggregations": {s.name: (s.signature, s.summary, "") for s in AGGREGATIONS.values()},
         "functions": _sorted({s.key: (s.signature, s.summary, "") for s in functions}),
         "methods": _sorted({s.key: _method(s) for s in methods if not s.key.startswith("dt.")}),
@@ -195,19 +201,22 @@ def _page(page: str, known: Mapping[str, Entry], examples: Mapping[str, Any]) ->
         yield ("Results are JSON: Date and Calendar are milliseconds since 1970, times of java.time are ISO strings, decimals have no "
                "trailing zeros.")
     yield ""
+    if page == "patterns":
+        yield from ("A time line goes from left to right: a column for each event and each step of the engine's time, and below it the "
+                    "matches that it brings.", "")
     yield from _tables(known, shown) if page in ("functions", "methods") else _sections(known, shown)
 
 
 def _sections(known: Mapping[str, Entry], shown: Mapping[str, Example]) -> Iterable[str]:
     for key, (signature, meaning, drawn) in known.items():
         example = shown[key]
-        yield from (f"## {key}", "", "```", *signature.split(" | "), "```", "", _sentence(meaning), "")
+        yield from (f"## {HEADINGS.get(key, key)}", "", "```", *signature.split(" | "), "```", "", _sentence(meaning), "")
         if drawn:
             yield from ("```", drawn, "```", "")
         if "expression" in example:
             yield from (f"`{example['expression']}` → `{_result(example)}`", "")
         else:
-            yield from ("```", *_statement_lines(example), "```", "")
+            yield from ("```", *(_time_line(example) if key in HEADINGS else _statement_lines(example)), "```", "")
         if "esper" in example:
             yield from (f"Differs from Esper: {example['esper']}", "")
 
@@ -250,6 +259,22 @@ def _statement_lines(example: Example) -> Iterable[str]:
             table.append([_entered(step) if n == 0 else "", *(r[n] if n < len(r) else "" for r in rows)])
     widths = [max(map(len, column)) for column in zip(*table)]
     for cells in table:
+        yield "   ".join(c.ljust(w) for c, w in zip(cells, widths)).rstrip()
+
+
+def _time_line(example: Example) -> Iterable[str]:
+    """The input from left to right, and below each step the rows that it brings."""
+    yield from (example["epl"], "")
+    if "refused" in example:
+        raise ValueError(f"{example['epl']}: {example['refused']}")
+    deepest = max(len(step.get("new", ())) for step in example["steps"])
+    names = next((list(row) for step in example["steps"] for row in step.get("new", ())), [])
+    table = [["", ", ".join(names), *[""] * max(deepest - 1, 0)]]
+    for step in example["steps"]:
+        rows = [_values(row.values()) for row in step.get("new", ())]
+        table.append([_entered(step), *rows, *[""] * (max(deepest, 1) - len(rows))])
+    widths = [max(map(len, column)) for column in table]
+    for cells in zip(*table):
         yield "   ".join(c.ljust(w) for c, w in zip(cells, widths)).rstrip()
 
 

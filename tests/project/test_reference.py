@@ -10,8 +10,11 @@ from typing import Any
 
 import pytest
 
+from epl.plan.pattern import PatternNode
+from epl.plan.pattern_reference import ELEMENTS
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ("windows", "aggregations", "functions", "methods", "enumeration", "date_time")
+PAGES = ("windows", "patterns", "aggregations", "functions", "methods", "enumeration", "date_time")
 
 
 def _load() -> ModuleType:
@@ -60,6 +63,10 @@ def test_examples_give_what_is_written(page: str) -> None:
 def test_pages_are_up_to_date(page: str) -> None:
     written = (ROOT / "docs" / "reference" / f"{page}.md").read_text(encoding="utf-8")
     assert written == REFERENCE.pages(EXAMPLES)[page], "run python docs/make_reference.py"
+
+
+def test_every_operator_of_patterns_is_explained() -> None:
+    assert set(PatternNode.__subclasses__()) == {each.node for each in ELEMENTS if each.node is not None}
 
 
 def test_examples_file_is_in_its_form(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
