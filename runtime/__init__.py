@@ -37,8 +37,12 @@ from runtime.statements.statement import Statement as Statement
 
 __all__ = [
     "Condition", "Deployment", "EplDeploymentError", "EplError", "EplRuntimeError", "EplSyntaxError", "EplUnsupportedError",
-    "EplValidationError", "EplWarning", "ExpiryCache", "LruCache", "Row", "Rows", "Runtime", "Settings", "Statement", "__version__"
+    "EplValidationError", "EplWarning", "ExpiryCache", "LruCache", "Row", "Rows", "Runtime", "Settings", "Statement", "__version__",
+    "sql",
 ]
+
+sql = Runtime.sql
+"""``Runtime.sql``, which needs no runtime."""
 
 if TYPE_CHECKING:
     __version__: str

@@ -27,6 +27,7 @@ from runtime.batch.available import is_available, missing
 from runtime.clock.instants import Instant, instant_of, shown
 from runtime.clock.schedule import MAX_STOPS, Late, TimeMode
 from runtime.conversion.from_python import check_known, to_event
+from runtime.dialects.sql import run_query
 from runtime.event_loop.cause import Cause
 from runtime.event_loop.delivery import ConditionHandler, log_condition
 from runtime.event_loop.loop import ErrorHandler, EventLoop, log_error
@@ -39,6 +40,8 @@ from windows.protocol import State
 from windows.registry import by_name
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from runtime.batch.tier.tier import BatchTier
 
 
@@ -455,6 +458,13 @@ class Runtime(Registry):
         with self.lock:
             self._check_open()
             return PreparedQuery(self._deployer.query(query, prepared=prepared), self.lock, self._check_open, self._deliver_batches)
+
+    @staticmethod
+    @without_engine_frames
+    def sql(text: str, tables: Mapping[str, Any], *, dialect: str = "sql") -> pa.Table:
+        """Run a query in a SQL dialect over Arrow tables, pandas or Polars frames, by name, and return an Arrow table (docs/sql.md). It is
+        independent of statements and engine time."""
+        return run_query(text, tables, dialect)
 
     @without_engine_frames
     def fill(self, name: str, frame: Any) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from runtime.replay.corpus import is_case, replay_case
 from runtime.replay.neighbours import with_neighbours
 from runtime.replay.player import Feed, replay_trace
 from runtime.replay.reading import read_traces, write_traces
@@ -79,20 +80,21 @@ def replay_file(job: Job) -> Outcome:
 
 
 def _replay_file(job: Job) -> Outcome:
-    recorded = [with_neighbours(trace, job.source.parent) for trace in read_traces(job.source)]
+    recorded = [trace if is_case(trace) else with_neighbours(trace, job.source.parent) for trace in read_traces(job.source)]
     replay = _spread() if job.distributed else _in_one_engine(job)
     done: list[dict[str, Any]] = []
     broken: list[tuple[str, str]] = []
     for trace in recorded:
+        play = replay_case if is_case(trace) else replay
         try:
-            done.append(with_limit(job.limit, lambda: replay(trace)))  # noqa: B023 - called at once
+            done.append(with_limit(job.limit, lambda: play(trace)))  # noqa: B023 - called at once
         except (Exception, TraceTimeout) as error:  # noqa: BLE001 - one trace must not stop the run; the text is reported
             text = f"{type(error).__name__}: {error}"
             broken.append((str(trace.get("id", trace.get("name"))), text))
-            done.append({**trace, "steps": [], "error": text})
+            done.append({**trace, "actual": {"error": {"message": text}}} if is_case(trace) else {**trace, "steps": [], "error": text})
     if job.target is not None:
         write_traces(job.target, done)
-    ways = [step["spark"] == "rows" for trace in done for step in trace["steps"] if "spark" in step]
+    ways = [step["spark"] == "rows" for trace in done for step in trace.get("steps", ()) if "spark" in step]
     traces = () if job.target is not None else tuple(done)
     reports = [each for trace in done for each in trace.get("distributed", ())]
     spread = sum(t["partitionable"] for t in reports), sum("agrees" in t for t in reports), sum(t.get("agrees", False) for t in reports)

@@ -31,7 +31,7 @@ def integers_of_any_length() -> Iterator[None]:
 
 
 def read_traces(path: Path) -> list[dict[str, Any]]:
-    """Return the traces of one file, .json or .json.gz: a list of traces, or a single one."""
+    """Return the traces of one file, .json or .json.gz: a list of traces (or of cases of a SQL dialect), or a single one."""
     opener = gzip.open if path.name.endswith(".gz") else open
     with opener(path, "rt", encoding="utf-8") as handle, integers_of_any_length():
         try:
@@ -40,7 +40,7 @@ def read_traces(path: Path) -> list[dict[str, Any]]:
             raise ValueError("nested too deeply") from None
     if isinstance(traces, dict):
         traces = [traces]
-    if not isinstance(traces, list) or not all(isinstance(t, dict) and "steps" in t for t in traces):
+    if not isinstance(traces, list) or not all(isinstance(t, dict) and ("steps" in t or "dialect" in t) for t in traces):
         raise ValueError("a list of traces is expected")
     return traces
 

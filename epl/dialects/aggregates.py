@@ -1,0 +1,277 @@
+"""Aggregate functions: which types they take and give, and how they count one more row.
+
+A state is a plain immutable value, so that a matcher can go back to an earlier one.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+import attrs
+
+from epl.dialects import types as k
+from epl.dialects.errors import QueryFailed
+from epl.dialects.types import SqlType
+
+Kinds = Sequence[SqlType]
+State = Any
+
+
+@attrs.frozen
+class Aggregate:
+    """``start``: the state of no rows; ``add(state, arguments)``: with one more row; ``result(state)``. ``counts_null``: rows whose first
+    argument is null are counted too. ``result_type``: of the values."""
+
+    result_type: SqlType
+    start: State
+    add: Callable[[State, tuple[Any, ...]], State]
+    result: Callable[[State], Any]
+    counts_null: bool = False
+
+
+Factory = Callable[[Kinds, str], "Aggregate | None"]
+
+
+def _count(kinds: Kinds, dialect: str) -> Aggregate | None:
+    if len(kinds) > 1:
+        return None
+    return Aggregate(k.BIGINT, 0, lambda state, _: state + 1, lambda state: state)
+
+
+def _count_if(kinds: Kinds, dialect: str) -> Aggregate | None:
+    if len(kinds) != 1 or kinds[0].name not in ("boolean", "any"):
+        return None
+    return Aggregate(k.BIGINT, 0, lambda state, row: state + (row[0] is True), lambda state: state)
+
+
+def _sum(kinds: Kinds, dialect: str) -> Aggregate | None:
+    if len(kinds) != 1 or not (k.is_number(kinds[0]) or kinds[0].name.startswith("interval")):
+        return None
+    kind = kinds[0]
+    if kind.name in k.INTEGERS:
+        kind = kind if dialect in ("flink", "alibaba") else k.BIGINT
+    elif kind.name == "decimal":
+        kind = k.decimal(38, k.scale_of(kind)[1])
+    limit = 1 << 63
+
+    def add(state: State, row: tuple[Any, ...]) -> State:
+        total = row[0] if state is None else state + row[0]
+        if kind.name == "bigint" and not -limit <= total < limit:
+            raise QueryFailed("NUMERIC_VALUE_OUT_OF_RANGE", f"bigint addition overflow: {state} + {row[0]}")
+        return total
+
+    return Aggregate(kind, None, add, lambda state: state)
+
+
+def _avg(kinds: Kinds, dialect: str) -> Aggregate | None:
+    if len(kinds) != 1 or not k.is_number(kinds[0]):
+        return None
+    whole = kinds[0].name in k.INTEGERS
+    kind = kinds[0] if kinds[0].name in ("decimal", "real") or (whole and dialect in ("flink", "alibaba")) else k.DOUBLE
+
+    def result(state: State) -> Any:
+        count, total = state
+        if not count:
+            return None
+        if kind.name in k.INTEGERS:
+            return int(math.copysign(abs(total) // count, total))
+        if kind.name == "decimal":
+            return (Decimal(total) / count).quantize(Decimal(1).scaleb(-k.scale_of(kind)[1]), ROUND_HALF_UP)
+        return float(total) / count
+
+    return Aggregate(kind, (0, 0), lambda state, row: (state[0] + 1, state[1] + row[0]), result)
+
+
+def _extreme(sign: int) -> Factory:
+    def factory(kinds: Kinds, dialect: str) -> Aggregate | None:
+        if len(kinds) == 2 and kinds[1].name in (*k.INTEGERS, "any"):
+            return _several(kinds[0], sign)
+        if len(kinds) != 1 or not k.is_orderable(kinds[0]):
+            return None
+
+        def add(state: State, row: tuple[Any, ...]) -> State:
+            if state is None:
+                return row[0]
+            return row[0] if (row[0] > state if sign > 0 else row[0] < state) else state
+
+        return Aggregate(kinds[0], None, add, lambda state: state)
+
+    return factory
+
+
+def _several(kind: SqlType, sign: int) -> Aggregate:
+    """The greatest or least n values."""
+
+    def add(state: State, row: tuple[Any, ...]) -> State:
+        return tuple(sorted((*state, row[0]), reverse=sign > 0)[: row[1]])
+
+    return Aggregate(k.array(kind), (), add, lambda state: list(state) or None)
+
+
+def _extreme_by(sign: int) -> Factory:
+    def factory(kinds: Kinds, dialect: str) -> Aggregate | None:
+        if len(kinds) not in (2, 3) or not k.is_orderable(kinds[1]):
+            return None
+        many = len(kinds) == 3
+
+        def add(state: State, row: tuple[Any, ...]) -> State:
+            if row[1] is None:
+                return state
+            if many:
+                return tuple(sorted((*state, (row[1], row[0])), key=lambda pair: pair[0], reverse=sign > 0)[: row[2]])
+            if state == () or (row[1] > state[0][0] if sign > 0 else row[1] < state[0][0]):
+                return ((row[1], row[0]),)
+            return state
+
+        def result(state: State) -> Any:
+            if not state:
+                return None
+            return [value for _, value in state] if many else state[0][1]
+
+        return Aggregate(k.array(kinds[0]) if many else kinds[0], (), add, result, counts_null=True)
+
+    return factory
+
+
+def _arbitrary(kinds: Kinds, dialect: str) -> Aggregate | None:
+    if len(kinds) != 1:
+        return None
+    return Aggregate(kinds[0], (), lambda state, row: state or (row[0],), lambda state: state[0] if state else None)
+
+
+def _array_agg(kinds: Kinds, dialect: str) -> Aggregate | None:
+    if len(kinds) != 1:
+        return None
+    return Aggregate(k.array(kinds[0]), (), lambda state, row: (*state, row[0]), lambda state: list(state) or None, counts_null=True)
+
+
+def _list(kinds: Kinds, dialect: str) -> Aggregate | None:
+    """YDB's aggregate_list: of no rows, the empty list; nulls are dropped."""
+    if len(kinds) != 1:
+        return None
+    return Aggregate(k.array(kinds[0]), (), lambda state, row: (*state, row[0]), list)
+
+
+def _list_distinct(kinds: Kinds, dialect: str) -> Aggregate | None:
+    if len(kinds) != 1:
+        return None
+    return Aggregate(k.array(kinds[0]), (), lambda state, row: state if row[0] in state else (*state, row[0]), list)
+
+
+def _map_agg(kinds: Kinds, dialect: str) -> Aggregate | None:
+    if len(kinds) != 2:
+        return None
+
+    def add(state: State, row: tuple[Any, ...]) -> State:
+        return state if row[0] in dict(state) else (*state, (row[0], row[1]))
+
+    return Aggregate(SqlType("map", (kinds[0], kinds[1])), (), add, lambda state: dict(state) or None)
+
+
+def _multimap_agg(kinds: Kinds, dialect: str) -> Aggregate | None:
+    if len(kinds) != 2:
+        return None
+
+    def result(state: State) -> Any:
+        grouped: dict[Any, list[Any]] = {}
+        for key, value in state:
+            grouped.setdefault(key, []).append(value)
+        return grouped or None
+
+    return Aggregate(SqlType("map", (kinds[0], k.array(kinds[1]))), (), lambda state, row: (*state, (row[0], row[1])), result)
+
+
+def _all_or_any(is_all: bool) -> Factory:
+    def factory(kinds: Kinds, dialect: str) -> Aggregate | None:
+        if len(kinds) != 1 or kinds[0].name not in ("boolean", "any"):
+            return None
+
+        def add(state: State, row: tuple[Any, ...]) -> State:
+            return row[0] if state is None else (state and row[0]) if is_all else (state or row[0])
+
+        return Aggregate(k.BOOLEAN, None, add, lambda state: state)
+
+    return factory
+
+
+def _spread(of_sample: bool, is_variance: bool) -> Factory:
+    def factory(kinds: Kinds, dialect: str) -> Aggregate | None:
+        if len(kinds) != 1 or not k.is_number(kinds[0]):
+            return None
+
+        def add(state: State, row: tuple[Any, ...]) -> State:
+            count, mean, squares = state
+            value = float(row[0])
+            count += 1
+            before = value - mean
+            mean += before / count
+            return count, mean, squares + before * (value - mean)
+
+        def result(state: State) -> Any:
+            count, _, squares = state
+            divisor = count - 1 if of_sample else count
+            if divisor <= 0:
+                return None
+            return squares / divisor if is_variance else math.sqrt(squares / divisor)
+
+        return Aggregate(k.DOUBLE, (0, 0.0, 0.0), add, result)
+
+    return factory
+
+
+def _joined(kinds: Kinds, dialect: str) -> Aggregate | None:
+    if not 1 <= len(kinds) <= 2 or not all(k.is_text(kind) for kind in kinds):
+        return None
+    default = "," if dialect in ("flink", "alibaba") else ""
+
+    def add(state: State, row: tuple[Any, ...]) -> State:
+        return row[0] if state is None else state + (row[1] if len(row) > 1 else default) + row[0]
+
+    return Aggregate(k.VARCHAR, None, add, lambda state: state)
+
+
+def _approx_set(kinds: Kinds, dialect: str) -> Aggregate | None:
+    return Aggregate(k.SKETCH, frozenset(), lambda state, row: state | {row[0]}, lambda state: state) if len(kinds) == 1 else None
+
+
+AGGREGATES: dict[str, Factory] = {
+    "count": _count, "count_if": _count_if, "sum": _sum, "avg": _avg, "min": _extreme(-1), "max": _extreme(1), "min_by": _extreme_by(-1),
+    "max_by": _extreme_by(1), "arbitrary": _arbitrary, "any_value": _arbitrary, "array_agg": _array_agg, "map_agg": _map_agg,
+    "multimap_agg": _multimap_agg, "bool_and": _all_or_any(True), "every": _all_or_any(True), "bool_or": _all_or_any(False),
+    "stddev": _spread(True, False), "stddev_samp": _spread(True, False), "stddev_pop": _spread(False, False),
+    "variance": _spread(True, True), "var_samp": _spread(True, True), "var_pop": _spread(False, True), "listagg": _joined,
+    "string_agg": _joined, "approx_set": _approx_set,
+}  # fmt: skip
+"""Aggregates of all dialects by their names in lower case."""
+YDB_AGGREGATES: dict[str, Factory] = {
+    "aggregate_list": _list, "agg_list": _list, "aggregate_list_distinct": _list_distinct, "agg_list_distinct": _list_distinct,
+    "some": _arbitrary,
+}  # fmt: skip
+
+
+def distinct(aggregate: Aggregate) -> Aggregate:
+    """Return the aggregate that counts equal arguments once."""
+
+    def add(state: State, row: tuple[Any, ...]) -> State:
+        seen, inner = state
+        return state if row in seen else (seen | {row}, aggregate.add(inner, row))
+
+    return Aggregate(
+        aggregate.result_type, (frozenset(), aggregate.start), add, lambda state: aggregate.result(state[1]), aggregate.counts_null
+    )
+
+
+def aggregate_of(name: str, kinds: Kinds, dialect: str) -> Aggregate | None:
+    """Return the aggregate of this name over arguments of these types; None where it does not take them."""
+    factory = AGGREGATES.get(name) or (YDB_AGGREGATES.get(name) if dialect == "ydb" else None)
+    return None if factory is None else factory(kinds, dialect)
+
+
+def is_aggregate(name: str, dialect: str) -> bool:
+    """Return whether the name is an aggregate's."""
+    return name in AGGREGATES or (dialect == "ydb" and name in YDB_AGGREGATES)
+
+
+__all__ = ["Aggregate", "aggregate_of", "distinct", "is_aggregate"]

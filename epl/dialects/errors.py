@@ -1,0 +1,39 @@
+"""Refusals of texts in a SQL dialect: the code and the words of the system named."""
+from __future__ import annotations
+
+from epl.errors import EplRuntimeError, EplUnsupportedError, EplValidationError
+from epl.spans import Span
+
+
+class DialectError(EplValidationError):
+    """A text that the dialect's system refuses too. ``sql_code``: the name of the system's error, such as ``COLUMN_NOT_FOUND``."""
+
+    def __init__(self, sql_code: str, message: str, at: int, *, hint: str | None = None) -> None:
+        super().__init__(message, span=Span(at, at + 1), hint=hint)
+        self.sql_code = sql_code
+
+
+class DialectUnsupported(EplUnsupportedError):
+    """A text that the dialect's system runs and that is not supported here."""
+
+    def __init__(self, message: str, at: int, *, hint: str | None = None) -> None:
+        super().__init__(message, span=Span(at, at + 1), hint=hint)
+        self.sql_code = "NOT_SUPPORTED"
+
+
+class QueryFailed(EplRuntimeError):
+    """A query that failed on its rows. ``sql_code``: the name of the system's error, such as ``DIVISION_BY_ZERO``."""
+
+    def __init__(self, sql_code: str, message: str) -> None:
+        super().__init__(message)
+        self.sql_code = sql_code
+
+
+def located(error: DialectError | DialectUnsupported, text: str) -> str:
+    """Return the message as Trino prints it: ``line 1:8: …``."""
+    error.within(text)
+    line, column = error.position or (1, 1)
+    return f"line {line}:{column}: {error.message}"
+
+
+__all__ = ["DialectError", "DialectUnsupported", "QueryFailed", "located"]

@@ -1,0 +1,393 @@
+"""Expressions → typed expressions, with the words of Trino where types do not fit."""
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any
+
+from epl.dialects import functions, scopes
+from epl.dialects import typed as y
+from epl.dialects import types as k
+from epl.dialects import values as v
+from epl.dialects.aggregates import is_aggregate
+from epl.dialects.errors import DialectError, DialectUnsupported
+from epl.dialects.syntax import tree as t
+from epl.dialects.types import SqlType
+from epl.functions.like import like_pattern
+
+SpanOfUnit = {"SECOND": 1.0, "MINUTE": 60.0, "HOUR": 3600.0, "DAY": 86400.0, "WEEK": 604800.0}
+PlanQuery = Callable[[t.Query], Any]
+"""Query → plan with ``columns``."""
+
+
+class Typing:
+    """Types expressions over the columns of a scope."""
+
+    clause = "expression"
+
+    def __init__(self, scope: scopes.Scope, plan_query: PlanQuery) -> None:
+        self.scope = scope
+        self.dialect = scope.dialect.name
+        self.plan_query = plan_query
+        self.clock = datetime.datetime(1970, 1, 1)
+
+    def typed(self, node: t.Expression) -> y.Typed:
+        """Return the typed expression."""
+        method = getattr(self, "_" + type(node).__name__.lower())
+        result = method(node)
+        assert isinstance(result, y.Typed)
+        return result
+
+    def condition(self, node: t.Expression, message: str) -> y.Typed:
+        """Return a typed condition; ``message`` has a place for the type that is no boolean."""
+        typed = self.typed(node)
+        if typed.type.name not in ("boolean", "unknown", "any"):
+            raise DialectError("TYPE_MISMATCH", message % typed.type, node.at)
+        return typed
+
+    def cast_to(self, typed: y.Typed, target: SqlType) -> y.Typed:
+        """Return the value as one of another type, which it can be brought to."""
+        if typed.type == target or target.name == "any" or typed.type.name in ("any", "unknown"):
+            return typed
+        if typed.type.name == target.name and target.name in ("varchar", "timestamp"):
+            return typed
+        if isinstance(typed, y.Constant) and typed.value is None:
+            return y.Constant(target, None)
+        convert = v.cast(typed.type, target)
+        return typed if convert is None else y.Apply(target, convert, (typed,))
+
+    # names
+
+    def _name(self, node: t.Name) -> y.Typed:
+        place = self.scope.place(node)
+        return y.Constant(k.ANY, None) if place is None else y.Field(self.scope.type_at(place), place)
+
+    def _path(self, node: t.Path) -> y.Typed:
+        if not scopes.is_path(node):
+            raise DialectUnsupported("fields of rows are not supported", node.at)
+        place = self.scope.place(node)
+        return y.Constant(k.ANY, None) if place is None else y.Field(self.scope.type_at(place), place)
+
+    # literals
+
+    def _literal(self, node: t.Literal) -> y.Typed:
+        value = node.value
+        if node.kind == "integer":
+            fits = abs(value) < 1 << 31
+            return y.Constant(k.INTEGER if fits else k.BIGINT, value)
+        if node.kind == "decimal":
+            digits = value.as_tuple()
+            scale = -int(digits.exponent)
+            return y.Constant(k.decimal(max(len(digits.digits), scale), scale), value)
+        if node.kind == "text":
+            return y.Constant(SqlType("varchar", (len(value),)), value)
+        if node.kind in ("double", "boolean", "null"):
+            return y.Constant({"double": k.DOUBLE, "boolean": k.BOOLEAN, "null": k.UNKNOWN}[node.kind], value)
+        if node.kind == "interval":
+            return self._interval(node)
+        target = k.of_name(node.kind)
+        if target is None:
+            raise DialectUnsupported(f"literals of type {node.kind} are not supported", node.at)
+        if target.name == "decimal":
+            return self._literal(t.Literal(node.at, "decimal", Decimal(value), value))
+        convert = v.cast(k.VARCHAR, target)
+        if convert is None:
+            raise DialectUnsupported(f"literals of type {node.kind} are not supported", node.at)
+        return y.Constant(target, convert(value))
+
+    def _interval(self, node: t.Literal) -> y.Constant:
+        negative, text, unit, until = node.value
+        numbers = [float(part) for part in re.split(r"[:\s-]+", text.strip().lstrip("-+")) if part]
+        sign = -1 if negative != text.strip().startswith("-") else 1
+        if unit in ("YEAR", "MONTH"):
+            months = int(numbers[0]) * (12 if unit == "YEAR" else 1) + (int(numbers[1]) if len(numbers) > 1 else 0)
+            return y.Constant(k.YEAR_MONTH, v.Months(sign * months))
+        units = ["DAY", "HOUR", "MINUTE", "SECOND"]
+        if unit not in SpanOfUnit:
+            raise DialectUnsupported(f"intervals of {unit.lower()}s are not supported", node.at)
+        named = units[units.index(unit) :] if unit in units else [unit]
+        if len(numbers) > len(named) or (until is None and len(numbers) != 1):
+            raise DialectError("INVALID_LITERAL", f"'{text}' is not a valid INTERVAL literal", node.at)
+        seconds = sum(number * SpanOfUnit[each] for number, each in zip(numbers, named))
+        return y.Constant(k.DAY_TIME, datetime.timedelta(seconds=sign * seconds))
+
+    # operators
+
+    def _unary(self, node: t.Unary) -> y.Typed:
+        operand = self.typed(node.operand)
+        if node.sign == "NOT":
+            self._must_be_boolean(operand, node.operand, "Value of logical NOT expression must evaluate to a boolean (actual: %s)")
+            return y.Apply(k.BOOLEAN, lambda value: not value, (operand,))
+        if node.sign == "~":
+            return y.Apply(operand.type, lambda value: ~value, (operand,))
+        if not (k.is_number(operand.type) or operand.type.name.startswith(("interval", "unknown"))):
+            raise DialectError("TYPE_MISMATCH", f"Cannot negate {operand.type}", node.at)
+        return operand if node.sign == "+" else y.Apply(operand.type, v.negated, (operand,))
+
+    def _must_be_boolean(self, typed: y.Typed, node: t.Expression, message: str) -> None:
+        if typed.type.name not in ("boolean", "unknown", "any"):
+            raise DialectError("TYPE_MISMATCH", message % typed.type, node.at)
+
+    def _logical(self, node: t.Logical) -> y.Typed:
+        operands = []
+        for each in node.operands:
+            operand = self.typed(each)
+            self._must_be_boolean(operand, each, "Logical expression term must evaluate to a boolean (actual: %s)")
+            operands.append(operand)
+        return y.Junction(k.BOOLEAN, tuple(operands), node.sign == "AND")
+
+    def _binary(self, node: t.Binary) -> y.Typed:
+        left, right = self.typed(node.left), self.typed(node.right)
+        if node.sign in ("=", "<>", "<", "<=", ">", ">="):
+            return self.compared(node.sign, left, right, node.at)
+        if node.sign == "||":
+            kinds = (left.type, right.type)
+            scalar = functions.SCALARS["concat"]
+            result = scalar.rule([k.VARCHAR if kind.name in ("any", "unknown") else kind for kind in kinds])
+            if result is None:
+                raise self._no_operator(node.sign, left, right, node.at)
+            return y.Apply(result, scalar.compute, (left, right))
+        result = v.arithmetic_type(node.sign, left.type, right.type, self.dialect)
+        if result is None:
+            raise self._no_operator(node.sign, left, right, node.at)
+        return y.Apply(result, v.arithmetic(node.sign, result, self.dialect), (left, right))
+
+    def _no_operator(self, sign: str, left: y.Typed, right: y.Typed, at: int) -> DialectError:
+        if sign == "||":
+            return DialectError("FUNCTION_NOT_FOUND", f"Unexpected parameters ({left.type}, {right.type}) for function concat", at)
+        return DialectError("TYPE_MISMATCH", f"Cannot apply operator: {left.type} {sign} {right.type}", at)
+
+    def compared(self, sign: str, left: y.Typed, right: y.Typed, at: int) -> y.Typed:
+        """Return the comparison of two values of a common type."""
+        shared = k.common(left.type, right.type)
+        moment = {left.type.name, right.type.name}
+        if shared is None and self.dialect != "sql" and "varchar" in moment and moment & {"timestamp", "date"}:
+            shared = k.TIMESTAMP
+        if shared is None or not k.is_comparable(shared) or (sign not in ("=", "<>") and not k.is_orderable(shared)):
+            raise self._no_operator(sign, left, right, at)
+        operands = (self._aligned(left, shared), self._aligned(right, shared))
+        return y.Apply(k.BOOLEAN, COMPARE[sign], operands)
+
+    def _aligned(self, typed: y.Typed, shared: SqlType) -> y.Typed:
+        """Numbers of other types compare as they are; decimals with doubles, dates with timestamps have to be cast."""
+        if shared.name in ("double", "timestamp", "real"):
+            return self.cast_to(typed, shared)
+        return typed
+
+    def _between(self, node: t.Between) -> y.Typed:
+        value, low, high = (self.typed(each) for each in (node.value, node.low, node.high))
+        both = (self.compared(">=", value, low, node.at), self.compared("<=", value, high, node.at))
+        return self._negated(y.Junction(k.BOOLEAN, both, True), node.negated)
+
+    @staticmethod
+    def _negated(typed: y.Typed, negated: bool) -> y.Typed:
+        return y.Apply(k.BOOLEAN, lambda value: not value, (typed,)) if negated else typed
+
+    def _inlist(self, node: t.InList) -> y.Typed:
+        value = self.typed(node.value)
+        if node.query is not None:
+            plan = self.plan_query(node.query)
+            if len(plan.columns) != 1:
+                message = f"Multiple columns returned by subquery are not yet supported. Found {len(plan.columns)}"
+                raise DialectError("NOT_SUPPORTED", message, node.at)
+            return self._negated(y.QueryValue(k.BOOLEAN, "member", plan, value), node.negated)
+        items = []
+        for each in node.items:
+            item = self.typed(each)
+            self.compared("=", value, item, each.at)
+            items.append(item)
+        return self._negated(y.Member(k.BOOLEAN, value, tuple(items)), node.negated)
+
+    def _like(self, node: t.Like) -> y.Typed:
+        operands = [self.typed(node.value), self.typed(node.pattern)]
+        if node.escape is not None:
+            operands.append(self.typed(node.escape))
+        for operand in operands:
+            if not (k.is_text(operand.type) or operand.type.name == "unknown"):
+                message = f"Left side of LIKE expression must evaluate to a varchar (actual: {operand.type})"
+                raise DialectError("TYPE_MISMATCH", message, node.at)
+        return self._negated(y.Apply(k.BOOLEAN, like, tuple(operands)), node.negated)
+
+    def _isnull(self, node: t.IsNull) -> y.Typed:
+        negated = node.negated
+        return y.Apply(k.BOOLEAN, lambda value: (value is None) != negated, (self.typed(node.value),), takes_null=True)
+
+    def _isdistinct(self, node: t.IsDistinct) -> y.Typed:
+        left, right = self.typed(node.left), self.typed(node.right)
+        self.compared("=", left, right, node.at)
+        same = node.negated
+        return y.Apply(k.BOOLEAN, lambda a, b: (a == b) == same, (left, right), takes_null=True)
+
+    def _case(self, node: t.Case) -> y.Typed:
+        operand = None if node.operand is None else self.typed(node.operand)
+        whens = []
+        for condition, value in node.whens:
+            if operand is None:
+                test = self.condition(condition, "CASE WHEN clause must evaluate to a boolean (actual: %s)")
+            else:
+                test = self.compared("=", operand, self.typed(condition), condition.at)
+            whens.append((test, self.typed(value)))
+        otherwise = y.Constant(k.UNKNOWN, None) if node.otherwise is None else self.typed(node.otherwise)
+        shared = self.shared([*(value for _, value in whens), otherwise], node.at, "All CASE results")
+        return y.Choice(shared, tuple((test, self.cast_to(value, shared)) for test, value in whens), self.cast_to(otherwise, shared))
+
+    def shared(self, listed: list[y.Typed], at: int, what: str) -> SqlType:
+        """Return the common type of the expressions."""
+        shared: SqlType | None = k.UNKNOWN
+        for each in listed:
+            narrower = None if shared is None else k.common(shared, each.type)
+            if narrower is None:
+                message = f"{what} must be the same type or coercible to a common type. Cannot find common type"
+                raise DialectError("TYPE_MISMATCH", message, at)
+            shared = narrower
+        return shared or k.UNKNOWN
+
+    def type_of(self, node: t.TypeName) -> SqlType:
+        """Return the type that a text names."""
+        arguments = tuple(self.type_of(each) if isinstance(each, t.TypeName) else each for each in node.arguments)
+        kind = k.of_name(node.name, arguments)
+        if kind is None:
+            raise DialectError("TYPE_NOT_FOUND", f"Unknown type: {node.name}", node.at)
+        return kind
+
+    def _cast(self, node: t.Cast) -> y.Typed:
+        value, target = self.typed(node.value), self.type_of(node.type_name)
+        convert = v.cast(value.type, target)
+        if convert is None or (value.type.name == "array") != (target.name == "array" and value.type.name != "any"):
+            if value.type.name not in ("any", "unknown"):
+                raise DialectError("TYPE_MISMATCH", f"Cannot cast {value.type} to {target}", node.at)
+            return y.Constant(target, None)
+        if self.dialect == "ydb" and target.name == "timestamp" and value.type.name in k.INTEGERS:
+            convert = _microseconds
+        typed = y.Apply(target, convert, (value,))
+        return y.Tried(target, typed) if node.safe else typed
+
+    # others
+
+    def _lambda(self, node: t.Lambda) -> y.Typed:
+        raise DialectUnsupported("Lambda expressions are not supported", node.at)
+
+    def _arrayof(self, node: t.ArrayOf) -> y.Typed:
+        items = [self.typed(each) for each in node.items]
+        element = self.shared(items, node.at, "All ARRAY elements")
+        return y.ListOf(k.array(element), tuple(self.cast_to(item, element) for item in items))
+
+    def _subscript(self, node: t.Subscript) -> y.Typed:
+        base, index = self.typed(node.base), self.typed(node.index)
+        scalar = functions.SCALARS["element_at"]
+        result = scalar.rule((base.type, index.type))
+        if result is None:
+            raise DialectError("TYPE_MISMATCH", f"Cannot use {index.type} for subscript of {base.type}", node.at)
+        return y.Apply(result, scalar.compute, (base, index))
+
+    def _subquery(self, node: t.Subquery) -> y.Typed:
+        plan = self.plan_query(node.query)
+        if len(plan.columns) != 1:
+            message = f"Multiple columns returned by subquery are not yet supported. Found {len(plan.columns)}"
+            raise DialectError("NOT_SUPPORTED", message, node.at)
+        return y.QueryValue(plan.columns[0].type, "scalar", plan)
+
+    def _exists(self, node: t.Exists) -> y.Typed:
+        return y.QueryValue(k.BOOLEAN, "exists", self.plan_query(node.query))
+
+    def _tuple(self, node: t.Tuple) -> y.Typed:
+        raise DialectUnsupported("row values are not supported here", node.at)
+
+    def _labelstar(self, node: t.LabelStar) -> y.Typed:
+        message = "label.* syntax is only supported as the only argument of row pattern count function"
+        raise DialectError("INVALID_FUNCTION_ARGUMENT", message, node.at)
+
+    def _overmeasure(self, node: t.OverMeasure) -> y.Typed:
+        raise DialectUnsupported("row pattern measures over windows are not supported", node.at)
+
+    # calls
+
+    def _call(self, node: t.Call) -> y.Typed:
+        if node.over is not None:
+            raise DialectUnsupported("window functions are not supported", node.at)
+        if is_aggregate(node.name, self.dialect):
+            return self.aggregate_call(node)
+        return self.scalar_call(node)
+
+    def aggregate_call(self, node: t.Call) -> y.Typed:
+        """Return the typed call of an aggregate, which has no place here."""
+        message = f"{self.clause} cannot contain aggregations, window functions or grouping operations: [{node.name}]"
+        raise DialectError("EXPRESSION_NOT_SCALAR", message, node.at)
+
+    def scalar_call(self, node: t.Call) -> y.Typed:
+        """Return the typed call of a scalar function."""
+        special = getattr(self, "_call_" + node.name, None) if node.name.isidentifier() else None
+        if special is not None:
+            result = special(node)
+            assert isinstance(result, y.Typed)
+            return result
+        arguments = tuple(self.typed(each) for each in self._unit_first(node))
+        scalar = functions.SCALARS.get(node.name)
+        if scalar is None:
+            raise self.no_function(node)
+        kinds = [argument.type for argument in arguments]
+        result = scalar.rule(kinds)
+        if result is None:
+            listed = ", ".join(str(kind) for kind in kinds)
+            raise DialectError("FUNCTION_NOT_FOUND", f"Unexpected parameters ({listed}) for function {node.name}", node.at)
+        if node.name in ("greatest", "least"):
+            arguments = tuple(self.cast_to(argument, result) for argument in arguments)
+        return y.Apply(result, scalar.compute, arguments, scalar.takes_null)
+
+    def _unit_first(self, node: t.Call) -> tuple[t.Expression, ...]:
+        """``timestampdiff(minute, a, b)``: the unit is a word, not a column."""
+        first = node.arguments[0] if node.arguments else None
+        if node.name == "timestampdiff" and isinstance(first, t.Name):
+            return (t.Literal(first.at, "text", first.written.lower(), first.written), *node.arguments[1:])
+        return node.arguments
+
+    def no_function(self, node: t.Call) -> DialectError:
+        """Return the error of a function that is not known."""
+        if self.dialect in ("flink", "alibaba"):
+            return DialectError("FUNCTION_NOT_FOUND", f"SqlValidatorException: No match found for function signature {node.name}", node.at)
+        return DialectError("FUNCTION_NOT_FOUND", f"Function '{node.name}' not registered", node.at)
+
+    def _call_coalesce(self, node: t.Call) -> y.Typed:
+        operands = [self.typed(each) for each in node.arguments]
+        if len(operands) < 2:
+            raise DialectError("INVALID_FUNCTION_ARGUMENT", "The 'coalesce' function must have at least two arguments", node.at)
+        shared = self.shared(operands, node.at, "All COALESCE operands")
+        return y.Coalesced(shared, tuple(self.cast_to(operand, shared) for operand in operands))
+
+    def _call_if(self, node: t.Call) -> y.Typed:
+        if len(node.arguments) not in (2, 3):
+            raise DialectError("INVALID_FUNCTION_ARGUMENT", "Invalid number of arguments for 'if' function", node.at)
+        otherwise = node.arguments[2] if len(node.arguments) == 3 else None
+        return self._case(t.Case(node.at, None, ((node.arguments[0], node.arguments[1]),), otherwise))
+
+    def _call_nullif(self, node: t.Call) -> y.Typed:
+        if len(node.arguments) != 2:
+            raise DialectError("INVALID_FUNCTION_ARGUMENT", "Invalid number of arguments for 'nullif' function", node.at)
+        first, second = (self.typed(each) for each in node.arguments)
+        self.compared("=", first, second, node.at)
+        return y.Apply(first.type, lambda a, b: None if a == b else a, (first, second), takes_null=True)
+
+    def _call_try(self, node: t.Call) -> y.Typed:
+        if len(node.arguments) != 1:
+            raise DialectError("INVALID_FUNCTION_ARGUMENT", "The 'try' function must have exactly one argument", node.at)
+        operand = self.typed(node.arguments[0])
+        return y.Tried(operand.type, operand)
+
+
+def _microseconds(value: int) -> datetime.datetime:
+    return v.EPOCH + datetime.timedelta(microseconds=value)
+
+
+def like(text: str, pattern: str, escape: str | None = None) -> bool:
+    """Return whether a text is like the pattern, in which ``%`` is any text and ``_`` any sign."""
+    return like_pattern(pattern, escape)(text)
+
+
+COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+    "=": lambda a, b: a == b, "<>": lambda a, b: a != b, "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}  # fmt: skip
+
+__all__ = ["PlanQuery", "Typing"]

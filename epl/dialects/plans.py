@@ -1,0 +1,144 @@
+"""What a query does, as frozen data. Every plan has ``columns``."""
+from __future__ import annotations
+
+import attrs
+
+from epl.dialects.aggregates import Aggregate
+from epl.dialects.scopes import Column
+from epl.dialects.syntax import tree as t
+from epl.dialects.typed import Typed
+
+
+@attrs.frozen
+class Plan:
+    """Something that gives rows."""
+
+    columns: tuple[Column, ...]
+    is_open: bool = attrs.field(default=False, kw_only=True)
+
+
+@attrs.frozen
+class TablePlan(Plan):
+    """A table of the catalog."""
+
+    name: str
+
+
+@attrs.frozen
+class UnknownPlan(Plan):
+    """A table that the catalog does not have."""
+
+    name: str
+
+
+@attrs.frozen
+class ValuesPlan(Plan):
+    """Rows that the text has."""
+
+    rows: tuple[tuple[Typed, ...], ...]
+
+
+@attrs.frozen
+class RenamedPlan(Plan):
+    """The rows of another plan, its columns with other names."""
+
+    input: Plan
+
+
+@attrs.frozen
+class JoinPlan(Plan):
+    """``keys``: places of columns that are equal (left, right); ``condition`` over the columns of both."""
+
+    kind: str
+    left: Plan
+    right: Plan
+    condition: Typed | None
+
+
+@attrs.frozen
+class OrderKey:
+    """``place``: of an output column, or ``typed`` over the row behind it."""
+
+    place: int | None
+    typed: Typed | None
+    descending: bool
+    nulls_first: bool
+
+
+@attrs.frozen
+class AggregateCall:
+    """An aggregate of a group's rows; ``condition``: of those that count."""
+
+    aggregate: Aggregate
+    arguments: tuple[Typed, ...]
+    condition: Typed | None
+
+
+@attrs.frozen
+class SelectPlan(Plan):
+    """``input`` None: one row without columns. ``keys`` None: rows are not grouped; else projections, having and order are over the row of
+    keys and aggregates."""
+
+    input: Plan | None
+    where: Typed | None
+    keys: tuple[Typed, ...] | None
+    aggregates: tuple[AggregateCall, ...]
+    having: Typed | None
+    projections: tuple[Typed, ...]
+    distinct: bool
+    order: tuple[OrderKey, ...] = ()
+    offset: int | None = None
+    limit: int | None = None
+
+
+@attrs.frozen
+class SetPlan(Plan):
+    """``kind``: union, except, intersect."""
+
+    kind: str
+    keeps_all: bool
+    left: Plan
+    right: Plan
+    order: tuple[OrderKey, ...] = ()
+    offset: int | None = None
+    limit: int | None = None
+
+
+@attrs.frozen
+class SkipTo:
+    """``kind``: past last, next, first, last, none; ``labels``: of the row that is skipped to; ``name``: as it is written."""
+
+    kind: str
+    labels: frozenset[str] = frozenset()
+    name: str = ""
+
+
+@attrs.frozen
+class RecognitionPlan(Plan):
+    """The clause over the rows of ``input``. ``partition``, ``order``: places of its columns, of the latter with direction and where nulls
+    are. ``computed``: keys that are expressions (YDB), appended to the input's columns. ``shown``: places of the input's columns that
+    ALL ROWS shows after the measures. ``empties``: show, omit, unmatched. ``within``: milliseconds, None without."""
+
+    dialect: str
+    input: Plan
+    computed: tuple[Typed, ...]
+    partition: tuple[int, ...]
+    order: tuple[tuple[int, bool, bool], ...]
+    measures: tuple[Typed, ...]
+    all_rows: bool
+    empties: str
+    shows_order: bool
+    shown: tuple[int, ...]
+    pattern: t.Pattern
+    labels: tuple[str, ...]
+    defines: dict[str, Typed]
+    skip: SkipTo
+    within: int | None
+    timeouts: bool
+    time: int | None
+
+
+__all__ = [
+    "AggregateCall", "JoinPlan", "OrderKey", "Plan", "RecognitionPlan", "RenamedPlan", "SelectPlan", "SetPlan", "SkipTo", "TablePlan",
+    "UnknownPlan", "ValuesPlan",
+]  # fmt: skip

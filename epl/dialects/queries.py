@@ -1,0 +1,385 @@
+"""Queries → plans."""
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import NoReturn
+
+from epl.dialects import plans
+from epl.dialects import typed as y
+from epl.dialects import types as k
+from epl.dialects.aggregates import is_aggregate
+from epl.dialects.errors import DialectError, DialectUnsupported
+from epl.dialects.expression_types import Typing
+from epl.dialects.grouping import GroupTyping
+from epl.dialects.plans import OrderKey, Plan
+from epl.dialects.recognition import ClauseAnalysis, start_of
+from epl.dialects.scopes import Column, Scope
+from epl.dialects.syntax import tree as t
+from epl.dialects.syntax.lexis import Dialect
+from epl.dialects.syntax.read_queries import read_query
+from epl.dialects.window_rules import WindowRules, refuse_in_clause
+
+Catalog = Mapping[str, tuple[Column, ...]]
+"""Table name → its columns."""
+CLAUSES: dict[str, type[ClauseAnalysis]] = {"sql": ClauseAnalysis}
+"""Dialect → the rules of its clause."""
+
+
+def compile_query(text: str, dialect: Dialect, catalog: Catalog, *, open_tables: bool = False) -> Plan:
+    """Return the plan of a query; raises with the text's positions. ``open_tables``: tables that are not known have every column; what
+    comes out can be looked at, not run."""
+    try:
+        analysis = QueryAnalysis(dialect, catalog)
+        plan = analysis.query(read_query(text, dialect), {})
+        if analysis.unknown is not None and not open_tables:
+            raise analysis.unknown
+        return plan
+    except (DialectError, DialectUnsupported) as error:
+        error.within(text)
+        raise
+
+
+class QueryAnalysis:
+    """Analyses the queries of one text. A table that is not known is refused last, since what else is wrong says more."""
+
+    def __init__(self, dialect: Dialect, catalog: Catalog) -> None:
+        self.dialect = dialect
+        self.catalog = {self._fold(name): (name, columns) for name, columns in catalog.items()}
+        self.unknown: DialectError | None = None
+        self.named: dict[str, Plan] = {}
+
+    def _fold(self, name: str) -> str:
+        return name.upper() if self.dialect.folds_case else name
+
+    def plan_query(self, query: t.Query) -> Plan:
+        """Return the plan of a query inside an expression, which sees nothing of what is outside."""
+        return self.query(query, self.named)
+
+    def query(self, query: t.Query, named: dict[str, Plan]) -> Plan:
+        """Return the plan of a query. ``named``: common table expressions around it."""
+        before = self.named
+        self.named = dict(named)
+        try:
+            for each in query.withs:
+                self._with(each, query.recursive)
+            return self._ordered(query)
+        finally:
+            self.named = before
+
+    def _with(self, each: t.WithQuery, recursive: bool) -> None:
+        name = self._fold(each.name.written)
+        tables = [node.names[-1].written for node in t.descendants(each.query) if isinstance(node, t.TableName)]
+        if recursive and name in map(self._fold, tables):
+            for node in t.descendants(each.query):
+                if isinstance(node, t.Recognition) or (isinstance(node, t.Frame) and node.pattern is not None):
+                    message = "nested row pattern recognition in recursive query"
+                    raise DialectError("NESTED_ROW_PATTERN_RECOGNITION", message, self._place_of(node))
+            raise DialectUnsupported("recursive queries are not supported", each.at)
+        plan = self.query(each.query, self.named)
+        if each.columns:
+            plan = self._renamed(plan, each.name, each.columns, each.at)
+        self.named[name] = plan
+
+    @staticmethod
+    def _place_of(node: t.Node) -> int:
+        return start_of(node.pattern) if isinstance(node, t.Frame) and node.pattern is not None else node.at
+
+    def _ordered(self, query: t.Query) -> Plan:
+        body = query.body
+        if isinstance(body, t.Select):
+            return self._select(body, query)
+        plan = self._body(body)
+        order = tuple(self._output_key(item, plan) for item in query.order_by)
+        if not order and query.limit is None and query.offset is None:
+            return plan
+        return plans.SetPlan(plan.columns, "all", True, plan, plan, order, query.offset, query.limit, is_open=plan.is_open)
+
+    def _output_key(self, item: t.SortItem, plan: Plan) -> OrderKey:
+        scope = Scope(plan.columns, self.dialect, plan.is_open)
+        if isinstance(item.key, t.Literal) and item.key.kind == "integer":
+            return self._ordinal(item, len(plan.columns))
+        typed = Typing(scope, self.plan_query).typed(item.key)
+        return self._key(item, None, typed)
+
+    def _ordinal(self, item: t.SortItem, count: int) -> OrderKey:
+        assert isinstance(item.key, t.Literal)
+        place = int(item.key.value) - 1
+        if not 0 <= place < count:
+            raise DialectError("INVALID_COLUMN_REFERENCE", f"ORDER BY position {place + 1} is not in select list", item.key.at)
+        return self._key(item, place, None)
+
+    @staticmethod
+    def _key(item: t.SortItem, place: int | None, typed: y.Typed | None) -> OrderKey:
+        return OrderKey(place, typed, item.descending, bool(item.nulls_first))
+
+    # bodies
+
+    def _body(self, body: t.Body) -> Plan:
+        if isinstance(body, t.Select):
+            return self._select(body, None)
+        if isinstance(body, t.Nested):
+            return self.query(body.query, self.named)
+        if isinstance(body, t.Values):
+            return self._values(body)
+        assert isinstance(body, t.SetOperation)
+        left, right = self._body(body.left), self._body(body.right)
+        if len(left.columns) != len(right.columns):
+            message = f"{body.kind.upper()} query has different number of fields: {len(left.columns)}, {len(right.columns)}"
+            raise DialectError("TYPE_MISMATCH", message, body.at)
+        columns = []
+        for place, (mine, other) in enumerate(zip(left.columns, right.columns)):
+            shared = k.common(mine.type, other.type)
+            if shared is None:
+                message = f"column {place + 1} in {body.kind.upper()} query has incompatible types: {mine.type}, {other.type}"
+                raise DialectError("TYPE_MISMATCH", message, body.at)
+            columns.append(Column(mine.name, shared))
+        return plans.SetPlan(tuple(columns), body.kind, body.keeps_all, left, right)
+
+    def _values(self, body: t.Values) -> Plan:
+        typing = Typing(Scope((), self.dialect), self.plan_query)
+        if isinstance(body.rows[0], t.Call) and is_aggregate(body.rows[0].name, self.dialect.name):
+            return self._aggregated_values(body)
+        rows = []
+        for row in body.rows:
+            items = row.items if isinstance(row, t.Tuple) else (row,)
+            rows.append([typing.typed(item) for item in items])
+            if len(rows[0]) != len(items):
+                raise DialectError("TYPE_MISMATCH", f"Values rows have mismatched sizes: {len(rows[0])} vs {len(items)}", row.at)
+        columns: list[Column] = []
+        for place in range(len(rows[0])):
+            listed = [row[place] for row in rows]
+            shared = typing.shared(listed, body.at, "Values rows")
+            columns.append(Column(None, shared))
+        cast = [tuple(typing.cast_to(item, column.type) for item, column in zip(row, columns)) for row in rows]
+        return plans.ValuesPlan(tuple(columns), tuple(cast))
+
+    def _aggregated_values(self, body: t.Values) -> Plan:
+        """``values approx_set(1)``: an aggregate over no rows, which is of use for its type alone."""
+        typing = GroupTyping(Scope((), self.dialect), self.plan_query, [])
+        typed = typing.typed(body.rows[0])
+        return plans.SelectPlan(
+            (Column(None, typed.type),), None, None, (), tuple(typing.aggregates), None, (typed,), False
+        )
+
+    # select
+
+    def _select(self, select: t.Select, query: t.Query | None) -> Plan:
+        source = None if select.relation is None else self.relation(select.relation)
+        scope = Scope(() if source is None else source.columns, self.dialect, source is not None and source.is_open)
+        name = self.dialect.name
+        refuse_in_clause(select.where, "WHERE", name)
+        for key in select.group_by:
+            refuse_in_clause(key, "GROUP BY", name)
+        order_by = () if query is None else query.order_by
+        WindowRules(select, scope, self.plan_query).refuse(order_by)
+        rows = Typing(scope, self.plan_query)
+        where = None if select.where is None else rows.condition(select.where, "WHERE clause must evaluate to a boolean: actual type %s")
+        typing, keys = self._grouping(select, rows, order_by)
+        typed, columns = self._projections(select, typing, scope)
+        having = None
+        if select.having is not None:
+            having = typing.condition(select.having, "HAVING clause must evaluate to a boolean: actual type %s")
+        order = tuple(self._select_key(item, select, typing, columns) for item in order_by)
+        grouped = isinstance(typing, GroupTyping)
+        aggregates = tuple(typing.aggregates) if isinstance(typing, GroupTyping) else ()
+        return plans.SelectPlan(
+            tuple(columns), source, where, tuple(keys) if grouped else None, aggregates, having, tuple(typed), select.distinct, order,
+            None if query is None else query.offset, None if query is None else query.limit,
+        )  # fmt: skip
+
+    def _grouping(self, select: t.Select, rows: Typing, order_by: tuple[t.SortItem, ...]) -> tuple[Typing, list[y.Typed]]:
+        """Return how the projections are typed, and the keys."""
+        expressions = [item.expression for item in select.items if item.expression is not None]
+        used = [*expressions, *([select.having] if select.having is not None else []), *(item.key for item in order_by)]
+        aggregated = any(self._has_aggregate(each) for each in used)
+        if not select.grouped and not aggregated and select.having is None:
+            return rows, []
+        keys = []
+        for key in select.group_by:
+            if isinstance(key, t.Tuple) and not key.items:
+                continue
+            if isinstance(key, t.Literal) and key.kind == "integer":
+                key = self._item_of(key, select)
+            keys.append((key, self._group_key(key, rows)))
+        return GroupTyping(rows.scope, self.plan_query, keys), [typed for _, typed in keys]
+
+    def _item_of(self, key: t.Literal, select: t.Select) -> t.Expression:
+        place = int(key.value) - 1
+        expression = select.items[place].expression if 0 <= place < len(select.items) else None
+        if expression is None:
+            raise DialectError("INVALID_COLUMN_REFERENCE", f"GROUP BY position {key.value} is not in select list", key.at)
+        return expression
+
+    def _group_key(self, key: t.Expression, rows: Typing) -> y.Typed:
+        if isinstance(key, t.Call) and key.name == "tumble" and self.dialect.name in ("flink", "alibaba"):
+            return tumble(key, rows)
+        typed = rows.typed(key)
+        if not k.is_comparable(typed.type):
+            raise DialectError("TYPE_MISMATCH", f"{typed.type} is not comparable, and therefore cannot be used in GROUP BY", key.at)
+        return typed
+
+    def _has_aggregate(self, node: t.Node) -> bool:
+        if isinstance(node, t.Query):
+            return False
+        if isinstance(node, t.Call) and node.over is None and is_aggregate(node.name, self.dialect.name):
+            return True
+        return any(self._has_aggregate(child) for child in t.children(node))
+
+    def _projections(self, select: t.Select, typing: Typing, scope: Scope) -> tuple[list[y.Typed], list[Column]]:
+        typed: list[y.Typed] = []
+        columns: list[Column] = []
+        for item in select.items:
+            if item.expression is None:
+                self._star(item, typing, scope, typed, columns)
+                continue
+            value = typing.typed(item.expression)
+            typed.append(value)
+            columns.append(Column(self._name_of(item, len(columns)), value.type, None, self._is_time(value, scope)))
+        return typed, columns
+
+    def _is_time(self, value: y.Typed, scope: Scope) -> bool:
+        return isinstance(value, y.Field) and value.index < len(scope.columns) and scope.columns[value.index].is_time
+
+    def _star(self, item: t.SelectItem, typing: Typing, scope: Scope, typed: list[y.Typed], columns: list[Column]) -> None:
+        relation = item.of.written if isinstance(item.of, t.Name) else None
+        if not scope.columns and not scope.is_open:
+            raise DialectError("COLUMN_NOT_FOUND", "SELECT * not allowed in queries without FROM clause", item.at)
+        places = [
+            place for place, column in enumerate(scope.columns)
+            if relation is None or (column.relation is not None and self._fold(column.relation) == self._fold(relation))
+        ]  # fmt: skip
+        if relation is not None and not places and not scope.is_open:
+            raise DialectError("TABLE_NOT_FOUND", f"Unable to resolve reference {relation}", item.at)
+        for place in places:
+            column = scope.columns[place]
+            if isinstance(typing, GroupTyping):
+                value = typing.typed(t.Name(item.at, column.name or "", True, column.name or ""))
+            else:
+                value = y.Field(column.type, place)
+            typed.append(value)
+            columns.append(Column(column.name, column.type, None, column.is_time))
+
+    def _name_of(self, item: t.SelectItem, place: int) -> str | None:
+        if item.alias is not None:
+            return item.alias.written
+        if isinstance(item.expression, t.Name):
+            return item.expression.written
+        return item.expression.field.written if isinstance(item.expression, t.Path) else None
+
+    def _select_key(self, item: t.SortItem, select: t.Select, typing: Typing, columns: list[Column]) -> OrderKey:
+        key = item.key
+        if isinstance(key, t.Literal) and key.kind == "integer":
+            return self._ordinal(item, len(columns))
+        if isinstance(key, t.Name):
+            places = [place for place, column in enumerate(columns) if column.name and self._fold(column.name) == self._fold(key.written)]
+            if places:
+                return self._key(item, places[0], None)
+        typed = typing.typed(key)
+        if not k.is_orderable(typed.type):
+            message = f"Type {typed.type} is not orderable, and therefore cannot be used in ORDER BY: {key}"
+            raise DialectError("TYPE_MISMATCH", message, key.at)
+        if select.distinct:
+            message = "For SELECT DISTINCT, ORDER BY expressions must appear in select list"
+            raise DialectError("EXPRESSION_NOT_IN_DISTINCT", message, select.at)
+        return self._key(item, None, typed)
+
+    # relations
+
+    def relation(self, relation: t.Relation) -> Plan:
+        """Return the plan of what stands in a from clause."""
+        match relation:
+            case t.TableName():
+                return self._table(relation)
+            case t.Derived():
+                return self.query(relation.query, self.named)
+            case t.Aliased():
+                inner = self.relation(relation.relation)
+                return self._renamed(inner, relation.alias, relation.columns, relation.at)
+            case t.Join():
+                return self._join(relation)
+            case t.Recognition():
+                return self._recognition(relation)
+            case t.TableFunction():
+                return plans.UnknownPlan((), relation.call.name, is_open=True)
+            case _:
+                return self._sampled(relation)
+
+    def _sampled(self, relation: t.Relation) -> NoReturn:
+        assert isinstance(relation, t.Sampled)
+        self.relation(relation.relation)
+        raise DialectUnsupported("TABLESAMPLE is not supported", relation.at)
+
+    def _table(self, relation: t.TableName) -> Plan:
+        name = relation.names[-1]
+        if len(relation.names) == 1 and self._fold(name.written) in self.named:
+            plan = self.named[self._fold(name.written)]
+            return plans.RenamedPlan(self._of(plan.columns, name.written), plan, is_open=plan.is_open)
+        known = self.catalog.get(self._fold(name.written))
+        if known is not None:
+            return plans.TablePlan(self._of(known[1], name.written), known[0])
+        if self.unknown is None:
+            written = ".".join(each.written for each in relation.names)
+            self.unknown = self._no_table(written, relation.at)
+        return plans.UnknownPlan((), name.written, is_open=True)
+
+    def _no_table(self, written: str, at: int) -> DialectError:
+        hint = f"known tables: {', '.join(sorted(name for name, _ in self.catalog.values())) or 'none'}"
+        if self.dialect.name in ("flink", "alibaba"):
+            return DialectError("TABLE_NOT_FOUND", f"SqlValidatorException: Object '{written}' not found", at, hint=hint)
+        return DialectError("TABLE_NOT_FOUND", f"Table '{written.lower()}' does not exist", at, hint=hint)
+
+    @staticmethod
+    def _of(columns: tuple[Column, ...], relation: str) -> tuple[Column, ...]:
+        return tuple(Column(column.name, column.type, relation, column.is_time) for column in columns)
+
+    def _renamed(self, inner: Plan, alias: t.Name, names: tuple[t.Name, ...], at: int) -> Plan:
+        columns = inner.columns
+        if names and inner.is_open:
+            return plans.RenamedPlan(tuple(Column(name.written, k.ANY, alias.written) for name in names), inner)
+        if names:
+            if len(names) != len(columns):
+                message = (
+                    f"Column alias list has {len(names)} entries but '{alias.written}' has {len(columns)} columns available"
+                )
+                raise DialectError("MISMATCHED_COLUMN_ALIASES", message, at)
+            columns = tuple(Column(name.written, column.type, None, column.is_time) for name, column in zip(names, columns))
+        return plans.RenamedPlan(self._of(columns, alias.written), inner, is_open=inner.is_open)
+
+    def _join(self, join: t.Join) -> Plan:
+        left, right = self.relation(join.left), self.relation(join.right)
+        columns = (*left.columns, *right.columns)
+        is_open = left.is_open or right.is_open
+        if join.using:
+            raise DialectUnsupported("JOIN … USING is not supported", join.at, hint="write ON a.x = b.x")
+        condition = None
+        if join.on is not None:
+            refuse_in_clause(join.on, "JOIN", self.dialect.name)
+            typing = Typing(Scope(columns, self.dialect, is_open), self.plan_query)
+            condition = typing.condition(join.on, "JOIN ON clause must evaluate to a boolean: actual type %s")
+        return plans.JoinPlan(columns, join.kind, left, right, condition, is_open=is_open)
+
+    def _recognition(self, clause: t.Recognition) -> Plan:
+        source = self.relation(clause.input)
+        return CLAUSES[self.dialect.name](clause, source, self.dialect, self.plan_query).plan()
+
+
+def tumble(key: t.Call, rows: Typing) -> y.Typed:
+    """Return the window of time that a row is in: its start, its end, its last millisecond."""
+    if len(key.arguments) != 2:
+        raise DialectError("INVALID_FUNCTION_ARGUMENT", "TUMBLE needs a time and an interval", key.at)
+    time, size = rows.typed(key.arguments[0]), rows.typed(key.arguments[1])
+    if time.type.name not in ("timestamp", "any") or not isinstance(size, y.Constant) or not isinstance(size.value, datetime.timedelta):
+        raise DialectError("INVALID_FUNCTION_ARGUMENT", "TUMBLE needs a time and an interval", key.at)
+    width = size.value
+    epoch = datetime.datetime(1970, 1, 1)
+    millisecond = datetime.timedelta(milliseconds=1)
+
+    def window(moment: datetime.datetime) -> tuple[datetime.datetime, ...]:
+        start = epoch + (moment - epoch) // width * width
+        return start, start + width, start + width - millisecond
+
+    return y.Apply(k.ANY, window, (time,))
+
+
+__all__ = ["CLAUSES", "Catalog", "QueryAnalysis", "compile_query", "tumble"]

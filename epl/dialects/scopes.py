@@ -1,0 +1,94 @@
+"""Which names an expression sees."""
+from __future__ import annotations
+
+import attrs
+
+from epl.dialects.errors import DialectError
+from epl.dialects.syntax import tree as t
+from epl.dialects.syntax.lexis import Dialect
+from epl.dialects.types import ANY, SqlType
+
+
+@attrs.frozen
+class Column:
+    """A column of a relation. ``name`` None: it has none; ``relation``: the alias that may stand before it, as it is compared."""
+
+    name: str | None
+    type: SqlType
+    relation: str | None = None
+    is_time: bool = False
+    """It is a time attribute that rows arrive by."""
+
+
+@attrs.frozen
+class Scope:
+    """The columns of a from clause. ``is_open``: a table of it is not known, so any column may be there."""
+
+    columns: tuple[Column, ...]
+    dialect: Dialect
+    is_open: bool = False
+
+    def fold(self, name: str) -> str:
+        """Return a column's name as it is compared; SQL:2016 systems compare columns in any case, quoted or not."""
+        return name.upper() if self.dialect.folds_case else name
+
+    def places(self, name: str, relation: str | None = None) -> list[int]:
+        """Return the places of the columns of this name."""
+        folded = self.fold(name)
+        return [
+            place
+            for place, column in enumerate(self.columns)
+            if column.name is not None and self.fold(column.name) == folded
+            and (relation is None or (column.relation is not None and self.fold(column.relation) == self.fold(relation)))
+        ]  # fmt: skip
+
+    def place(self, node: t.Name | t.Path) -> int | None:
+        """Return the place of the column that a name or path means; None where the relation is not known, raises where there is none."""
+        relation, name = path_of(node)
+        listed = self.places(name, relation) if relation is None or "." not in relation else []
+        if len(listed) == 1:
+            return listed[0]
+        written = name if relation is None else f"{relation}.{name}"
+        if len(listed) > 1:
+            message = f"Column '{written.lower() if self.dialect.folds_case else written}' is ambiguous"
+            raise DialectError("AMBIGUOUS_NAME", message, node.at)
+        if self.is_open:
+            return None
+        raise self.missing(node, relation, name)
+
+    def missing(self, node: t.Name | t.Path, relation: str | None, name: str) -> DialectError:
+        """Return the error of a column that is not there."""
+        written = name if relation is None else f"{relation}.{name}"
+        if self.dialect.name not in ("flink", "alibaba"):
+            shown = written.lower() if self.dialect.folds_case else written
+            return DialectError("COLUMN_NOT_FOUND", f"Column '{shown}' cannot be resolved", node.at)
+        if relation is None:
+            return DialectError("COLUMN_NOT_FOUND", f"SqlValidatorException: Column '{name}' not found in any table", node.at)
+        if not any(column.relation == relation for column in self.columns):
+            return DialectError("COLUMN_NOT_FOUND", f"SqlValidatorException: Table '{relation}' not found", node.at)
+        return DialectError("COLUMN_NOT_FOUND", f"SqlValidatorException: Column '{name}' not found in table '{relation}'", node.at)
+
+    def type_at(self, place: int | None) -> SqlType:
+        """Return the type of a column."""
+        return ANY if place is None else self.columns[place].type
+
+
+def path_of(node: t.Name | t.Path) -> tuple[str | None, str]:
+    """Return what stands before the last dot, and the column's name."""
+    if isinstance(node, t.Name):
+        return None, node.written
+    base = node.base
+    if isinstance(base, t.Name):
+        return base.written, node.field.written
+    if isinstance(base, t.Path):
+        before, name = path_of(base)
+        return f"{before}.{name}" if before else name, node.field.written
+    return "", node.field.written
+
+
+def is_path(node: t.Node) -> bool:
+    """Return whether an expression is a name, or names with dots."""
+    return isinstance(node, t.Name) or (isinstance(node, t.Path) and is_path(node.base))
+
+
+__all__ = ["Column", "Scope", "is_path", "path_of"]

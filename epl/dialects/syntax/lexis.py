@@ -1,0 +1,106 @@
+"""Text of a dialect → tokens."""
+from __future__ import annotations
+
+import re
+
+import attrs
+
+from epl.dialects.errors import DialectError
+
+
+@attrs.frozen
+class Dialect:
+    """How the words of a dialect are written, and whose rules hold."""
+
+    name: str
+    folds_case: bool
+    """Names without quotes are equal in any case."""
+    name_quotes: str
+    text_quotes: str
+    backslashes: bool = False
+    """Texts have backslash escapes."""
+
+    def canonical(self, name: str, quoted: bool) -> str:
+        """Return the name as it is compared."""
+        return name if quoted or not self.folds_case else name.upper()
+
+
+SQL = Dialect("sql", True, '"', "'")
+FLINK = Dialect("flink", False, "`", "'")
+ALIBABA = Dialect("alibaba", False, "`", "'")
+YDB = Dialect("ydb", False, "`", "'\"", backslashes=True)
+DIALECTS = {dialect.name: dialect for dialect in (SQL, FLINK, ALIBABA, YDB)}
+
+
+@attrs.frozen(slots=True)
+class Token:
+    """``kind``: name, quoted, text, integer, decimal, double, sign or end; ``text``: without quotes; ``word``: of a name, in upper case."""
+
+    kind: str
+    text: str
+    at: int
+    end: int
+    word: str
+
+
+SPACE = re.compile(r"(?:\s+|--[^\n]*|/\*.*?\*/)+", re.DOTALL)
+NUMBER = re.compile(r"(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?")
+NAME = re.compile(r"[^\W\d]\w*")
+SIGNS = re.compile(r"\{-|-\}|<>|!=|<=|>=|==|\|\||->|=>|[-+*/%(),.;:<>=\[\]{}?|^$~@]")
+ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
+
+
+def tokens(text: str, dialect: Dialect) -> list[Token]:
+    """Return the tokens of the text, the last of kind ``end``."""
+    taken: list[Token] = []
+    at = 0
+    while at < len(text):
+        space = SPACE.match(text, at)
+        if space is not None:
+            at = space.end()
+            continue
+        token = _token(text, at, dialect)
+        taken.append(token)
+        at = token.end
+    taken.append(Token("end", "<EOF>", len(text), len(text), ""))
+    return taken
+
+
+def _token(text: str, at: int, dialect: Dialect) -> Token:
+    sign = text[at]
+    if sign in dialect.text_quotes:
+        return _quoted(text, at, "text", dialect)
+    if sign in dialect.name_quotes:
+        return _quoted(text, at, "quoted", dialect)
+    number = NUMBER.match(text, at)
+    if number is not None:
+        written = number.group()
+        kind = "double" if "e" in written.lower() else "decimal" if "." in written else "integer"
+        return Token(kind, written, at, number.end(), "")
+    name = NAME.match(text, at)
+    if name is not None:
+        return Token("name", name.group(), at, name.end(), name.group().upper())
+    known = SIGNS.match(text, at)
+    if known is None:
+        raise DialectError("SYNTAX_ERROR", f"mismatched input '{sign}'", at)
+    return Token("sign", known.group(), at, known.end(), known.group())
+
+
+def _quoted(text: str, at: int, kind: str, dialect: Dialect) -> Token:
+    quote, here = text[at], at + 1
+    taken: list[str] = []
+    while here < len(text):
+        sign = text[here]
+        if sign == quote:
+            if text[here + 1 : here + 2] != quote:
+                return Token(kind, "".join(taken), at, here + 1, "")
+            here += 1
+        elif sign == "\\" and dialect.backslashes and here + 1 < len(text):
+            here += 1
+            sign = ESCAPES.get(text[here], text[here])
+        taken.append(sign)
+        here += 1
+    raise DialectError("SYNTAX_ERROR", f"mismatched input '{quote}'", at, hint="the quote is not closed")
+
+
+__all__ = ["ALIBABA", "DIALECTS", "FLINK", "SQL", "YDB", "Dialect", "Token", "tokens"]

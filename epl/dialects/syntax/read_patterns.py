@@ -1,0 +1,127 @@
+"""Tokens → row patterns."""
+from __future__ import annotations
+
+from epl.dialects.errors import DialectError
+from epl.dialects.syntax import tree as t
+from epl.dialects.syntax.reader import Reader
+
+MOST = 2147483647
+
+
+class PatternReader:
+    """Reads what stands between the brackets of ``pattern (…)``."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+
+    def pattern(self) -> t.Pattern:
+        """Read alternatives."""
+        reader = self.reader
+        reader.deeper()
+        at = reader.at
+        choices = [self._sequence()]
+        while reader.take("|"):
+            choices.append(self._sequence())
+        reader.depth -= 1
+        return choices[0] if len(choices) == 1 else t.Alternation(at, tuple(choices))
+
+    def _sequence(self) -> t.Pattern:
+        reader, at = self.reader, self.reader.at
+        parts = [self._quantified()]
+        while not any(reader.sees(sign) for sign in ("|", ")", "-}", ",")) and reader.token.kind != "end":
+            parts.append(self._quantified())
+        return parts[0] if len(parts) == 1 else t.Sequence(at, tuple(parts))
+
+    def _quantified(self) -> t.Pattern:
+        pattern = self._primary()
+        reader, at = self.reader, self.reader.at
+        start = reader.place
+        bounds = self._bounds()
+        if bounds is None:
+            return pattern
+        marks = 0
+        while reader.take("?"):
+            marks += 1
+        if marks > 1 and reader.dialect.name != "alibaba":
+            reader.place -= marks - 1
+            raise reader.wrong("')', '|', <identifier>")
+        until = None
+        if reader.dialect.name == "alibaba" and reader.sees("{") and reader.is_name(1):
+            reader.expect("{")
+            until = reader.name()
+            reader.expect("}")
+        least, most = bounds
+        written = reader.text[at : reader.peek(-1).end]
+        braces = reader.tokens[start].word == "{"
+        if reader.dialect.name in ("sql", "ydb"):
+            self._check(at, least, most)
+        return t.Quantified(at, pattern, least, most, marks, braces, written, until)
+
+    def _bounds(self) -> tuple[int, int | None] | None:
+        reader = self.reader
+        sign = reader.take_any("*", "+", "?")
+        if sign is not None:
+            return {"*": (0, None), "+": (1, None), "?": (0, 1)}[sign]
+        if not reader.sees("{"):
+            return None
+        if reader.dialect.name == "alibaba" and reader.is_name(1):
+            return None
+        reader.expect("{")
+        least = reader.whole_number() if reader.token.kind == "integer" else None
+        if reader.take("}"):
+            if least is None:
+                raise reader.wrong("<integer>")
+            return least, least
+        reader.expect(",")
+        most = reader.whole_number() if reader.token.kind == "integer" else None
+        reader.expect("}")
+        return least or 0, most
+
+    @staticmethod
+    def _check(at: int, least: int, most: int | None) -> None:
+        code = "NUMERIC_VALUE_OUT_OF_RANGE"
+        if least > MOST:
+            raise DialectError(code, f"Pattern quantifier lower bound must not exceed {MOST}", at)
+        if most is not None and most < 1:
+            raise DialectError(code, "Pattern quantifier upper bound must be greater than or equal to 1", at)
+        if most is not None and most > MOST:
+            raise DialectError(code, f"Pattern quantifier upper bound must not exceed {MOST}", at)
+        if most is not None and least > most:
+            raise DialectError("INVALID_RANGE", "Pattern quantifier lower bound must not exceed upper bound", at)
+
+    def _primary(self) -> t.Pattern:
+        reader, at = self.reader, self.reader.at
+        if reader.take("("):
+            if reader.take(")"):
+                return t.Sequence(at, ())
+            inner = self.pattern()
+            reader.expect(")")
+            return t.Group(at, inner)
+        if reader.take("{-"):
+            inner = self.pattern()
+            reader.expect("-}")
+            return t.Exclusion(at, inner)
+        for sign in ("^", "$"):
+            if reader.take(sign):
+                return t.Anchor(at, sign)
+        if reader.dialect.name == "alibaba" and reader.sees("[", "^"):
+            reader.place += 2
+            name = reader.name()
+            reader.expect("]")
+            return t.NotNext(at, name)
+        if reader.sees("PERMUTE", "("):
+            return self._permutation(at)
+        return t.Variable(at, reader.name())
+
+    def _permutation(self, at: int) -> t.Pattern:
+        reader = self.reader
+        reader.next()
+        reader.expect("(")
+        parts = [self.pattern()]
+        while reader.take(","):
+            parts.append(self.pattern())
+        reader.expect(")")
+        return t.Permutation(at, tuple(parts))
+
+
+__all__ = ["PatternReader"]

@@ -1,0 +1,389 @@
+"""Tokens → queries, relations and the clause."""
+from __future__ import annotations
+
+from epl.dialects.syntax import tree as t
+from epl.dialects.syntax.lexis import Dialect
+from epl.dialects.syntax.read_expressions import ExpressionReader
+from epl.dialects.syntax.read_patterns import PatternReader
+from epl.dialects.syntax.reader import RESERVED, Reader
+
+NO_ALIAS = frozenset(["MATCH_RECOGNIZE", "TABLESAMPLE", "LIMIT", "OFFSET", "FETCH", "WINDOW", "QUALIFY"])
+"""Words that are no alias where they follow a relation."""
+
+
+def read_query(text: str, dialect: Dialect) -> t.Query:
+    """Return the query of a text; a semicolon may end it."""
+    reader = QueryReader(Reader(text, dialect))
+    query = reader.query()
+    reader.reader.take(";")
+    if reader.reader.token.kind != "end":
+        raise reader.reader.wrong("<EOF>")
+    return query
+
+
+class QueryReader(ExpressionReader):
+    """Reads queries, and the expressions in them."""
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__(reader, self.query)
+
+    # queries
+
+    def query(self) -> t.Query:
+        """Read a query with its common table expressions and its order."""
+        reader = self.reader
+        reader.deeper()
+        at = reader.at
+        withs: list[t.WithQuery] = []
+        recursive = False
+        if reader.take("WITH"):
+            recursive = reader.take("RECURSIVE")
+            withs.append(self._with_query())
+            while reader.take(","):
+                withs.append(self._with_query())
+        body = self._body()
+        order_by = self.order_by() if reader.take("ORDER", "BY") else ()
+        offset, limit = self._limits()
+        reader.depth -= 1
+        return t.Query(at, tuple(withs), recursive, body, order_by, offset, limit)
+
+    def _limits(self) -> tuple[int | None, int | None]:
+        reader = self.reader
+        offset = limit = None
+        if reader.take("OFFSET"):
+            offset = reader.whole_number()
+            reader.take_any("ROWS", "ROW")
+        if reader.take("LIMIT"):
+            limit = None if reader.take("ALL") else reader.whole_number()
+        elif reader.take("FETCH"):
+            reader.take_any("FIRST", "NEXT")
+            limit = reader.whole_number() if reader.token.kind == "integer" else 1
+            reader.take_any("ROWS", "ROW")
+            reader.expect("ONLY")
+        return offset, limit
+
+    def _with_query(self) -> t.WithQuery:
+        reader, at = self.reader, self.reader.at
+        name = reader.name()
+        columns = reader.names_in_brackets() if reader.sees("(") else ()
+        reader.expect("AS")
+        reader.expect("(")
+        query = self.query()
+        reader.expect(")")
+        return t.WithQuery(at, name, columns, query)
+
+    def _body(self) -> t.Body:
+        left = self._intersection()
+        while True:
+            at = self.reader.at
+            word = self.reader.take_any("UNION", "EXCEPT")
+            if word is None:
+                return left
+            keeps_all = self.reader.take("ALL")
+            self.reader.take("DISTINCT")
+            left = t.SetOperation(at, word.lower(), keeps_all, left, self._intersection())
+
+    def _intersection(self) -> t.Body:
+        left = self._simple_body()
+        while self.reader.sees("INTERSECT"):
+            at = self.reader.expect("INTERSECT")
+            keeps_all = self.reader.take("ALL")
+            left = t.SetOperation(at, "intersect", keeps_all, left, self._simple_body())
+        return left
+
+    def _simple_body(self) -> t.Body:
+        reader, at = self.reader, self.reader.at
+        if reader.take("VALUES"):
+            return t.Values(at, self.expressions())
+        if reader.take("("):
+            query = self.query()
+            reader.expect(")")
+            return t.Nested(at, query)
+        return self._select()
+
+    def _select(self) -> t.Select:
+        reader = self.reader
+        at = reader.expect("SELECT")
+        distinct = reader.take("DISTINCT")
+        reader.take("ALL")
+        items = [self._select_item()]
+        while reader.take(","):
+            items.append(self._select_item())
+        relation = self._relations() if reader.take("FROM") else None
+        where = self.expression() if reader.take("WHERE") else None
+        group_by: tuple[t.Expression, ...] = ()
+        grouped = reader.take("GROUP", "BY")
+        if grouped:
+            group_by = self.expressions()
+        having = self.expression() if reader.take("HAVING") else None
+        windows = []
+        if reader.take("WINDOW"):
+            windows.append(self._named_window())
+            while reader.take(","):
+                windows.append(self._named_window())
+        return t.Select(at, tuple(items), distinct, relation, where, group_by, grouped, having, tuple(windows))
+
+    def _select_item(self) -> t.SelectItem:
+        reader, at = self.reader, self.reader.at
+        if reader.take("*"):
+            return t.SelectItem(at, None, None)
+        if reader.is_name() and reader.peek().word == "." and reader.peek(2).word == "*":
+            of = reader.name()
+            reader.place += 2
+            return t.SelectItem(at, None, None, of)
+        expression = self.expression()
+        alias = None
+        if reader.take("AS") or (reader.is_name() and reader.token.word not in NO_ALIAS):
+            alias = reader.name()
+        return t.SelectItem(at, expression, alias)
+
+    # relations
+
+    def _relations(self) -> t.Relation:
+        left = self._joined()
+        while self.reader.sees(","):
+            at = self.reader.expect(",")
+            left = t.Join(at, "cross", left, self._joined(), None, ())
+        return left
+
+    def _joined(self) -> t.Relation:
+        reader = self.reader
+        left = self._sampled()
+        while True:
+            at = reader.at
+            if reader.take("CROSS", "JOIN"):
+                left = t.Join(at, "cross", left, self._sampled(), None, ())
+                continue
+            kind = reader.take_any("INNER", "LEFT", "RIGHT", "FULL")
+            if kind is not None:
+                reader.take("OUTER")
+                reader.expect("JOIN")
+            elif not reader.take("JOIN"):
+                return left
+            right = self._sampled()
+            if reader.take("USING"):
+                left = t.Join(at, (kind or "INNER").lower(), left, right, None, reader.names_in_brackets())
+            else:
+                reader.expect("ON")
+                left = t.Join(at, (kind or "INNER").lower(), left, right, self.expression(), ())
+
+    def _sampled(self) -> t.Relation:
+        reader, at = self.reader, self.reader.at
+        relation = self._recognized()
+        if reader.take("TABLESAMPLE"):
+            if not reader.take_any("BERNOULLI", "SYSTEM"):
+                raise reader.wrong("'BERNOULLI', 'SYSTEM'")
+            reader.expect("(")
+            self.expression()
+            reader.expect(")")
+            return t.Sampled(at, relation)
+        return relation
+
+    def _recognized(self) -> t.Relation:
+        """Read a relation with its alias and perhaps the clause, which may have an alias again."""
+        reader, at = self.reader, self.reader.at
+        relation = self._aliased(self._primary_relation(), at)
+        while reader.sees("MATCH_RECOGNIZE", "("):
+            relation = self._aliased(self._recognition(relation, at), at)
+            if reader.dialect.name != "sql":
+                break
+        return relation
+
+    def _aliased(self, relation: t.Relation, at: int) -> t.Relation:
+        reader = self.reader
+        is_alias = reader.take("AS") or (reader.is_name() and reader.token.word not in NO_ALIAS)
+        if not is_alias:
+            return relation
+        alias = reader.name()
+        return t.Aliased(at, relation, alias, reader.names_in_brackets() if reader.sees("(") else ())
+
+    def _primary_relation(self) -> t.Relation:
+        reader, at = self.reader, self.reader.at
+        if reader.take("LATERAL"):
+            reader.expect("(")
+            query = self.query()
+            reader.expect(")")
+            return t.Derived(at, query, lateral=True)
+        if reader.sees("TABLE", "("):
+            reader.place += 2
+            call_at = reader.at
+            call = self._call(self._names(), call_at, None)
+            reader.expect(")")
+            assert isinstance(call, t.Call)
+            return t.TableFunction(at, call)
+        if reader.take("("):
+            if reader.sees("SELECT") or reader.sees("WITH") or reader.sees("VALUES") or reader.sees("("):
+                query = self.query()
+                reader.expect(")")
+                return t.Derived(at, query)
+            relation = self._relations()
+            reader.expect(")")
+            return relation
+        if reader.token.word in RESERVED and reader.token.kind == "name":
+            raise reader.wrong("'(', 'LATERAL', 'TABLE', 'UNNEST', <identifier>")
+        names = [reader.name()]
+        while reader.take("."):
+            names.append(reader.name())
+        return t.TableName(at, tuple(names))
+
+    # the clause
+
+    def _recognition(self, relation: t.Relation, at: int) -> t.Recognition:
+        reader = self.reader
+        reader.expect("MATCH_RECOGNIZE", "(")
+        partition_by = self._partition_by() if reader.take("PARTITION", "BY") else ()
+        order_by = self.order_by() if reader.take("ORDER", "BY") else ()
+        measures = self._measures() if reader.take("MEASURES") else ()
+        rows, empties, timeouts = self._rows_per_match()
+        skip = self._skip() if reader.take("AFTER", "MATCH") else None
+        search_at = reader.at
+        search = reader.take_any("INITIAL", "SEEK")
+        if reader.dialect.name != "sql" and search is not None:
+            reader.place -= 1
+            raise reader.wrong("'PATTERN'")
+        pattern = self._pattern()
+        within = None
+        if reader.take("WITHIN"):
+            within = self.expression()
+        subsets = self._subsets() if reader.take("SUBSET") else ()
+        defines = self._defines()
+        reader.expect(")")
+        return t.Recognition(
+            at, relation, partition_by, order_by, measures, rows, empties, timeouts, skip, search, search_at, pattern, within, subsets,
+            defines,
+        )  # fmt: skip
+
+    def _partition_by(self) -> tuple[tuple[t.Expression, t.Name | None], ...]:
+        reader, listed = self.reader, []
+        while True:
+            key = self.expression()
+            alias = reader.name() if reader.dialect.name == "ydb" and reader.take("AS") else None
+            listed.append((key, alias))
+            if not reader.take(","):
+                return tuple(listed)
+
+    def _measures(self) -> tuple[t.Measure, ...]:
+        reader, listed = self.reader, []
+        while True:
+            at = reader.at
+            expression = self.expression()
+            reader.expect("AS")
+            listed.append(t.Measure(at, expression, reader.name()))
+            if not reader.take(","):
+                return tuple(listed)
+
+    def _rows_per_match(self) -> tuple[str | None, str | None, bool]:
+        reader = self.reader
+        if reader.take("ONE", "ROW", "PER", "MATCH"):
+            timeouts = reader.dialect.name == "alibaba" and reader.take("SHOW", "TIMEOUT", "MATCHES")
+            return "one", None, timeouts
+        if not reader.take("ALL", "ROWS", "PER", "MATCH"):
+            return None, None, False
+        if reader.take("SHOW", "EMPTY", "MATCHES"):
+            return "all", "show", False
+        if reader.take("OMIT", "EMPTY", "MATCHES"):
+            return "all", "omit", False
+        if reader.take("WITH", "UNMATCHED", "ROWS"):
+            return "all", "unmatched", False
+        return "all", None, False
+
+    def _skip(self) -> t.Skip:
+        reader, at = self.reader, self.reader.at
+        if reader.dialect.name == "alibaba" and reader.take("NO", "SKIP"):
+            return t.Skip(at, "none")
+        reader.expect("SKIP")
+        if reader.take("PAST", "LAST", "ROW"):
+            return t.Skip(at, "past last")
+        reader.expect("TO")
+        if reader.sees("NEXT", "ROW"):
+            reader.place += 2
+            return t.Skip(at, "next")
+        for word in ("FIRST", "LAST"):
+            if reader.sees(word) and reader.is_name(1) and reader.peek().word not in ("PATTERN", "INITIAL", "SEEK"):
+                reader.next()
+                return t.Skip(at, word.lower(), reader.name(), f"TO {word}")
+        return t.Skip(at, "last", reader.name(), "TO")
+
+    def _pattern(self) -> t.Pattern:
+        reader = self.reader
+        reader.expect("PATTERN", "(")
+        if reader.sees(")"):
+            raise reader.wrong("'$', '(', '^', '{-', <identifier>")
+        pattern = PatternReader(reader).pattern()
+        reader.expect(")")
+        return pattern
+
+    def _subsets(self) -> tuple[t.Subset, ...]:
+        reader, listed = self.reader, []
+        while True:
+            at = reader.at
+            name = reader.name()
+            reader.expect("=")
+            listed.append(t.Subset(at, name, reader.names_in_brackets()))
+            if not reader.take(","):
+                return tuple(listed)
+
+    def _defines(self) -> tuple[t.Define, ...]:
+        reader, listed = self.reader, []
+        reader.expect("DEFINE")
+        while True:
+            at = reader.at
+            name = reader.name()
+            reader.expect("AS")
+            listed.append(t.Define(at, name, self.expression()))
+            if not reader.take(","):
+                return tuple(listed)
+
+    # windows
+
+    def _named_window(self) -> tuple[t.Name, t.WindowSpec]:
+        name = self.reader.name()
+        self.reader.expect("AS")
+        return name, self.window()
+
+    def window(self) -> t.WindowSpec:
+        """Read a window: its name, or what stands between its brackets."""
+        reader, at = self.reader, self.reader.at
+        if not reader.take("("):
+            return t.WindowSpec(at, reader.name())
+        name = None
+        if reader.is_name() and reader.token.word not in ("PARTITION", "MEASURES", "ROWS", "RANGE", "GROUPS", "PATTERN"):
+            name = reader.name()
+        partition_by: tuple[t.Expression, ...] = self.expressions() if reader.take("PARTITION", "BY") else ()
+        order_by = self.order_by() if reader.take("ORDER", "BY") else ()
+        frame = None if reader.sees(")") else self._frame()
+        reader.expect(")")
+        return t.WindowSpec(at, name, partition_by, order_by, frame)
+
+    def _frame(self) -> t.Frame:
+        reader, at = self.reader, self.reader.at
+        measures = self._measures() if reader.take("MEASURES") else ()
+        kind = reader.take_any("ROWS", "RANGE", "GROUPS")
+        if kind is None:
+            raise reader.wrong("'GROUPS', 'RANGE', 'ROWS'")
+        end = None
+        if reader.take("BETWEEN"):
+            start = self._bound()
+            reader.expect("AND")
+            end = self._bound()
+        else:
+            start = self._bound()
+        skip = self._skip() if reader.take("AFTER", "MATCH") else None
+        search_at = reader.at
+        search = reader.take_any("INITIAL", "SEEK")
+        pattern = self._pattern() if reader.sees("PATTERN") else None
+        subsets = self._subsets() if reader.take("SUBSET") else ()
+        defines = self._defines() if reader.sees("DEFINE") else ()
+        return t.Frame(at, kind, start, end, measures, skip, search, search_at, pattern, subsets, defines)
+
+    def _bound(self) -> tuple[str, t.Expression | None]:
+        reader = self.reader
+        if reader.take("CURRENT", "ROW"):
+            return "CURRENT ROW", None
+        if reader.take("UNBOUNDED"):
+            return "UNBOUNDED " + (reader.take_any("PRECEDING", "FOLLOWING") or ""), None
+        value = self.expression()
+        return reader.take_any("PRECEDING", "FOLLOWING") or "", value
+
+
+__all__ = ["read_query"]

@@ -1,0 +1,1 @@
+"""Queries in a SQL dialect over tables: ``sql.run_query`` is the entrance."""

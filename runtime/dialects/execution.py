@@ -1,0 +1,176 @@
+"""Plans → rows."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from epl.dialects import plans
+from epl.dialects import values as v
+from epl.dialects.plans import Plan
+from runtime.dialects.expressions import ExpressionCompiler, Function
+from runtime.dialects.matcher import MOST_VISITS
+from runtime.dialects.recognition import Recognition, with_computed
+from runtime.dialects.sorting import sort
+
+Row = tuple[Any, ...]
+
+
+class Execution:
+    """Runs the plans of one query over tables: name → rows."""
+
+    def __init__(self, tables: Mapping[str, Sequence[Row]], *, most_visits: int = MOST_VISITS) -> None:
+        self.tables = tables
+        self.most_visits = most_visits
+        self.compiler = ExpressionCompiler(self)
+
+    def rows(self, plan: Plan) -> Sequence[Row]:
+        """Return the rows of a plan."""
+        match plan:
+            case plans.TablePlan():
+                return self.tables[plan.name]
+            case plans.ValuesPlan():
+                return [tuple([self.compiler.compiled(item)(()) for item in row]) for row in plan.rows]
+            case plans.RenamedPlan():
+                return self.rows(plan.input)
+            case plans.JoinPlan():
+                return self._join(plan)
+            case plans.SelectPlan():
+                return self._select(plan)
+            case plans.SetPlan():
+                return self._set(plan)
+            case plans.RecognitionPlan():
+                return self._recognition(plan)
+            case _:
+                raise TypeError(type(plan).__name__)
+
+    def _recognition(self, plan: plans.RecognitionPlan) -> Sequence[Row]:
+        rows = with_computed(plan, self.rows(plan.input), self)
+        return Recognition(plan, self, self.most_visits).rows(rows)
+
+    # select
+
+    def _select(self, plan: plans.SelectPlan) -> Sequence[Row]:
+        rows: Sequence[Row] = [()] if plan.input is None else self.rows(plan.input)
+        if plan.where is not None:
+            condition = self.compiler.compiled(plan.where)
+            rows = [row for row in rows if condition(row) is True]
+        if plan.keys is not None:
+            rows = self._grouped(plan, rows)
+        if plan.having is not None:
+            having = self.compiler.compiled(plan.having)
+            rows = [row for row in rows if having(row) is True]
+        functions = [self.compiler.compiled(each) for each in plan.projections]
+        pairs = [(tuple([function(row) for function in functions]), row) for row in rows]
+        if plan.distinct:
+            pairs = list({hashable(output): (output, row) for output, row in reversed(pairs)}.values())[::-1]
+        return self._ordered(pairs, plan.order, plan.offset, plan.limit)
+
+    def _ordered(
+        self, pairs: list[tuple[Row, Row]], order: Sequence[plans.OrderKey], offset: int | None, limit: int | None
+    ) -> list[Row]:
+        if order:
+            sort(pairs, [(self._key(key), key.descending, key.nulls_first) for key in order])
+        begin = offset or 0
+        end = None if limit is None else begin + limit
+        return [output for output, _ in pairs[begin:end]]
+
+    def _key(self, key: plans.OrderKey) -> Callable[[tuple[Row, Row]], Any]:
+        place = key.place
+        if place is not None:
+            return lambda pair: pair[0][place]
+        assert key.typed is not None
+        function = self.compiler.compiled(key.typed)
+        return lambda pair: function(pair[1])
+
+    def _grouped(self, plan: plans.SelectPlan, rows: Sequence[Row]) -> list[Row]:
+        """Return the rows of keys and aggregates, groups in the order of their first rows."""
+        keys = [self.compiler.compiled(key) for key in plan.keys or ()]
+        groups: dict[Any, tuple[Row, list[Row]]] = {}
+        for row in rows:
+            key = tuple([function(row) for function in keys])
+            groups.setdefault(hashable(key), (key, []))[1].append(row)
+        if not keys and not groups:
+            groups[()] = ((), [])
+        calls = [
+            (call.aggregate, [self.compiler.compiled(each) for each in call.arguments],
+             None if call.condition is None else self.compiler.compiled(call.condition))
+            for call in plan.aggregates
+        ]  # fmt: skip
+        return [(*key, *(self._total(each, members) for each in calls)) for key, members in groups.values()]
+
+    @staticmethod
+    def _total(call: tuple[Any, list[Function], Function | None], rows: Sequence[Row]) -> Any:
+        aggregate, arguments, condition = call
+        state = aggregate.start
+        for row in rows:
+            if condition is not None and condition(row) is not True:
+                continue
+            values = tuple([argument(row) for argument in arguments])
+            if aggregate.counts_null or None not in values:
+                state = aggregate.add(state, values)
+        return aggregate.result(state)
+
+    # joins and sets
+
+    def _join(self, plan: plans.JoinPlan) -> list[Row]:
+        left, right = self.rows(plan.left), self.rows(plan.right)
+        condition = None if plan.condition is None else self.compiler.compiled(plan.condition)
+        no_left, no_right = (None,) * len(plan.left.columns), (None,) * len(plan.right.columns)
+        joined: list[Row] = []
+        used: set[int] = set()
+        for one in left:
+            partners = [place for place, other in enumerate(right) if condition is None or condition((*one, *other)) is True]
+            used.update(partners)
+            joined.extend((*one, *right[place]) for place in partners)
+            if not partners and plan.kind in ("left", "full"):
+                joined.append((*one, *no_right))
+        if plan.kind in ("right", "full"):
+            joined.extend((*no_left, *other) for place, other in enumerate(right) if place not in used)
+        return joined
+
+    def _set(self, plan: plans.SetPlan) -> Sequence[Row]:
+        left = self._as(plan, plan.left)
+        if plan.kind == "all":
+            rows = left
+        else:
+            rows = _combined(plan, left, self._as(plan, plan.right))
+        return self._ordered([(row, row) for row in rows], plan.order, plan.offset, plan.limit)
+
+    def _as(self, plan: plans.SetPlan, side: Plan) -> list[Row]:
+        casts = [v.cast(mine.type, column.type) if mine.type != column.type else None for mine, column in zip(side.columns, plan.columns)]
+        return [
+            tuple([value if cast is None or value is None else cast(value) for value, cast in zip(row, casts)]) for row in self.rows(side)
+        ]
+
+
+def _combined(plan: plans.SetPlan, left: list[Row], right: list[Row]) -> list[Row]:
+    if plan.kind == "union":
+        rows = [*left, *right]
+        return rows if plan.keeps_all else list({hashable(row): row for row in rows}.values())
+    counts: dict[Any, int] = {}
+    for row in right:
+        counts[hashable(row)] = counts.get(hashable(row), 0) + 1
+    if not plan.keeps_all:
+        once = {hashable(row): row for row in left}
+        return [row for key, row in once.items() if (key in counts) == (plan.kind == "intersect")]
+    kept = []
+    for row in left:
+        key = hashable(row)
+        has_partner = counts.get(key, 0) > 0
+        if has_partner:
+            counts[key] -= 1
+        if has_partner == (plan.kind == "intersect"):
+            kept.append(row)
+    return kept
+
+
+def hashable(value: Any) -> Any:
+    """Return a value that is equal to another one's where the values are, and can be a key."""
+    if isinstance(value, (list, tuple)):
+        return tuple([hashable(each) for each in value])
+    if isinstance(value, dict):
+        return tuple(sorted((repr(key), hashable(each)) for key, each in value.items()))
+    return value
+
+
+__all__ = ["Execution", "hashable"]

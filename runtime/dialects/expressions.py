@@ -1,0 +1,188 @@
+"""Typed expressions → Python functions of a frame: a row of values, or a row of a match (``frames``)."""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from epl.dialects import typed as y
+from epl.dialects.errors import QueryFailed
+from epl.dialects.plans import Plan
+
+Function = Callable[[Any], Any]
+
+
+class Queries(Protocol):
+    """What runs the queries inside expressions."""
+
+    def rows(self, plan: Plan) -> Sequence[tuple[Any, ...]]:
+        """Return the rows of a plan."""
+
+
+class ExpressionCompiler:
+    """Compiles expressions over rows: a frame is the tuple of the row's values."""
+
+    def __init__(self, queries: Queries) -> None:
+        self.queries = queries
+
+    def compiled(self, typed: y.Typed) -> Function:
+        """Return the function that computes the expression."""
+        match typed:
+            case y.Constant():
+                value = typed.value
+                return lambda frame: value
+            case y.Field():
+                return self.field(typed)
+            case y.Apply():
+                return self._apply(typed)
+            case y.Junction():
+                return _junction([self.compiled(each) for each in typed.operands], typed.is_all)
+            case y.Choice():
+                whens = [(self.compiled(test), self.compiled(value)) for test, value in typed.whens]
+                return _choice(whens, self.compiled(typed.otherwise))
+            case y.Coalesced():
+                return _coalesced([self.compiled(each) for each in typed.operands])
+            case y.Member():
+                return _member(self.compiled(typed.value), [self.compiled(each) for each in typed.items])
+            case y.Tried():
+                return _tried(self.compiled(typed.operand))
+            case y.ListOf():
+                items = [self.compiled(each) for each in typed.items]
+                return lambda frame: [item(frame) for item in items]
+            case y.QueryValue():
+                return self._query(typed)
+            case _:
+                return self.leaf(typed)
+
+    def field(self, typed: y.Field) -> Function:
+        """Return the function that reads a column."""
+        index = typed.index
+        return lambda frame: frame[index]
+
+    def leaf(self, typed: y.Typed) -> Function:
+        """Return the function of what is of matches alone."""
+        raise TypeError(f"{type(typed).__name__} has no value outside of a match")
+
+    def _apply(self, typed: y.Apply) -> Function:
+        function, arguments = typed.function, [self.compiled(each) for each in typed.arguments]
+        if typed.takes_null:
+            return lambda frame: function(*[argument(frame) for argument in arguments])
+        if len(arguments) == 1:
+            return _strict_one(function, arguments[0])
+        if len(arguments) == 2:
+            return _strict_two(function, arguments[0], arguments[1])
+
+        def compute(frame: Any) -> Any:
+            values = [argument(frame) for argument in arguments]
+            return None if None in values else function(*values)
+
+        return compute
+
+    def _query(self, typed: y.QueryValue) -> Function:
+        """A query refers to nothing outside: it runs once, when its value is first needed."""
+        kept: list[Any] = []
+        queries = self.queries
+
+        def rows() -> Sequence[tuple[Any, ...]]:
+            if not kept:
+                kept.append(queries.rows(typed.plan))
+            listed: Sequence[tuple[Any, ...]] = kept[0]
+            return listed
+
+        if typed.kind == "exists":
+            return lambda frame: bool(rows())
+        if typed.kind == "scalar":
+            return lambda frame: _scalar(rows())
+        assert typed.value is not None
+        value = self.compiled(typed.value)
+        return lambda frame: _is_member(value(frame), [row[0] for row in rows()])
+
+
+def _scalar(rows: Sequence[tuple[Any, ...]]) -> Any:
+    if len(rows) > 1:
+        raise QueryFailed("SUBQUERY_MULTIPLE_ROWS", "Scalar sub-query has returned multiple rows")
+    return rows[0][0] if rows else None
+
+
+def _strict_one(function: Callable[..., Any], argument: Function) -> Function:
+    def compute(frame: Any) -> Any:
+        value = argument(frame)
+        return None if value is None else function(value)
+
+    return compute
+
+
+def _strict_two(function: Callable[..., Any], first: Function, second: Function) -> Function:
+    def compute(frame: Any) -> Any:
+        left = first(frame)
+        if left is None:
+            return None
+        right = second(frame)
+        return None if right is None else function(left, right)
+
+    return compute
+
+
+def _junction(operands: list[Function], is_all: bool) -> Function:
+    def compute(frame: Any) -> bool | None:
+        unknown = False
+        for operand in operands:
+            value = operand(frame)
+            if value is None:
+                unknown = True
+            elif value is not is_all:
+                return not is_all
+        return None if unknown else is_all
+
+    return compute
+
+
+def _choice(whens: list[tuple[Function, Function]], otherwise: Function) -> Function:
+    def compute(frame: Any) -> Any:
+        for test, value in whens:
+            if test(frame) is True:
+                return value(frame)
+        return otherwise(frame)
+
+    return compute
+
+
+def _coalesced(operands: list[Function]) -> Function:
+    def compute(frame: Any) -> Any:
+        for operand in operands:
+            value = operand(frame)
+            if value is not None:
+                return value
+        return None
+
+    return compute
+
+
+def _is_member(value: Any, items: Sequence[Any]) -> bool | None:
+    if not items:
+        return False
+    if value is None:
+        return None
+    unknown = False
+    for item in items:
+        if item is None:
+            unknown = True
+        elif item == value:
+            return True
+    return None if unknown else False
+
+
+def _member(value: Function, items: list[Function]) -> Function:
+    return lambda frame: _is_member(value(frame), [item(frame) for item in items])
+
+
+def _tried(operand: Function) -> Function:
+    def compute(frame: Any) -> Any:
+        try:
+            return operand(frame)
+        except (QueryFailed, ArithmeticError, ValueError):
+            return None
+
+    return compute
+
+
+__all__ = ["ExpressionCompiler", "Function", "Queries"]

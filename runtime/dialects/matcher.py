@@ -1,0 +1,146 @@
+"""Which match begins at a row: the first one in the order of preference.
+
+Ways through the program are tried depth first, the preferred one first. A way that arrives where another one was before, with all that
+conditions may ask for being equal, cannot do better and is given up; so time grows with the states that differ, not with the ways.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from epl.dialects.errors import QueryFailed
+from runtime.dialects.expressions import Function
+from runtime.dialects.frames import Frame, FrameCompiler, Marks
+from runtime.dialects.program import DONE, END, JUMP, SPLIT, START, Program
+
+MOST_VISITS = 5_000_000
+"""States that one attempt may visit."""
+
+
+class Matcher:
+    """Finds matches in one partition after the other. ``conditions``: by the place of the variable; None: any row. ``times`` of a partition
+    with ``within``: a match's rows are less than so many milliseconds after its first."""
+
+    def __init__(
+        self, program: Program, conditions: list[Function | None], compiler: FrameCompiler, *, within: int | None = None,
+        most_visits: int = MOST_VISITS,
+    ) -> None:  # fmt: skip
+        self.program = program
+        self.conditions = conditions
+        self.compiler = compiler
+        self.within = within
+        self.most_visits = most_visits
+        self.extend = compiler.extender()
+        self.add = compiler.adder()
+        self.is_plain = not compiler.looks_back and within is None
+        self.hopeless: set[tuple[int, int]] = set()
+        self.tested: dict[tuple[int, int], bool] = {}
+
+    def begin(self, rows: Sequence[tuple[Any, ...]], times: Sequence[int] | None) -> None:
+        """Go to another partition."""
+        self.rows = rows
+        self.times = times
+        self.frame = Frame(rows)
+        self.hopeless = set()
+        self.tested = {}
+
+    def match(self, start: int, number: int) -> list[int] | None:
+        """Return the instructions that took the rows of the match that begins at a row; None where there is none."""
+        frame, program = self.frame, self.program
+        operations, first, second = program.operations, program.first, program.second
+        frame.start, frame.number = start, number
+        frame.labels = []
+        taken: list[int] = []
+        visited: set[Any] = set()
+        pending: list[tuple[int, int, Marks, Marks]] = [(0, start, self.compiler.start_marks(), self.compiler.start_totals())]
+        count = len(self.rows)
+        while pending:
+            pc, row, marks, totals = pending.pop()
+            del taken[row - start :]
+            del frame.labels[row - start :]
+            while True:
+                operation = operations[pc]
+                if operation == JUMP:
+                    pc = first[pc]
+                    continue
+                if operation == DONE:
+                    return taken
+                if self._visited(visited, pc, row, marks, totals):
+                    break
+                if operation == SPLIT:
+                    pending.append((second[pc], row, marks, totals))
+                    pc = first[pc]
+                    continue
+                if operation in (START, END):
+                    if row != (0 if operation == START else count):
+                        break
+                elif row >= count:
+                    break
+                else:
+                    accepted = self._test(pc, row, marks, totals)
+                    if accepted is None:
+                        break
+                    marks, totals = accepted
+                    taken.append(pc)
+                    row += 1
+                pc += 1
+        if self.is_plain:
+            self.hopeless |= visited
+        return None
+
+    def _visited(self, visited: set[Any], pc: int, row: int, marks: Marks, totals: Marks) -> bool:
+        """Note that a way is here; return whether another one was before."""
+        key: Any
+        if self.is_plain:
+            key = (pc, row)
+            if key in self.hopeless:
+                return True
+        elif self.compiler.looks_around:
+            key = (pc, row, marks, totals, tuple(self.frame.labels))
+        else:
+            key = (pc, row, marks, totals)
+        try:
+            if key in visited:
+                return True
+            visited.add(key)
+        except TypeError:  # a total holds lists
+            key = (pc, row, repr(marks), repr(totals))
+            if key in visited:
+                return True
+            visited.add(key)
+        if len(visited) > self.most_visits:
+            raise QueryFailed(
+                "EXCEEDED_PATTERN_LIMIT",
+                f"the row pattern is ambiguous: one match needs more than {self.most_visits} steps; make its variables exclude each other",
+            )
+        return False
+
+    def _test(self, pc: int, row: int, marks: Marks, totals: Marks) -> tuple[Marks, Marks] | None:
+        """Return marks and totals with the row taken; None where its condition does not hold."""
+        frame, place = self.frame, self.program.first[pc]
+        if self.within is not None and self.times is not None and self.times[row] - self.times[frame.start] >= self.within:
+            return None
+        label = self.program.labels[place]
+        condition = self.conditions[place]
+        frame.row = row
+        if self.is_plain:
+            if condition is not None:
+                key = (place, row)
+                holds = self.tested.get(key)
+                if holds is None:
+                    holds = self.tested[key] = condition(frame) is True
+                if not holds:
+                    return None
+            return marks, totals
+        if self.extend is not None:
+            marks = self.extend(frame, label, marks)
+        frame.labels.append(label)
+        if self.add is not None:
+            totals = self.add(frame, label, totals)
+        frame.marks, frame.totals, frame.end = marks, totals, row
+        if condition is not None and condition(frame) is not True:
+            return None
+        return marks, totals
+
+
+__all__ = ["MOST_VISITS", "Matcher"]

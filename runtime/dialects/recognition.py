@@ -1,0 +1,167 @@
+"""The clause over a table: partitions, matches one after the other, output rows."""
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from epl.dialects.errors import QueryFailed
+from epl.dialects.plans import RecognitionPlan, SkipTo
+from epl.dialects.values import EPOCH
+from runtime.dialects.expressions import ExpressionCompiler, Queries
+from runtime.dialects.frames import Frame, FrameCompiler
+from runtime.dialects.matcher import Matcher
+from runtime.dialects.program import Program, compile_pattern
+from runtime.dialects.sorting import sort
+
+Row = tuple[Any, ...]
+MILLISECOND = datetime.timedelta(milliseconds=1)
+
+
+def milliseconds(moment: Any) -> int:
+    """Return a time as milliseconds since 1970."""
+    if isinstance(moment, datetime.datetime):
+        return (moment - EPOCH) // MILLISECOND
+    if isinstance(moment, datetime.date):
+        return (datetime.datetime(moment.year, moment.month, moment.day) - EPOCH) // MILLISECOND
+    return int(moment or 0)
+
+
+class Recognition:
+    """Runs a clause by SQL:2016 over rows that are all there."""
+
+    def __init__(self, plan: RecognitionPlan, queries: Queries, most_visits: int) -> None:
+        self.plan = plan
+        self.labels = list(plan.labels)
+        self.program: Program = compile_pattern(plan.pattern, self.labels)
+        conditions = FrameCompiler(queries, self.labels)
+        functions = [conditions.compiled(plan.defines[label]) if label in plan.defines else None for label in self.labels]
+        self.matcher = Matcher(self.program, functions, conditions, within=plan.within, most_visits=most_visits)
+        self.measures = FrameCompiler(queries, self.labels)
+        self.functions = [self.measures.compiled(measure) for measure in plan.measures]
+        self.extend = self.measures.extender()
+        self.add = self.measures.adder()
+
+    def rows(self, rows: Sequence[Row]) -> list[Row]:
+        """Return the output rows over the input's rows."""
+        output: list[Row] = []
+        for partition in partitions(self.plan, rows):
+            output.extend(self._partition(partition))
+        return output
+
+    def _partition(self, rows: list[Row]) -> Iterator[Row]:
+        plan, matcher = self.plan, self.matcher
+        times = None if plan.within is None or plan.time is None else [milliseconds(row[plan.time]) for row in rows]
+        matcher.begin(rows, times)
+        here, number, last_matched = 0, 1, -1
+        while here < len(rows):
+            taken = matcher.match(here, number)
+            if taken is None:
+                if plan.all_rows and plan.empties == "unmatched" and here > last_matched:
+                    yield self._shown(rows, here, [None] * len(self.functions))
+                here += 1
+                continue
+            frame = self._frame(rows, here, number, taken)
+            number += 1
+            if not taken:
+                if not plan.all_rows or plan.empties != "omit":
+                    yield self._empty(frame)
+                here += 1
+                continue
+            yield from self._matched(frame, taken)
+            last_matched = max(last_matched, frame.end)
+            here = skipped_to(plan.skip, frame)
+
+    # rows of a match
+
+    def _frame(self, rows: list[Row], start: int, number: int, taken: list[int]) -> Frame:
+        frame = Frame(rows)
+        frame.start, frame.number = start, number
+        frame.end = start + len(taken) - 1
+        frame.labels = [self.labels[self.program.first[pc]] for pc in taken]
+        frame.row = frame.end
+        return frame
+
+    def _empty(self, frame: Frame) -> Row:
+        frame.marks = frame.final_marks = self.measures.start_marks()
+        frame.totals = frame.final_totals = self.measures.start_totals()
+        values = [function(frame) for function in self.functions]
+        return self._shown(frame.rows, frame.start, values) if self.plan.all_rows else self._one(frame, frame.start, values)
+
+    def _matched(self, frame: Frame, taken: list[int]) -> Iterator[Row]:
+        steps = list(self._walk(frame))
+        frame.final_marks, frame.final_totals = steps[-1]
+        if not self.plan.all_rows:
+            frame.row = frame.end
+            frame.marks, frame.totals = steps[-1]
+            yield self._one(frame, frame.start, [function(frame) for function in self.functions])
+            return
+        for step, pc in enumerate(taken):
+            if not self.program.excluded[pc]:
+                frame.row = frame.start + step
+                frame.marks, frame.totals = steps[step]
+                yield self._shown(frame.rows, frame.row, [function(frame) for function in self.functions])
+
+    def _walk(self, frame: Frame) -> Iterator[tuple[Any, Any]]:
+        """Yield marks and totals as of each row."""
+        marks, totals = self.measures.start_marks(), self.measures.start_totals()
+        for step, label in enumerate(frame.labels):
+            frame.row = frame.start + step
+            if self.extend is not None:
+                marks = self.extend(frame, label, marks)
+            if self.add is not None:
+                totals = self.add(frame, label, totals)
+            yield marks, totals
+
+    def _one(self, frame: Frame, row: int, values: list[Any]) -> Row:
+        source = frame.rows[row]
+        return (*(source[place] for place in self.plan.partition), *values)
+
+    def _shown(self, rows: Sequence[Row], row: int, values: list[Any]) -> Row:
+        plan, source = self.plan, rows[row]
+        order = [source[place] for place, _, _ in plan.order] if plan.shows_order else []
+        return (*(source[place] for place in plan.partition), *order, *values, *(source[place] for place in plan.shown))
+
+
+def partitions(plan: RecognitionPlan, rows: Sequence[Row]) -> list[list[Row]]:
+    """Return the rows of each partition in their order; partitions in the order of their first rows."""
+    grouped: dict[Any, list[Row]] = {}
+    for row in rows:
+        grouped.setdefault(tuple([row[place] for place in plan.partition]), []).append(row)
+    listed = list(grouped.values())
+    if plan.order:
+        keys = [(_reader(place), descending, nulls_first) for place, descending, nulls_first in plan.order]
+        for partition in listed:
+            sort(partition, keys)
+    return listed
+
+
+def _reader(place: int) -> Callable[[Row], Any]:
+    return lambda row: row[place]
+
+
+def with_computed(plan: RecognitionPlan, rows: Sequence[Row], queries: Queries) -> Sequence[Row]:
+    """Return the input's rows with the keys that are expressions."""
+    if not plan.computed:
+        return rows
+    compiler = ExpressionCompiler(queries)
+    functions = [compiler.compiled(each) for each in plan.computed]
+    return [(*row, *(function(row) for function in functions)) for row in rows]
+
+
+def skipped_to(skip: SkipTo, frame: Frame) -> int:
+    """Return the row at which the next attempt begins after a match that has rows."""
+    if skip.kind == "past last":
+        return frame.end + 1
+    if skip.kind == "next":
+        return frame.start + 1
+    steps = [step for step, label in enumerate(frame.labels) if label in skip.labels]
+    if not steps:
+        raise QueryFailed("GENERIC_USER_ERROR", "AFTER MATCH SKIP failed: pattern variable is not present in match")
+    step = steps[0] if skip.kind == "first" else steps[-1]
+    if step == 0:
+        raise QueryFailed("GENERIC_USER_ERROR", "AFTER MATCH SKIP failed: cannot skip to first row of match")
+    return frame.start + step
+
+
+__all__ = ["Recognition", "milliseconds", "partitions", "skipped_to", "with_computed"]

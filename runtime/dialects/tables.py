@@ -1,0 +1,127 @@
+"""Arrow tables, pandas and Polars frames → columns and rows, and rows → an Arrow table."""
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.types as kinds
+
+from epl.dialects import types as k
+from epl.dialects.errors import QueryFailed
+from epl.dialects.scopes import Column
+from epl.dialects.types import SqlType
+from epl.dialects.values import Months
+
+Row = tuple[Any, ...]
+SIMPLE: dict[str, Any] = {
+    "boolean": pa.bool_(), "tinyint": pa.int8(), "smallint": pa.int16(), "integer": pa.int32(), "bigint": pa.int64(), "real": pa.float32(),
+    "double": pa.float64(), "varchar": pa.string(), "char": pa.string(), "date": pa.date32(), "unknown": pa.null(),
+    "varbinary": pa.binary(), "interval day to second": pa.duration("us"), "interval year to month": pa.int32(),
+}  # fmt: skip
+
+
+def arrow_table(frame: Any) -> pa.Table:
+    """Return any of the frames as an Arrow table."""
+    if isinstance(frame, pa.Table):
+        return frame
+    if isinstance(frame, pa.RecordBatch):
+        return pa.Table.from_batches([frame])
+    if hasattr(frame, "to_arrow"):
+        return arrow_table(frame.to_arrow())
+    if type(frame).__module__.partition(".")[0] == "pandas":
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    if hasattr(frame, "__arrow_c_stream__"):
+        return pa.table(frame)
+    raise QueryFailed("INVALID_TABLE", f"a table is an Arrow table, or a pandas or Polars frame, not {type(frame).__name__}")
+
+
+def columns_of(table: pa.Table) -> tuple[Column, ...]:
+    """Return names and types of the columns."""
+    return tuple(Column(field.name, type_of(field.type)) for field in table.schema)
+
+
+def type_of(kind: Any) -> SqlType:
+    """Return the SQL type of an Arrow type."""
+    if kinds.is_dictionary(kind):
+        return type_of(kind.value_type)
+    for test, result in (
+        (kinds.is_boolean, k.BOOLEAN), (kinds.is_int8, k.TINYINT), (kinds.is_int16, k.SMALLINT), (kinds.is_uint8, k.SMALLINT),
+        (kinds.is_int32, k.INTEGER), (kinds.is_uint16, k.INTEGER), (kinds.is_integer, k.BIGINT), (kinds.is_float32, k.REAL),
+        (kinds.is_float16, k.REAL), (kinds.is_float64, k.DOUBLE), (kinds.is_string, k.VARCHAR), (kinds.is_large_string, k.VARCHAR),
+        (kinds.is_date, k.DATE), (kinds.is_duration, k.DAY_TIME), (kinds.is_null, k.UNKNOWN),
+    ):  # fmt: skip
+        if test(kind):
+            return result
+    if kinds.is_timestamp(kind):
+        return SqlType("timestamp", ({"s": 0, "ms": 3}.get(kind.unit, 6),))
+    if kinds.is_decimal(kind):
+        return SqlType("decimal", (kind.precision, kind.scale))
+    if kinds.is_list(kind) or kinds.is_large_list(kind):
+        return k.array(type_of(kind.value_type))
+    if str(kind) == "string_view":
+        return k.VARCHAR
+    raise QueryFailed("INVALID_TABLE", f"columns of type {kind} are not supported")
+
+
+def rows_of(table: pa.Table) -> list[Row]:
+    """Return the rows as plain values: times without zone, in UTC, with microseconds."""
+    columns = []
+    for column in table.columns:
+        kind = column.type
+        if kinds.is_timestamp(kind):
+            column = column.cast(pa.timestamp("us", tz=kind.tz), safe=False).cast(pa.timestamp("us"))
+        elif kinds.is_duration(kind):
+            column = column.cast(pa.duration("us"), safe=False)
+        columns.append(column.to_pylist())
+    return list(zip(*columns)) if columns else [()] * table.num_rows
+
+
+def arrow_type(kind: SqlType, values: Sequence[Any]) -> Any:
+    """Return the Arrow type of a column."""
+    if kind.name in SIMPLE:
+        return SIMPLE[kind.name]
+    if kind.name == "timestamp":
+        digits = kind.arguments[0] if kind.arguments else 3
+        assert isinstance(digits, int)
+        return pa.timestamp("s" if digits == 0 else "ms" if digits <= 3 else "us")
+    if kind.name == "decimal":
+        precision, scale = k.scale_of(kind)
+        return pa.decimal128(precision, scale)
+    if kind.name == "array":
+        element = kind.arguments[0]
+        assert isinstance(element, SqlType)
+        return pa.list_(arrow_type(element, [each for value in values if value for each in value]))
+    if kind.name == "map":
+        key, value = kind.arguments
+        assert isinstance(key, SqlType) and isinstance(value, SqlType)
+        return pa.map_(arrow_type(key, ()), arrow_type(value, ()))
+    return pa.array([value for value in values if value is not None]).type
+
+
+def table_of(columns: Sequence[Column], rows: Sequence[Row]) -> pa.Table:
+    """Return the Arrow table of the rows. Columns without a name are ``_col0``, ``_col1``, …, by their place."""
+    names = [column.name if column.name is not None else f"_col{place}" for place, column in enumerate(columns)]
+    arrays = []
+    for place, column in enumerate(columns):
+        values = [_plain(row[place]) for row in rows]
+        kind = arrow_type(column.type, values)
+        arrays.append(pa.array(values, kind, from_pandas=False))
+    if not arrays:
+        return pa.table({})
+    return pa.Table.from_arrays(arrays, names=names)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Months):
+        return int(value)
+    if isinstance(value, dict):
+        return list(value.items())
+    if isinstance(value, (datetime.datetime, Decimal, str, int, float, list)):
+        return value
+    return value
+
+
+__all__ = ["arrow_table", "columns_of", "rows_of", "table_of"]
