@@ -11,6 +11,7 @@ from epl.dialects import types as k
 from epl.dialects.aggregates import is_aggregate
 from epl.dialects.errors import DialectError, DialectUnsupported
 from epl.dialects.expression_types import Typing
+from epl.dialects.flink import FlinkClause
 from epl.dialects.grouping import GroupTyping
 from epl.dialects.plans import OrderKey, Plan
 from epl.dialects.recognition import ClauseAnalysis, start_of
@@ -22,7 +23,7 @@ from epl.dialects.window_rules import WindowRules, refuse_in_clause
 
 Catalog = Mapping[str, tuple[Column, ...]]
 """Table name → its columns."""
-CLAUSES: dict[str, type[ClauseAnalysis]] = {"sql": ClauseAnalysis}
+CLAUSES: dict[str, type[ClauseAnalysis]] = {"sql": ClauseAnalysis, "flink": FlinkClause, "alibaba": FlinkClause}
 """Dialect → the rules of its clause."""
 
 
@@ -235,10 +236,12 @@ class QueryAnalysis:
                 continue
             value = typing.typed(item.expression)
             typed.append(value)
-            columns.append(Column(self._name_of(item, len(columns)), value.type, None, self._is_time(value, scope)))
+            columns.append(Column(self._name_of(item, len(columns)), value.type, None, self._is_time(item, value, scope)))
         return typed, columns
 
-    def _is_time(self, value: y.Typed, scope: Scope) -> bool:
+    def _is_time(self, item: t.SelectItem, value: y.Typed, scope: Scope) -> bool:
+        if isinstance(item.expression, t.Call) and item.expression.name == "tumble_rowtime":
+            return True
         return isinstance(value, y.Field) and value.index < len(scope.columns) and scope.columns[value.index].is_time
 
     def _star(self, item: t.SelectItem, typing: Typing, scope: Scope, typed: list[y.Typed], columns: list[Column]) -> None:

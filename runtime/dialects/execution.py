@@ -8,6 +8,7 @@ from epl.dialects import plans
 from epl.dialects import values as v
 from epl.dialects.plans import Plan
 from runtime.dialects.expressions import ExpressionCompiler, Function
+from runtime.dialects.flink_recognition import FlinkRecognition
 from runtime.dialects.matcher import MOST_VISITS
 from runtime.dialects.recognition import Recognition, with_computed
 from runtime.dialects.sorting import sort
@@ -45,6 +46,8 @@ class Execution:
 
     def _recognition(self, plan: plans.RecognitionPlan) -> Sequence[Row]:
         rows = with_computed(plan, self.rows(plan.input), self)
+        if plan.dialect in ("flink", "alibaba"):
+            return FlinkRecognition(plan, self).rows(rows)
         return Recognition(plan, self, self.most_visits).rows(rows)
 
     # select

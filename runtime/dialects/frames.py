@@ -50,9 +50,11 @@ class _RowCompiler(ExpressionCompiler):
 class FrameCompiler(ExpressionCompiler):
     """Compiles the conditions, or the measures, of one clause; all before the first row is added."""
 
-    def __init__(self, queries: Queries, labels: Sequence[str]) -> None:
+    def __init__(self, queries: Queries, labels: Sequence[str], *, contiguous: bool = True) -> None:
+        """``contiguous``: the rows of a match follow one another without a gap."""
         super().__init__(queries)
         self.variables = tuple(labels)
+        self.contiguous = contiguous
         self.slots: list[tuple[frozenset[str] | None, bool, bool]] = []
         self.kept: list[int] = []
         self.aggregates: list[y.Aggregated] = []
@@ -84,7 +86,7 @@ class FrameCompiler(ExpressionCompiler):
         n = navigation
         if of_label and n.shift:
             self.looks_around = True
-        if n.labels is None:
+        if n.labels is None and self.contiguous:
             if n.first or n.offset or of_label:
                 self.looks_back = True
             if of_label:

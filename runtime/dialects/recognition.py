@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Any
 
 from epl.dialects.errors import QueryFailed
@@ -130,14 +131,10 @@ def partitions(plan: RecognitionPlan, rows: Sequence[Row]) -> list[list[Row]]:
         grouped.setdefault(tuple([row[place] for place in plan.partition]), []).append(row)
     listed = list(grouped.values())
     if plan.order:
-        keys = [(_reader(place), descending, nulls_first) for place, descending, nulls_first in plan.order]
+        keys = [(itemgetter(place), descending, nulls_first) for place, descending, nulls_first in plan.order]
         for partition in listed:
             sort(partition, keys)
     return listed
-
-
-def _reader(place: int) -> Callable[[Row], Any]:
-    return lambda row: row[place]
 
 
 def with_computed(plan: RecognitionPlan, rows: Sequence[Row], queries: Queries) -> Sequence[Row]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from epl.dialects.errors import QueryFailed
 from epl.dialects.queries import compile_query
 from epl.dialects.scopes import Column
@@ -26,10 +28,12 @@ def dialect_of(name: str) -> Dialect:
 
 
 def run_rows(
-    text: str, tables: Mapping[str, tuple[tuple[Column, ...], Sequence[Row]]], dialect: str = "sql", *, most_visits: int = MOST_VISITS
+    text: str, tables: Mapping[str, tuple[tuple[Column, ...], Sequence[Row]]], dialect: str = "sql", *, most_visits: int = MOST_VISITS,
+    streaming: bool = False,
 ) -> tuple[tuple[Column, ...], Sequence[Row]]:
-    """Return columns and rows of a query over tables: name → columns, rows."""
-    plan = compile_query(text, dialect_of(dialect), {name: columns for name, (columns, _) in tables.items()})
+    """Return columns and rows of a query over tables: name → columns, rows. ``streaming``: refuse what the system refuses over streams."""
+    rules = attrs.evolve(dialect_of(dialect), streaming=streaming)
+    plan = compile_query(text, rules, {name: columns for name, (columns, _) in tables.items()})
     execution = Execution({name: rows for name, (_, rows) in tables.items()}, most_visits=most_visits)
     return plan.columns, execution.rows(plan)
 

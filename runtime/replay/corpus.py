@@ -4,22 +4,15 @@ from __future__ import annotations
 
 import datetime
 import math
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from epl.dialects import types as k
-from epl.dialects import values as v
 from epl.dialects.errors import DialectError, DialectUnsupported, QueryFailed, located
 from epl.dialects.queries import compile_query
-from epl.dialects.scopes import Column
-from epl.dialects.types import SqlType
 from epl.errors import EplError
-from runtime.dialects.sql import Row, dialect_of, run_rows
-
-TYPE = re.compile(r"\s*([\w ]+?)\s*(?:\((\d+)(?:,\s*(\d+))?\))?\s*(NOT NULL|\?)?\s*", re.IGNORECASE)
-Table = tuple[tuple[Column, ...], Sequence[Row]]
+from runtime.dialects.sql import dialect_of, run_rows
+from runtime.replay.corpus_tables import TableBuilder
 
 
 def is_case(recorded: Mapping[str, Any]) -> bool:
@@ -37,11 +30,14 @@ def _actual(case: Mapping[str, Any]) -> dict[str, Any]:
     gives_rows = "error" not in expect and "ok" not in expect
     text = case.get("sql_over_table", case["sql"]) if gives_rows else case["sql"]
     dialect = case["dialect"] if case["dialect"] != "trino" else "sql"
+    streams = case.get("mode", "batch") != "batch"
     try:
-        tables = {name: _table(table) for name, table in (case.get("tables") or {}).items()}
+        tables = {
+            name: TableBuilder(table, case.get("watermarks"), streams=streams).build() for name, table in (case.get("tables") or {}).items()
+        }
         if not tables and not gives_rows:
             return _compiled(text, dialect)
-        columns, rows = run_rows(text, tables, dialect)
+        columns, rows = run_rows(text, tables, dialect, streaming=streams)
     except (DialectError, DialectUnsupported) as error:
         message = located(error, text) if dialect == "sql" else error.message
         return {"error": {"code": error.sql_code, "message": message}}
@@ -76,51 +72,4 @@ def plain(value: Any) -> Any:
     return value
 
 
-# tables
-
-
-def _table(table: Mapping[str, Any]) -> Table:
-    columns, kinds = _declared(table)
-    rows = [tuple([_value(value, kind) for value, kind in zip(row, kinds)]) for row in table["rows"]]
-    return tuple(Column(name, kind) for name, kind in zip(columns, kinds)), rows
-
-
-def _declared(table: Mapping[str, Any]) -> tuple[list[str], list[SqlType]]:
-    """Return names and types; without types, those that the values have."""
-    names = [name.strip('"`') for name in table["columns"]]
-    if table.get("types"):
-        return names, [type_of(written) for written in table["types"]]
-    return names, [_guessed([row[place] for row in table["rows"] if row[place] is not None]) for place in range(len(names))]
-
-
-def type_of(written: str) -> SqlType:
-    """Return the type that a case names."""
-    matched = TYPE.fullmatch(written)
-    if matched is None:
-        return k.ANY
-    numbers = tuple(int(number) for number in (matched[2], matched[3]) if number is not None)
-    return k.of_name(matched[1], numbers) or k.ANY
-
-
-def _guessed(values: Sequence[Any]) -> SqlType:
-    if values and all(isinstance(value, bool) for value in values):
-        return k.BOOLEAN
-    if values and all(isinstance(value, int) for value in values):
-        return k.INTEGER if all(abs(value) < 1 << 31 for value in values) else k.BIGINT
-    if values and all(isinstance(value, (int, float)) for value in values):
-        return k.DOUBLE
-    return k.VARCHAR if values else k.ANY
-
-
-def _value(value: Any, kind: SqlType) -> Any:
-    if value is None:
-        return None
-    if kind.name in ("timestamp", "date", "decimal", "double", "real"):
-        convert: Callable[[Any], Any] | None = v.cast(k.VARCHAR, kind)
-        if kind.name == "timestamp" and isinstance(value, int):
-            return v.EPOCH + datetime.timedelta(milliseconds=value)
-        return value if convert is None else convert(value)
-    return value
-
-
-__all__ = ["is_case", "plain", "replay_case", "type_of"]
+__all__ = ["is_case", "plain", "replay_case"]

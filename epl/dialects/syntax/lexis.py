@@ -19,6 +19,8 @@ class Dialect:
     text_quotes: str
     backslashes: bool = False
     """Texts have backslash escapes."""
+    streaming: bool = False
+    """Tables are streams: Flink's refusals differ."""
 
     def canonical(self, name: str, quoted: bool) -> str:
         """Return the name as it is compared."""

@@ -1,0 +1,356 @@
+"""The clause as Flink 2.2 and Alibaba's Realtime Compute have it: what they add, and what they refuse, in their words."""
+from __future__ import annotations
+
+import datetime
+
+from epl.dialects import plans, scopes
+from epl.dialects import typed as y
+from epl.dialects import types as k
+from epl.dialects.aggregates import is_aggregate
+from epl.dialects.errors import DialectError, DialectUnsupported
+from epl.dialects.pattern_types import PatternTyping, first_of
+from epl.dialects.recognition import ClauseAnalysis, ClauseRules, variables
+from epl.dialects.scopes import Column
+from epl.dialects.syntax import tree as t
+
+VALIDATION = "ValidationException: SQL validation failed. SqlValidatorException: "
+
+
+def refused(words: str, at: int) -> DialectError:
+    """Return an error of Flink's validator."""
+    return DialectError("VALIDATION", VALIDATION + words, at)
+
+
+def not_yet(words: str, at: int) -> DialectError:
+    """Return an error of Flink's planner: what its grammar has and it does not run."""
+    return DialectError("TABLE_EXCEPTION", "TableException: " + words, at)
+
+
+class FlinkTyping(PatternTyping):
+    """Types measures and conditions: everything is of the whole match so far, PREV and NEXT are refused."""
+
+    def __init__(self, *arguments: object, **options: object) -> None:
+        super().__init__(*arguments, **options)  # type: ignore[arg-type]
+        self.time: int | None = None
+
+    def no_label(self, node: t.Path) -> DialectError:
+        """Return the error of a path that begins with no variable."""
+        return refused(f"Unknown pattern '{first_of(node)[0].written}'", node.at)
+
+    def no_column(self, node: t.Path, label: t.Name, rest: str) -> DialectError:
+        """Return the error of a variable's column that is not there."""
+        return refused(f"Column '{rest}' not found in table '{label.written}'", node.at)
+
+    def column(self, node: t.Name, label: t.Name | None) -> y.Typed:
+        """Return a column; a subset is never filled, so its columns are null."""
+        typed = super().column(node, label)
+        is_subset = label is not None and not self.labels[label.canonical]
+        return y.Constant(typed.type, None) if is_subset and not self.in_aggregate else typed
+
+    def _call(self, node: t.Call) -> y.Typed:
+        name = node.name
+        if node.is_plain and name in ("match_rowtime", "match_proctime"):
+            return self._match_time(node)
+        if node.is_plain and name in ("prev", "next"):
+            raise not_yet("Flink does not support physical offsets within partition.", node.at)
+        if node.mode == "RUNNING" or (node.is_plain and name in ("classifier", "match_number")):
+            what = "RUNNING" if node.mode == "RUNNING" else name.upper()
+            raise DialectError("CODE_GENERATION", f"CodeGenException: Unsupported call: {what}", node.at)
+        if node.distinct and is_aggregate(name, self.dialect):
+            message = "ValidationException: Aggregate with DISTINCT is not supported in MATCH_RECOGNIZE"
+            raise DialectError("VALIDATION", message, node.at)
+        return super()._call(node)
+
+    def check_mode(self, node: t.Call) -> None:
+        """FINAL changes nothing."""
+
+    def _match_time(self, node: t.Call) -> y.Typed:
+        if node.name == "match_proctime":
+            return y.Apply(k.TIMESTAMP, _now, (), takes_null=True)
+        argument = node.arguments[0] if node.arguments else None
+        if len(node.arguments) > 1 or (argument is not None and not isinstance(argument, t.Name | t.Path)):
+            message = "The function MATCH_ROWTIME requires a column as its argument"
+            raise DialectError("VALIDATION", f"ValidationException: {message}", node.at)
+        place = self.time if argument is None else self.scope.place(argument)
+        if place is None:
+            raise DialectError("VALIDATION", "ValidationException: MATCH_ROWTIME needs ORDER BY a time", node.at)
+        return y.MatchTime(self.scope.type_at(place), place)
+
+    def one_label(self, node: t.Call) -> frozenset[str] | None:
+        """Return the variable of a call; refuse several."""
+        labels = self._labels_in(node)
+        if len(labels) > 1:
+            raise refused(f"Multiple pattern variables in '{calcite(node)}'", node.at)
+        label = next(iter(labels), None)
+        return None if label is None else self.labels[label]
+
+    def condition(self, node: t.Expression, message: str) -> y.Typed:
+        """Return a typed condition."""
+        typed = self.typed(node)
+        if typed.type.name not in ("boolean", "unknown", "any"):
+            raise refused("DEFINE clause must be a condition", node.at)
+        return typed
+
+
+def _now() -> datetime.datetime:
+    return datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
+
+
+def calcite(node: t.Node) -> str:
+    """Return an expression as Calcite writes it."""
+    match node:
+        case t.Name():
+            return f"`{node.written}`"
+        case t.Path():
+            return f"{calcite(node.base)}.{calcite(node.field)}"
+        case t.Binary():
+            return f"{calcite(node.left)} {node.sign} {calcite(node.right)}"
+        case t.Call():
+            return f"{node.name.upper()}({', '.join(calcite(each) for each in node.arguments)})"
+        case t.Literal():
+            return f"'{node.written}'" if node.kind == "text" else node.written
+        case _:
+            return type(node).__name__.upper()
+
+
+def pattern_text(node: t.Pattern) -> str:
+    """Return a pattern as Calcite's plan writes it."""
+    match node:
+        case t.Variable():
+            return f"_UTF-16LE'{node.name.written}'"
+        case t.Group():
+            return pattern_text(node.pattern)
+        case t.Sequence():
+            written = pattern_text(node.parts[0])
+            for part in node.parts[1:]:
+                written = f"({written}, {pattern_text(part)})"
+            return written
+        case t.Alternation():
+            written = pattern_text(node.choices[0])
+            for choice in node.choices[1:]:
+                written = f"|({written}, {pattern_text(choice)})"
+            return written
+        case t.Quantified():
+            most = -1 if node.most is None else node.most
+            reluctant = "true" if node.marks else "false"
+            return f"PATTERN_QUANTIFIER({pattern_text(node.pattern)}, {node.least}, {most}, {reluctant})"
+        case t.Exclusion():
+            return f"PATTERN_EXCLUDE({pattern_text(node.pattern)})"
+        case t.Permutation():
+            return f"PATTERN_PERMUTE({', '.join(pattern_text(part) for part in node.parts)})"
+        case _:
+            return type(node).__name__
+
+
+class FlinkRules(ClauseRules):
+    """Conditions of variables that are not in the pattern have no effect; subsets are never filled."""
+
+    def check(self) -> None:
+        """Check names as Flink does; its pattern's form is checked later."""
+        self.primary |= {define.name.canonical for define in self.defines}
+        self.labels = {label: frozenset((label,)) for label in self.primary}
+        self.labels |= {subset.name.canonical: frozenset() for subset in self.subsets}
+        for node in t.descendants(self.pattern):
+            named = node.name if isinstance(node, t.NotNext) else node.until if isinstance(node, t.Quantified) else None
+            if named is not None:
+                self.primary.add(named.canonical)
+                self.labels[named.canonical] = frozenset((named.canonical,))
+        names = [define.name.canonical for define in self.defines]
+        for define in self.defines:
+            if names.count(define.name.canonical) > 1:
+                raise refused(f"Pattern variable '{define.name.written}' has already been defined", define.at)
+        target = None if self.skip is None else self.skip.target
+        if target is not None and target.canonical not in self.labels:
+            raise refused(f"Unknown pattern '{target.written}'", target.at)
+
+
+class FlinkClause(ClauseAnalysis):
+    """The clause of Flink."""
+
+    typing = FlinkTyping
+    rules = FlinkRules
+    default_skip = "next"
+
+    def _typing(self, *, in_define: bool) -> PatternTyping:
+        typing = self.typing(self.scope, self.plan_query, self.labels, in_define=in_define)
+        assert isinstance(typing, FlinkTyping)
+        typing.time = self._time()
+        return typing
+
+    def _time(self) -> int | None:
+        first = self.clause.order_by[0].key if self.clause.order_by else None
+        return self.scope.place(first) if isinstance(first, t.Name | t.Path) else None
+
+    def check_input(self) -> None:
+        """Any input will do."""
+
+    def partition(self) -> list[int]:
+        """Return the places of PARTITION BY: columns."""
+        for key, _ in self.clause.partition_by:
+            if not (isinstance(key, t.Name | t.Path) and scopes.is_path(key)):
+                message = "ClassCastException: PARTITION BY takes columns, not expressions"
+                raise DialectError("VALIDATION", message, key.at)
+        return [self._place(key) for key, _ in self.clause.partition_by]
+
+    def _place(self, key: t.Expression) -> int:
+        assert isinstance(key, t.Name | t.Path)
+        place = self.scope.place(key)
+        if place is None:
+            raise DialectUnsupported("the type of the column is not known", key.at)
+        return place
+
+    def order(self) -> list[tuple[int, bool, bool]]:
+        """Return the keys; what they have to be is checked after the expressions."""
+        keys = []
+        for item in self.clause.order_by:
+            if not (isinstance(item.key, t.Name | t.Path) and scopes.is_path(item.key)):
+                raise DialectUnsupported("ORDER BY takes columns, not expressions", item.at)
+            first = not item.descending if item.nulls_first is None else item.nulls_first
+            keys.append((self._place(item.key), item.descending, first))
+        return keys
+
+    def check_form(self) -> None:
+        """Everything of the form is checked after names and types, in ``output``."""
+
+    def output(self, partition: list[int], order: list[int], measures: tuple[y.Typed, ...]) -> tuple[tuple[Column, ...], tuple[int, ...]]:
+        """Return the output columns, after the checks that Flink's planner does last."""
+        names = [measure.name.written for measure in self.clause.measures]
+        taken = [self.source.columns[place].name for place in partition]
+        for place, name in enumerate(names):
+            if name in names[:place]:
+                other = names.index(name)
+                first, second = (self.clause.measures[each].expression for each in (other, place))
+                entries = f"{name}={self._final(second)} and {name}={self._final(first)}"
+                message = (
+                    f"IllegalArgumentException: Multiple entries with same key: {entries}. "
+                    f"SQL validation failed. Duplicate name '{name}' in MATCH_RECOGNIZE MEASURE alias list"
+                )
+                raise DialectError("VALIDATION", message, self.clause.measures[place].name.at)
+        both = [name for name in names if name in taken]
+        if both or not names:
+            raise DialectError("VALIDATION", f"ValidationException: Columns ambiguously defined: {{{', '.join(both)}}}", self.clause.at)
+        self._check_planned()
+        return super().output(partition, order, measures)
+
+    def _final(self, expression: t.Expression) -> str:
+        if isinstance(expression, t.Path) and scopes.is_path(expression):
+            label, rest = first_of(expression)
+            places = self.scope.places(rest)
+            return f"FINAL({label.written}.${places[0] if places else rest})"
+        return f"FINAL({calcite(expression)})"
+
+    def _check_planned(self) -> None:
+        """What the planner refuses."""
+        clause = self.clause
+        if clause.rows == "all":
+            raise not_yet("All rows per match mode is not supported yet.", clause.at)
+        self._check_order()
+        check_pattern(clause.pattern, self.dialect.name)
+
+    def _check_order(self) -> None:
+        streaming = self.dialect.streaming
+        if not self.clause.order_by:
+            words = "You must specify either rowtime or proctime for order by." if streaming else "You must specify non-empty order by."
+            raise not_yet(words, self.clause.at)
+        first = self.clause.order_by[0]
+        column = self.source.columns[self._place(first.key)]
+        if streaming and not column.is_time:
+            raise not_yet("You must specify either rowtime or proctime for order by as the first one.", first.at)
+        if not streaming and column.type.name not in ("timestamp", "any"):
+            raise not_yet("You must specify time point for order by as the first one.", first.at)
+        if first.descending:
+            kind = "streaming table" if streaming else "table"
+            raise not_yet(f"Primary sort order of a {kind} must be ascending on time.", first.at)
+
+    def within(self) -> int | None:
+        """Return the milliseconds of WITHIN: a constant of days to seconds."""
+        node = self.clause.within
+        if node is None:
+            return None
+        typed = self._typing(in_define=True).typed(node)
+        if not isinstance(typed, y.Constant) or not isinstance(typed.value, datetime.timedelta):
+            words = "Only constant intervals with millisecond resolution are supported as time constraints of patterns."
+            raise not_yet(words, node.at)
+        return int(typed.value.total_seconds() * 1000)
+
+    def skip(self) -> plans.SkipTo:
+        """Return where matching goes on."""
+        skip = self.clause.skip
+        if skip is not None and skip.target is not None:
+            return plans.SkipTo(skip.kind, frozenset((skip.target.canonical,)), skip.target.written)
+        return super().skip()
+
+
+def check_pattern(pattern: t.Pattern, dialect: str) -> None:
+    """Refuse patterns that Flink (or Alibaba) does not run."""
+    extended = dialect == "alibaba"
+    for node in t.descendants(pattern):
+        if isinstance(node, t.Alternation):
+            raise not_yet(f"Expression not supported: {pattern_text(node)}. Currently, CEP doesn't support branching patterns.", node.at)
+        if isinstance(node, t.Permutation):
+            raise not_yet(f"Expression not supported: {pattern_text(node)}. Currently, CEP doesn't support PERMUTE patterns.", node.at)
+        if isinstance(node, t.Exclusion) and not extended:
+            raise not_yet(f"Expression not supported: {pattern_text(node)}. Currently, CEP doesn't support '{{-' '-}}' patterns.", node.at)
+        if isinstance(node, t.Quantified):
+            _check_quantifier(node, extended)
+        if isinstance(node, t.Sequence) and not node.parts:
+            raise _can_be_empty(node.at)
+    fillers = {name.canonical for node in t.descendants(pattern) if isinstance(node, t.Exclusion) for name in variables(node)}
+    seen: set[str] = set()
+    for name in variables(pattern):
+        if name.canonical in seen and name.canonical not in fillers:
+            raise not_yet("Pattern variables must be unique. That might change in the future.", name.at)
+        seen.add(name.canonical)
+    _check_last(pattern)
+
+
+def _check_quantifier(node: t.Quantified, extended: bool) -> None:
+    inner = node.pattern.pattern if isinstance(node.pattern, t.Group) else node.pattern
+    if isinstance(node.pattern, t.Group) and not isinstance(inner, t.Variable):
+        if not extended:
+            raise not_yet(f"Expression not supported: {pattern_text(inner)} Group patterns are not supported yet.", node.at)
+        if node.greedy and (node.least, node.most) != (0, 1) and node.least != node.most:
+            raise not_yet("Greedy quantifiers are not supported for group patterns.", node.at)
+        first = inner.parts[0] if isinstance(inner, t.Sequence) else inner
+        if isinstance(first, t.Quantified) and first.least == 0:
+            raise not_yet("The first pattern of a group must not be optional.", first.at)
+    if node.written.startswith("{,") and not extended:
+        raise DialectError("SYNTAX_ERROR", 'ParseException: Encountered "{ ," in PATTERN', node.at)
+    if node.most is not None and node.most < node.least:
+        message = f"IllegalArgumentException: The to should be a number greater than or equal to from: {node.least}."
+        raise DialectError("VALIDATION", message, node.at)
+    if node.most == 0:
+        raise DialectError("VALIDATION", "IllegalArgumentException: You should give a positive number greater than 0.", node.at)
+    if (node.least, node.most) == (0, 1) and node.marks:
+        raise not_yet("Reluctant optional variables are not supported yet.", node.at)
+
+
+def _can_be_empty(at: int) -> DialectError:
+    words = "Patterns that can produce empty matches are not supported. There must be at least one non-optional state."
+    return not_yet(words, at)
+
+
+def _check_last(pattern: t.Pattern) -> None:
+    parts = flat(pattern)
+    takes = [part for part in parts if not isinstance(part, t.Anchor | t.Exclusion | t.NotNext)]
+    if not takes or all(isinstance(part, t.Quantified) and part.least == 0 for part in takes):
+        raise _can_be_empty(pattern.at)
+    last = parts[-1]
+    if isinstance(last, t.Quantified) and last.marks in (0, 2) and (last.least, last.most) != (0, 1) and last.least != last.most:
+        words = (
+            "Greedy quantifiers are not allowed as the last element of a Pattern yet. "
+            "Finish your pattern with either a simple variable or reluctant quantifier."
+        )
+        raise not_yet(words, last.at)
+
+
+def flat(pattern: t.Pattern) -> list[t.Pattern]:
+    """Return the elements of a pattern, those of groups without a quantifier too."""
+    if isinstance(pattern, t.Group):
+        return flat(pattern.pattern)
+    if isinstance(pattern, t.Sequence):
+        return [each for part in pattern.parts for each in flat(part)]
+    return [pattern]
+
+
+__all__ = ["FlinkClause", "FlinkRules", "FlinkTyping", "check_pattern"]

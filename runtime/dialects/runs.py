@@ -1,0 +1,228 @@
+"""Runs of an automaton over the rows of one partition, as they come: what is complete, what is discarded, what the time of WITHIN ends."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import attrs
+
+from epl.dialects.errors import QueryFailed
+from epl.dialects.plans import SkipTo
+from runtime.dialects.automaton import IGNORE, PROCEED, STOP, TAKE, Automaton, State
+from runtime.dialects.expressions import Function
+from runtime.dialects.frames import Frame, FrameCompiler, Marks
+
+MOST_RUNS = 100_000
+"""Runs that are alive in one partition."""
+
+
+@attrs.frozen
+class Run:
+    """``labels``, ``rows``: what the run has taken, in order; no rows yet: the run that waits for a first row."""
+
+    state: State
+    labels: tuple[str, ...]
+    rows: tuple[int, ...]
+    marks: Marks
+    totals: Marks
+
+    @property
+    def start(self) -> int:
+        """The first row."""
+        return self.rows[0]
+
+
+class Runs:
+    """The machine of one partition. ``conditions``: by variable."""
+
+    def __init__(
+        self, automaton: Automaton, conditions: dict[str, Function], compiler: FrameCompiler, skip: SkipTo, within: int | None
+    ) -> None:
+        self.automaton = automaton
+        self.conditions = conditions
+        self.skip = skip
+        self.within = within
+        self.extend = compiler.extender()
+        self.add = compiler.adder()
+        self.waiting = Run(automaton.start, (), (), compiler.start_marks(), compiler.start_totals())
+        self.runs: list[Run] = []
+        self.complete: list[Run] = []
+        self.rows: list[Any] = []
+        self.times: list[int] = []
+        self.frame = Frame(self.rows)
+        self._held: dict[tuple[int, str], bool] = {}
+
+    def process(self, row: Any, time: int) -> Iterator[Run]:
+        """Take one more row and yield the matches that are final now."""
+        self.rows.append(row)
+        self.times.append(time)
+        place = len(self.rows) - 1
+        alive: list[Run] = []
+        for run in [*self.runs, self.waiting]:
+            self._held = {}
+            complete, going_on, stopped = self._next(run, place)
+            self.complete.extend(complete)
+            if not stopped:
+                alive.extend(going_on)
+        if len(alive) > MOST_RUNS:
+            raise QueryFailed("EXCEEDED_PATTERN_LIMIT", f"the row pattern is ambiguous: more than {MOST_RUNS} partial matches at once")
+        self.runs = sorted(alive, key=lambda run: run.start)
+        yield from self._final()
+
+    def advance(self, time: int) -> Iterator[tuple[Run, bool]]:
+        """End the runs whose time is over; yield the matches that are final by that (True) and what had begun (False)."""
+        if self.within is None:
+            return
+        over = [run for run in self.runs if time - self.times[run.start] >= self.within]
+        if not over:
+            return
+        self.runs = [run for run in self.runs if time - self.times[run.start] < self.within]
+        for run in over:
+            if run.state.pending:
+                self.complete.append(run)
+            else:
+                yield run, False
+        for match in self._final():
+            yield match, True
+
+    def finish(self) -> Iterator[tuple[Run, bool]]:
+        """The input has ended: no row follows, and all time is over."""
+        ended = [run for run in self.runs if run.state.waits and not run.state.pending and self._ends(run.state)]
+        self.runs = [run for run in self.runs if run not in ended]
+        self.complete.extend(ended)
+        timed = self.within is not None
+        pending = [run for run in self.runs if run.state.pending]
+        dead = [run for run in self.runs if not run.state.pending]
+        self.runs = []
+        self.complete.extend(pending)
+        self.complete.sort(key=lambda run: run.start)
+        for run in dead:
+            if timed:
+                yield run, False
+        for match in self._final():
+            yield match, True
+
+    @staticmethod
+    def _ends(state: State) -> bool:
+        return any(edge.kind == PROCEED and edge.target.is_final for edge in state.edges)
+
+    # one row
+
+    def _next(self, run: Run, place: int) -> tuple[list[Run], list[Run], bool]:
+        """Return what is complete, what goes on, and whether the run is stopped."""
+        complete: list[Run] = []
+        alive: list[Run] = []
+        stopped = False
+        edges, is_final = self._edges(run, place)
+        if is_final and run.rows:
+            complete.append(run)
+        for kind, source, target in edges:
+            if kind == STOP:
+                stopped = bool(run.rows)
+            elif kind == IGNORE:
+                if run.rows:
+                    alive.append(attrs.evolve(run, state=target))
+            else:
+                assert source.label is not None
+                marks, totals = self._taken(run, source.label, place)
+                longer = Run(target, (*run.labels, source.label), (*run.rows, place), marks, totals)
+                if self._leads_to_final(target, run, place):
+                    complete.append(longer)
+                if not target.is_final:
+                    alive.append(longer)
+        return complete, alive, stopped
+
+    def _edges(self, run: Run, place: int) -> tuple[list[tuple[str, State, State]], bool]:
+        """Return the edges that the row may go along, through states that are proceeded to; and whether the end is reached without it."""
+        stack, seen = [run.state], {id(run.state)}
+        listed: list[tuple[str, State, State]] = []
+        is_final = False
+        while stack:
+            state = stack.pop()
+            for edge in state.edges:
+                if not self._guarded(edge.guards, run, place):
+                    continue
+                if edge.kind != PROCEED:
+                    listed.append((edge.kind, state, edge.target))
+                elif edge.target.is_final:
+                    is_final = is_final or state.waits
+                elif id(edge.target) not in seen:
+                    seen.add(id(edge.target))
+                    stack.append(edge.target)
+        return listed, is_final
+
+    def _leads_to_final(self, state: State, run: Run, place: int) -> bool:
+        stack, seen = [state], {id(state)}
+        while stack:
+            here = stack.pop()
+            if here.is_final:
+                return True
+            if here.waits:
+                continue
+            for edge in here.edges:
+                if edge.kind == PROCEED and id(edge.target) not in seen and self._guarded(edge.guards, run, place):
+                    seen.add(id(edge.target))
+                    stack.append(edge.target)
+        return False
+
+    def _guarded(self, guards: Sequence[tuple[str, bool]], run: Run, place: int) -> bool:
+        return all(self._holds(label, run, place) is positive for label, positive in guards)
+
+    def _holds(self, label: str, run: Run, place: int) -> bool:
+        """Return whether the row can be of the variable, after what the run has."""
+        condition = self.conditions.get(label)
+        if condition is None:
+            return True
+        key = (id(run), label)
+        known = self._held.get(key)
+        if known is None:
+            marks, totals = self._taken(run, label, place)
+            frame = self.frame
+            frame.row = frame.end = place
+            frame.start = run.rows[0] if run.rows else place
+            frame.labels = [*run.labels, label]
+            frame.marks, frame.totals = marks, totals
+            known = self._held[key] = condition(frame) is True
+        return known
+
+    def _taken(self, run: Run, label: str, place: int) -> tuple[Marks, Marks]:
+        frame = self.frame
+        frame.row = place
+        marks = run.marks if self.extend is None else self.extend(frame, label, run.marks)
+        totals = run.totals if self.add is None else self.add(frame, label, run.totals)
+        return marks, totals
+
+    # matches
+
+    def _final(self) -> Iterator[Run]:
+        """Yield the complete matches before whose first row no run has begun, and discard what they overlap."""
+        if self.skip.kind == "none":
+            matches, self.complete = self.complete, []
+            yield from matches
+            return
+        self.complete.sort(key=lambda run: run.start)
+        while self.complete and not any(run.start < self.complete[0].start for run in self.runs):
+            match = self.complete.pop(0)
+            limit = self._limit(match)
+            self.runs = [run for run in self.runs if run.start >= limit]
+            self.complete = [run for run in self.complete if run.start >= limit]
+            yield match
+
+    def _limit(self, match: Run) -> int:
+        """Return the row before which nothing may begin after a match."""
+        skip = self.skip
+        if skip.kind == "past last":
+            return match.rows[-1] + 1
+        if skip.kind == "next":
+            return match.start + 1
+        rows = [row for label, row in zip(match.labels, match.rows) if label in skip.labels]
+        if not rows:
+            message = f"FlinkRuntimeException: Could not skip to {skip.name}. No such element in the found match"
+            raise QueryFailed("SKIP_FAILED", message)
+        row = rows[0] if skip.kind == "first" else rows[-1]
+        if row == match.start:
+            raise QueryFailed("SKIP_FAILED", "FlinkRuntimeException: Could not skip to first element of a match.")
+        return row
+
+
+__all__ = ["TAKE", "Run", "Runs"]
