@@ -37,6 +37,8 @@ class EveryDistinct(Operator):
             if not 0 <= number(at) < len(sets):
                 raise Damaged(f"keys number {at} of {len(sets)}")
             instance.children[self.machine.restored(self.item, instance, match, child)] = sets[at]
+        if len({id(keys) for keys in instance.children.values()}) != len(sets):
+            raise Damaged("keys of every-distinct that no instance has")
         return instance
 
     def _keys(self, stored: State) -> Keys:

@@ -25,7 +25,7 @@ from runtime.pattern.atoms import EveryFilter, FilterAtom, FilterInstance
 from runtime.pattern.every_distinct import EveryDistinct
 from runtime.pattern.followed_by import FollowedBy
 from runtime.pattern.guards import While, Within
-from runtime.pattern.instances import Instance, Match, Operator, Parent, events_of, holds, number, part
+from runtime.pattern.instances import Instance, Match, Operator, Parent, events_of, holds, items, number, part
 from runtime.pattern.observers import At, Interval, ScheduleObserver, refused_words
 from runtime.pattern.operators import And, Every, Not, Or
 from runtime.pattern.until import Until
@@ -102,7 +102,14 @@ class PatternMachine(Parent, Delivery):
         """Return key(match), and the key of its values as they were stored."""
         parts = [self.of_match(expression) for expression in expressions]
         types = [expression.type for expression in expressions]
-        return lambda match: key_of_values([value(match) for value in parts], types), lambda values: key_of_values(values, types)
+
+        def stored(values: Sequence[Any]) -> Any:
+            try:
+                return key_of_values(part(values, len(types)), types)
+            except TypeError as error:
+                raise Damaged(str(error)) from error
+
+        return lambda match: key_of_values([value(match) for value in parts], types), stored
 
     def span(self, period: TypedExpression) -> Callable[[Match], tuple[int, int]]:
         """Return span(match) → months and engine units of a period."""
@@ -284,21 +291,22 @@ class PatternMachine(Parent, Delivery):
 
     def checked(self, events: Any) -> Match:
         """Return a match of a state; raise Damaged for what is none."""
-        return self.checked_arrays(part(events, len(self._no_match)), range(len(self._no_match)))
-
-    def checked_arrays(self, events: Sequence[Any], places: Sequence[int]) -> Match:
         match = []
-        for each, place in zip(events, places, strict=True):
-            if isinstance(each, (list, tuple)):
-                for event in each:
-                    self._checks[place](event)
-                each = tuple(each)
+        for place, each in enumerate(part(events, len(self._no_match))):
+            if isinstance(each, (list, tuple)) and self.plan.tags[place].repeated:
+                each = self.checked_array(each, place)
             elif each is not None:
                 if not isinstance(each, Event):
                     raise Damaged(f"a value of type {type(each).__name__} where an event is expected")
                 self._checks[place](each)
             match.append(each)
         return tuple(match)
+
+    def checked_array(self, events: Any, place: int) -> tuple[Event, ...]:
+        """Return the events of a repeated tag; raise Damaged for what is none."""
+        for event in items(events):
+            self._checks[place](event)
+        return tuple(events)
 
 
 def without_overlapping(matches: Sequence[Match]) -> list[Match]:

@@ -40,8 +40,9 @@ class Until(Operator):
         low, high, count, arrays, child, until = part(state, 6)
         instance.low, instance.high = (None if bound is None else number(bound) for bound in (low, high))
         instance.count = number(count)
-        checked = self.machine.checked_arrays(part(arrays, len(self.item.places)), self.item.places)
-        instance.arrays = [list(array) for array in checked]
+        places = self.item.places
+        events = zip(part(arrays, len(places)), places)
+        instance.arrays = [list(self.machine.checked_array(*each)) for each in events]
         instance.child = self.machine.restored_or_none(self.item, instance, match, child)
         if self.until is not None:
             instance.until = self.machine.restored_or_none(self.until, instance, match, until)

@@ -8,10 +8,15 @@ from collections.abc import Callable
 from typing import Any
 
 import attrs
-from hypothesis import given, settings
+import pytest
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from runtime import Runtime
+from runtime.pattern import operators
+from runtime.pattern.atoms import FilterInstance
+from runtime.pattern.followed_by import FollowedByInstance
+from runtime.pattern.operators import And, AndInstance, Every, EveryInstance, NotInstance, OrInstance
 
 INF = 1 << 60
 TYPES = "ABCDE"
@@ -153,15 +158,37 @@ def patterns(draw: st.DrawFn) -> tuple[str, Pattern]:
         condition = "" if earlier is None else f"(v {test} {earlier}.v)"
         return f"{name.lower()}={name}{condition}", atom(name, test, earlier)
 
-    return drawn(draw(st.integers(2, 3)))
+    def absent() -> tuple[str, Pattern]:
+        (text, find), (other_text, other) = drawn_atom(), drawn_atom()
+        return f"({text} and not {other_text})", without(find, other)
+
+    def begun_again() -> tuple[str, Pattern]:
+        """Below every: what fails, and what matches more than once."""
+        kind = draw(st.sampled_from(("-> absent", "absent ->", "or", "and", "-> every", "every or")))
+        if kind == "-> every":
+            (text, find), (other_text, other) = drawn_atom(), drawn_atom()
+            text, find = f"{text} -> every {other_text}", followed_by(find, every(other))
+        elif kind == "every or":
+            (text, find), (other_text, other) = drawn_atom(), absent()
+            text, find = f"every {text} or {other_text}", either(every(find), other)
+        elif kind == "absent ->":
+            (text, find), (other_text, other) = absent(), drawn_atom()
+            text, find = f"{text} -> {other_text}", followed_by(find, other)
+        else:
+            one = drawn_atom() if kind == "-> absent" else absent()
+            other_text, other = absent()
+            kind = kind.split()[0]
+            text, find = f"{one[0]} {kind} {other_text}", COMBINED[kind](one[1], other)
+        if types and draw(st.booleans()):
+            last_text, last = drawn_atom()
+            return f"every ({text}) -> {last_text}", followed_by(every(find), last)
+        return f"every ({text})", every(find)
+
+    return begun_again() if draw(st.booleans()) else drawn(draw(st.integers(2, 3)))
 
 
-@settings(max_examples=600, deadline=None)
-@given(patterns(), st.data())
-def test_finds_what_the_definition_finds(pattern: tuple[str, Pattern], data: st.DataObject) -> None:
-    text, find = pattern
-    used = [name for name in TYPES if f"={name}" in text]
-    history: History = data.draw(st.lists(st.tuples(st.sampled_from(used), st.integers(0, 2)), min_size=5, max_size=14))
+def differs(text: str, find: Pattern, history: History, restored_at: int) -> str | None:
+    """Return at which event the pattern, restored before one of them, finds other matches than its definition; None where it does not."""
     expected: list[list[Any]] = [[] for _ in history]
     for place, tags, _ in find(-1, {}, history).matches:
         expected[place].append(sorted(tags.items()))
@@ -169,7 +196,6 @@ def test_finds_what_the_definition_finds(pattern: tuple[str, Pattern], data: st.
     schemas = "".join(f"@public @buseventtype create schema {name}(place int, v int);" for name in TYPES)
     runtime = Runtime()
     runtime.deploy(f"{schemas} @name('s') select * from pattern [{text}]", listeners={"s": lambda new, *_: rows.extend(new)})
-    restored_at = data.draw(st.integers(0, len(history)))
     for place, (name, value) in enumerate(history):
         if place == restored_at:
             runtime = Runtime.restore(runtime.snapshot())
@@ -177,4 +203,114 @@ def test_finds_what_the_definition_finds(pattern: tuple[str, Pattern], data: st.
         rows.clear()
         runtime.send(name, {"place": place, "v": value})
         found = [sorted((tag, event["place"]) for tag, event in dict(row).items() if event is not None) for row in rows]
-        assert sorted(found) == sorted(expected[place]), text
+        if sorted(found) != sorted(expected[place]):
+            return f"{text} at event {place} of {history}: {found}, and by definition {expected[place]}"
+    return None
+
+
+@st.composite
+def examples(draw: st.DrawFn) -> tuple[str, Pattern, History, int]:
+    text, find = draw(patterns())
+    used = [name for name in TYPES if f"={name}" in text]
+    history: History = draw(st.lists(st.tuples(st.sampled_from(used), st.integers(0, 2)), min_size=8, max_size=14))
+    return text, find, history, draw(st.integers(0, len(history)))
+
+
+@settings(max_examples=600, deadline=None)
+@given(examples())
+def test_finds_what_the_definition_finds(example: tuple[str, Pattern, History, int]) -> None:
+    assert differs(*example) is None
+
+
+# ------------------------------------------------------------------ faults
+
+
+def _keeps_no_match(self: AndInstance, child: Any, match: Any, ended: bool) -> None:
+    self.parent.matched(self, match, ended)
+
+
+def _ends_nothing(self: OrInstance, child: Any, match: Any, ended: bool) -> None:
+    self.parent.matched(self, match, ended)
+
+
+def _begins_once(self: EveryInstance, child: Any, match: Any, ended: bool) -> None:
+    if child is not self.starting:
+        self.parent.matched(self, match, False)
+    else:
+        self.immediate = True
+
+
+def _never_fails(self: Any, child: Any) -> None:
+    pass
+
+
+def _keeps_its_filter(self: FilterInstance, event: Any) -> None:
+    match = self.atom.with_event(self.match, event)
+    if match is not None:
+        self.parent.matched(self, match, True)
+
+
+def _forgets_tags(match: Any, other: Any) -> Any:
+    return other
+
+
+def _is_always_the_last(self: FollowedByInstance, child: Any, match: Any, ended: bool) -> None:
+    at = self.children.get(child)
+    if at is not None:
+        if ended:
+            self._forget(child)
+        if at == self.followed_by.last:
+            self.parent.matched(self, match, True)
+        else:
+            self._begin(at + 1, match)
+
+
+def _restores_nothing_of_and(self: And, parent: Any, match: Any, state: Any) -> Any:
+    instance = _restored_and(self, parent, match, state)
+    instance.matches = [[] for _ in self.items]
+    return instance
+
+
+def _restores_the_first(self: Every, parent: Any, match: Any, state: Any) -> Any:
+    return _restored_every(self, parent, match, [state[0][:1]])
+
+
+_restored_and, _restored_every = And.restored, Every.restored
+
+FAULTS: dict[str, tuple[Any, str, Any]] = {
+    "and keeps no match": (AndInstance, "matched", _keeps_no_match),
+    "and does not fail": (AndInstance, "failed", _never_fails),
+    "and forgets the tags of its other item": (operators, "merged", _forgets_tags),
+    "or does not end the others": (OrInstance, "matched", _ends_nothing),
+    "or does not fail": (OrInstance, "failed", _never_fails),
+    "every begins once": (EveryInstance, "matched", _begins_once),
+    "every does not begin again after a failure": (EveryInstance, "failed", _never_fails),
+    "a filter matches twice": (FilterInstance, "take", _keeps_its_filter),
+    "not does not fail": (NotInstance, "matched", lambda self, child, match, ended: None),
+    "followed by ends with its first match": (FollowedByInstance, "matched", _is_always_the_last),
+    "followed by does not fail": (FollowedByInstance, "failed", _never_fails),
+    "a restart loses the matches of and": (And, "restored", _restores_nothing_of_and),
+    "a restart loses instances of every": (Every, "restored", _restores_the_first),
+}
+"""What could be wrong with an operator: the class, its method, and what it does instead."""
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_would_be_noticed(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the test above says something: with each of these faults it fails."""
+    monkeypatch.setattr(*FAULTS[fault])
+    noticed: list[str] = []
+
+    @settings(max_examples=400, deadline=None, derandomize=True, database=None, phases=[Phase.generate])
+    @given(examples())
+    def look(example: tuple[str, Pattern, History, int]) -> None:
+        if not noticed:
+            try:
+                why = differs(*example)
+            except RecursionError:
+                why = "it does not end"
+            if why is not None:
+                noticed.append(why)
+
+    look()
+    assert noticed
