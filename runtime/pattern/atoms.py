@@ -22,6 +22,7 @@ class FilterAtom(Operator):
         self.plan = plan
         self.place = plan.place
         self.level = plan.consume
+        self.discards = machine.plan.discard
         self._contained = None if plan.contained is None else machine.containment(plan.contained)
         self.prepared: PreparedFilter
         self.is_open = False
@@ -87,8 +88,19 @@ class FilterInstance(Instance):
         """Match the event."""
         match = self.atom.with_event(self.match, event)
         if match is not None:
+            if self.atom.discards:
+                self.report(match)
             self.quit()
             self.parent.matched(self, match, True)
+
+    def report(self, match: Match) -> None:
+        """Let all above know which events they hold now."""
+        taken = None if self.atom.place is None else match[self.atom.place]
+        for event in () if taken is None else taken if taken.__class__ is tuple else (taken,):
+            child: Instance = self
+            while isinstance(child.parent, Instance):
+                child.parent.note(child, event)
+                child = child.parent
 
     def quit(self) -> None:
         if self.active is not None:
@@ -116,6 +128,8 @@ class EveryFilterInstance(FilterInstance):
     def take(self, event: Event) -> None:
         match = self.atom.with_event(self.match, event)
         if match is not None:
+            if self.atom.discards:
+                self.report(match)
             self.parent.matched(self, match, False)
 
 

@@ -45,7 +45,10 @@ class EveryDistinct(Operator):
         keys: Keys = {}
         for each in items(stored):
             values, until = part(each, 2)
-            keys[self.key_from(items(values))] = None if until is None else number(until)
+            key = self.key_from(items(values))
+            if key in keys:
+                raise Damaged("a key of every-distinct twice")
+            keys[key] = None if until is None else number(until)
         return keys
 
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from epl.plan.pattern import FollowedByNode
 from runtime.event_loop.delivery import Condition
-from runtime.pattern.instances import Instance, Match, Operator, Parent, items, number, part
+from runtime.pattern.atoms import FilterAtom
+from runtime.pattern.held_events import HeldEvents
+from runtime.pattern.instances import Instance, Match, Operator, Parent, events_of, items, number, part
 from windows.event import Event
 from windows.paging import Long
 from windows.protocol import Damaged, State
@@ -42,20 +44,25 @@ class FollowedBy(Operator):
             instance.waiting[at] += 1
             if at:
                 self.machine.subexpressions.add(1)
-            instance.children[self.machine.restored(self.items[at], instance, begun_with, inner)] = at
+            child = self.machine.restored(self.items[at], instance, begun_with, inner)
+            instance.children[child] = at
+            if instance.held is not None:
+                instance.held.add(child, events_of(begun_with), is_unknown=not isinstance(self.items[at], FilterAtom))
         return instance
 
 
 class FollowedByInstance(Instance):
-    """``children``: the instances that wait, and which item each is of; ``waiting``: how many of each item."""
+    """``children``: the instances that wait, and which item each is of; ``waiting``: how many of each item; ``held``: the events that they
+    hold, where matches discard what holds theirs."""
 
-    __slots__ = ("children", "followed_by", "waiting")
+    __slots__ = ("children", "followed_by", "held", "waiting")
 
     def __init__(self, followed_by: FollowedBy, parent: Parent, match: Match) -> None:
         super().__init__(parent, match)
         self.followed_by = followed_by
         self.children: dict[Instance, int] = {}
         self.waiting = [0] * len(followed_by.items)
+        self.held = HeldEvents() if followed_by.machine.plan.discard else None
 
     def start(self) -> None:
         self._begin(0, self.match)
@@ -67,6 +74,8 @@ class FollowedByInstance(Instance):
         child = operator.items[at].instance(self, match)
         self.children[child] = at
         self.waiting[at] += 1
+        if self.held is not None:
+            self.held.add(child, events_of(match) if at else (), is_unknown=not at)
         operator.machine.start(child)
 
     def matched(self, child: Instance, match: Match, ended: bool) -> None:
@@ -100,6 +109,8 @@ class FollowedByInstance(Instance):
     def _forget(self, child: Instance) -> None:
         at = self.children.pop(child)
         self.waiting[at] -= 1
+        if self.held is not None:
+            self.held.remove(child)
         if at:  # the first item is not limited
             self.followed_by.machine.subexpressions.add(-1)
 
@@ -109,10 +120,18 @@ class FollowedByInstance(Instance):
             if at:
                 self.followed_by.machine.subexpressions.add(-1)
         self.children.clear()
+        if self.held is not None:
+            self.held.clear()
+
+    def note(self, child: Instance, event: Event) -> None:
+        if self.held is not None and self.children.get(child):
+            self.held.note(child, event)
 
     def discard_below(self, events: Set[Event]) -> None:
-        for child in tuple(self.children):
-            child.discard(events)
+        if self.held is not None:
+            for child in self.held.holding(events):
+                if child in self.children:
+                    child.discard(events)
 
     def state(self) -> list[State]:
         machine = self.followed_by.machine

@@ -70,6 +70,9 @@ class Instance(Parent):
         """End without a word: filters and timers are taken out."""
         raise NotImplementedError
 
+    def note(self, child: Instance, event: Event) -> None:
+        """Take note that an event has come to the child, or to one below it."""
+
     def discard(self, events: Set[Event]) -> None:
         """End what has one of the events, here or below: the instance itself, where it began with one, fails."""
         if holds(self.match, events):

@@ -19,6 +19,8 @@ WAITING = {
     "either": "every a=A -> (b=B(id = a.id) or c=C(id = a.id))",
     "a repetition": "every a=A -> ([2] b=B(id = a.id))",
     "a limit": "every a=A -[1000000]> b=B(id = a.id)",
+    "discarding": "@DiscardPartialsOnMatch [every a=A -> b=B(id = a.id) -> c=C(id = a.id)]",
+    "discarding what two have come to": "@DiscardPartialsOnMatch [every a=A -> (b=B(id = a.id) and c=C(id = a.id))]",
 }
 
 
@@ -26,7 +28,8 @@ def running(pattern: str, opened: int) -> tuple[Runtime, list[Any]]:
     """A runtime with so many instances that wait, each for its own id."""
     runtime = Runtime(tier="row")
     rows: list[Any] = []
-    runtime.deploy(f"{SCHEMAS} @name('s') select * from pattern [{pattern}]", listeners={"s": lambda new, *_: rows.extend(new)})
+    source = pattern if pattern.startswith("@") else f"[{pattern}]"
+    runtime.deploy(f"{SCHEMAS} @name('s') select * from pattern {source}", listeners={"s": lambda new, *_: rows.extend(new)})
     for number in range(opened):
         runtime.send("A", {"id": f"i{number}", "v": 1})
     return runtime, rows
@@ -49,12 +52,12 @@ def calls(action: Callable[[], Any]) -> int:
 
 
 def cost(pattern: str, opened: int) -> list[int]:
-    """Of an event that matches an instance, of one that matches none, and of one that opens an instance; once without counting."""
+    """Of events that match an instance, of one that matches none, and of one that opens an instance; once without counting."""
     runtime, _ = running(pattern, opened)
     costs = []
     for last in (opened // 2, opened // 3):
         costs = [calls(lambda name=name, id=id: runtime.send(name, {"id": id, "v": 2}))
-                 for name, id in (("B", f"i{last}"), ("B", "nobody"), ("A", "new"))]
+                 for name, id in (("B", f"i{last}"), ("C", f"i{last}"), ("B", "nobody"), ("A", "new"))]
     return costs
 
 

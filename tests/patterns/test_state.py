@@ -89,7 +89,7 @@ def test_a_damaged_state_is_refused(pattern: str) -> None:
 
 def _is_key(path: tuple[int, ...]) -> bool:
     """Return whether it is a value of a key of every-distinct."""
-    return len(path) == 7
+    return len(path) == 6
 
 
 def _places(state: Any, path: tuple[int, ...]) -> Any:
