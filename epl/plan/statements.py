@@ -7,6 +7,7 @@ import attrs
 
 from epl.event_types import EventType
 from epl.plan.checks import check
+from epl.plan.contexts import Context
 from epl.plan.declared import Declared
 from epl.plan.expressions import TypedExpression
 from epl.plan.joins import JoinPlan
@@ -102,6 +103,13 @@ class CreateSchemaPlan(BodyPlan):
 
 
 @attrs.frozen
+class CreateContextPlan(BodyPlan):
+    """create context: declares, and runs what begins and ends the partitions of all statements that name it."""
+
+    context: Context
+
+
+@attrs.frozen
 class CreateVariablePlan(BodyPlan):
     name: str
     type: ValueType
@@ -122,7 +130,8 @@ class CreateExpressionPlan(BodyPlan):
 @attrs.frozen(kw_only=True)
 class StatementPlan:
     """A statement, ready to be built. ``fingerprint``: canonical text with the schemas of the types used; names the statement across
-    restarts with ``name``. ``parameters``: keys (names, or numbers from 1) and types of its substitution parameters.
+    restarts with ``name``. ``parameters``: keys (names, or numbers from 1) and types of its substitution parameters. ``context``: of which
+    each partition has an instance of the statement.
     """
 
     name: str
@@ -133,6 +142,7 @@ class StatementPlan:
     drop: bool = False
     fingerprint: str = ""
     parameters: tuple[tuple[str | int, ValueType], ...] = ()
+    context: Context | None = None
 
     def __attrs_post_init__(self) -> None:
         keys = [key for key, _ in self.parameters]

@@ -80,12 +80,13 @@ class FilterPlan(SourcePlan):
 @attrs.frozen(eq=False)
 class NamedWindow:
     """What a catalog knows of a named window; equal only to itself, as its event type is. ``shares_indexes``: sub-queries read its rows by
-    its own indexes (``enable_window_subquery_indexshare``).
+    its own indexes (``enable_window_subquery_indexshare``). ``context``: the Context of which each partition has such a window.
     """
 
     name: str
     event_type: EventType
     shares_indexes: bool = False
+    context: object | None = None
 
 
 @attrs.frozen
