@@ -61,7 +61,8 @@ class FilterPlan(SourcePlan):
     """All events of a type (and its sub-types) that satisfy ``conditions``.
 
     ``key`` is one of them that is looked up instead of evaluated; it is not in ``conditions`` again. ``repeats``: those of them
-    that may deliver an event more than once; the counts multiply.
+    that may deliver an event more than once; the counts multiply. ``partitioned``: in a statement of a context the same filter, of which
+    each partition has an entry, with the conditions that the context adds; None without a context.
     """
 
     title: ClassVar[str] = "a filter"
@@ -69,6 +70,7 @@ class FilterPlan(SourcePlan):
     conditions: tuple[TypedExpression, ...] = ()
     key: IndexKey | None = None
     repeats: tuple[EqualConstants, ...] = ()
+    partitioned: FilterSpecification | None = None
 
     def __attrs_post_init__(self) -> None:
         if self.key is not None:

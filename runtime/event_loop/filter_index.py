@@ -14,7 +14,7 @@ from epl.generated_code import field_name
 from epl.plan.expressions import TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
 from runtime.event_loop.filter_tables import EntryList, FilterTable
-from runtime.event_loop.prepared_filters import PreparedFilter, make_table, table_key
+from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter, Started, make_table, table_key
 from runtime.event_loop.receiver_order import Path, Places, arrange
 from runtime.expressions import Environment
 from runtime.expressions.generated_steps import EmitSteps
@@ -114,6 +114,7 @@ class FilterIndex:
         self._on_error = on_error
         self._on_change = on_change
         self._by_type: dict[EventType, TypeIndex] = {}
+        self._started = Started()
 
     def add(self, event_type: EventType, entry: Entry) -> None:
         if self._index(event_type).add(entry) or entry.receiver.paths:
@@ -149,7 +150,16 @@ class FilterIndex:
                 self._forget_empty(event_type, index)
                 self._on_change(event_type)
 
-        return PreparedFilter(specification, environment, name, order, drop=drop, table=used, close=close)
+        return PreparedFilter(specification, environment, name, order, drop=drop, table=used, close=close, started=self._started)
+
+    def started_by(self, action: Callable[[], object]) -> list[ActiveFilter]:
+        """Do it; return the entries of prepared filters that it has started, in order."""
+        outer, self._started.entries = self._started.entries, []
+        try:
+            action()
+        finally:
+            entries, self._started.entries = self._started.entries, outer
+        return entries or []
 
     def _index(self, event_type: EventType) -> TypeIndex:
         index = self._by_type.get(event_type)

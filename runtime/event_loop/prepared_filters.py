@@ -98,18 +98,29 @@ class ListedFilter(ActiveFilter):
             super().receive(copy(event) if n else event)
 
 
+class Started:
+    """The entries that have started since somebody has begun to note them; None while nobody does."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self) -> None:
+        self.entries: list[ActiveFilter] | None = None
+
+
 class PreparedFilter:
     """What the entries of one filter of one statement share. ``order``: of its receivers."""
 
     __slots__ = (
         "activate", "close", "drop", "leave", "listed_value", "name", "order", "specification", "test", "values_of", "_enter", "_leave_one",
-        "_place",
+        "_place", "_started", "_table",
     )
 
     def __init__(
         self, specification: FilterSpecification, environment: Environment, name: str, order: Places, *, drop: bool,
-        table: FilterTable, close: Callable[[], None],
+        table: FilterTable, close: Callable[[], None], started: Started,
     ) -> None:
+        self._table = table
+        self._started = started
         self.specification = specification
         self.name = name
         self.order = order
@@ -138,7 +149,22 @@ class PreparedFilter:
         place = entry.place = self._place(values)
         if place is not NOWHERE:
             self._enter(place, entry)
+        if self._started.entries is not None:
+            self._started.entries.append(entry)
         return entry
+
+    def matching(self, event: Event) -> list[ActiveFilter]:
+        """Return the entries of this filter that match an event, as they are now."""
+        test = self.test
+        found: Iterable[ActiveFilter] = self._table.find(event) or ()
+        return [entry for entry in found if entry.prepared is self and (test is None or test(event, *entry.values))]
+
+    def matches(self, entry: ActiveFilter, event: Event) -> bool:
+        """Return whether one entry matches an event."""
+        if entry.target is None or not event.type.is_a(self.specification.event_type):
+            return False
+        found = self._table.find(event)
+        return found is not None and entry in found and (self.test is None or self.test(event, *entry.values))
 
     def _activate_list(self, values: Sequence[Any], target: Target) -> ActiveFilter:
         places: list[Any] = [place for place in self._place(values) if place is not NOWHERE]
@@ -153,6 +179,8 @@ class PreparedFilter:
         entry.place = tuple(times)
         for place in entry.place:
             self._enter(place, entry)
+        if self._started.entries is not None:
+            self._started.entries.append(entry)
         return entry
 
     def _leave_list(self, places: Iterable[Any], entry: ActiveFilter) -> None:
@@ -294,4 +322,4 @@ def _expressions(specification: FilterSpecification) -> list[TypedExpression]:
     return [lookup.expression for lookup in in_order(specification)]
 
 
-__all__ = ["ActiveFilter", "PreparedFilter", "Target", "make_table", "table_key"]
+__all__ = ["ActiveFilter", "PreparedFilter", "Started", "Target", "make_table", "table_key"]

@@ -9,6 +9,8 @@ import attrs
 
 from epl.collation import collation_key
 from epl.plan.expressions import Aggregated, Constant, ContextValue, Logic, Previous, Prior, SubqueryValue, TypedExpression, VariableValue
+from epl.plan.contexts import LifetimeLevel
+from epl.plan.filter_specifications import FilterSpecification
 from epl.plan.pattern import PatternPlan
 from epl.plan.statements import BodyPlan, DeliveryPlan, StatementPlan
 from epl.plan.streams import NamedWindow, types_read
@@ -19,9 +21,11 @@ from runtime.clock.periods import add_period
 from runtime.clock.schedule import ScheduledTimer
 from runtime.event_loop.delivery import MatchStates
 from runtime.event_loop.loop import EventLoop
+from runtime.event_loop.prepared_filters import PreparedFilter
 from runtime.event_loop.receiver_order import Places
 from runtime.expressions import Environment, compile_expression, compile_predicate
 from runtime.operators.grouped_delivery import divider
+from runtime.operators.partition_filters import PartitionFilters
 from runtime.result_set import accumulators_of
 from windows.event import Event
 from windows.protocol import Accumulator, Evaluate, RandomAccess, Sink
@@ -34,7 +38,9 @@ class StatementContext:
     """What all instances of one statement have in common. ``environment``: what its expressions may touch, with all that is compiled of
     them."""
 
-    __slots__ = ("core", "plan", "number", "environment", "follows", "has_place", "output", "_has_cells")
+    __slots__ = (
+        "core", "environment", "filters", "follows", "has_place", "number", "output", "plan", "redelivers", "_has_cells", "_own_tests",
+    )
 
     def __init__(self, core: EventLoop, plan: StatementPlan, number: int, environment: Environment, output: Sink) -> None:
         self.core = core
@@ -50,11 +56,43 @@ class StatementContext:
             self.follows = True
         self.has_place = shares and not self.follows
         """Whether the filter decides when the statement gets an event, since it shares rows with others."""
-        self._has_cells = not kinds.isdisjoint((Previous, Prior, ContextValue, SubqueryValue))
+        self._has_cells = any(isinstance(node, (Previous, Prior, ContextValue, SubqueryValue)) or _is_partitioned(node, environment)
+                              for node in _nodes(plan.body))
+        self.filters: PartitionFilters | None = None
+        """What the partitions' entries have in common; None without a context."""
+        self.redelivers = False
+        """Whether an event that ends a partition which matches it too is delivered again to all others that do, as Esper does where
+        partitions overlap."""
+        self._own_tests: dict[int, bool] = {}
+        if plan.context is not None:
+            drop = plan.drop and core.settings.prioritized
+            self.filters = PartitionFilters(core, environment, plan.name, drop=drop)
+            self.redelivers = any(isinstance(level, LifetimeLevel) and level.overlapping for level in plan.context.levels)
 
     def environment_of_instance(self, context: Mapping[str, Any] | None) -> Environment:
         """Return what the expressions of a new instance may touch: the statement's, where they read nothing that is the instance's own."""
         return self.environment.of_instance(context) if self._has_cells else self.environment
+
+    def has_own_test(self, specification: FilterSpecification) -> bool:
+        """Return whether what the filter evaluates reads what each partition has of its own: then its filters are not shared."""
+        known = self._own_tests.get(id(specification))
+        if known is None:
+            known = self._own_tests[id(specification)] = any(
+                isinstance(node, (Previous, Prior, ContextValue, SubqueryValue)) or _is_partitioned(node, self.environment)
+                for node in _nodes(specification.conditions))
+        return known
+
+    def close(self) -> None:
+        """End the statement's use of filters, its partitions having been closed."""
+        if self.filters is not None:
+            self.filters.close()
+
+
+def _is_partitioned(node: TypedExpression, environment: Environment) -> bool:
+    """Whether the node reads a variable or table of which each partition has one of its own."""
+    if isinstance(node, VariableValue):
+        return getattr(environment.variables.get(node.name), "is_partitioned", False)
+    return isinstance(node, (TableValue, TableKeys)) and node.table.context is not None
 
 
 def _meets_itself(body: BodyPlan) -> bool:
@@ -81,7 +119,8 @@ class OperatorContext:
     """
 
     __slots__ = (
-        "core", "environment", "output", "partition", "restoring", "statement", "stream", "withholding", "_timers_made", "_watched",
+        "at_end", "core", "environment", "output", "partition", "properties", "restoring", "statement", "stream", "withholding", "_own",
+        "_timers_made", "_watched",
     )
 
     def __init__(
@@ -89,6 +128,10 @@ class OperatorContext:
     ) -> None:
         self.statement = statement
         self.core = statement.core
+        self.properties: Mapping[str, Any] = {} if context is None else context
+        self.at_end: Sequence[Callable[[], None]] = ()
+        """What is called when the partition ends, before the operators are closed."""
+        self._own: Sequence[PreparedFilter] = ()
         self.environment = statement.environment_of_instance(context)
         self.output = statement.output
         self.partition = partition
@@ -184,6 +227,28 @@ class OperatorContext:
     def match_states(self) -> MatchStates:
         return self.core.match_states
 
+    # ------------------------------------------------------------------ partitions of a context
+
+    def on_end(self, action: Callable[[], None]) -> None:
+        """Call it when the partition ends, as long as the operators still run."""
+        self.at_end = (*self.at_end, action)
+
+    def prepare(self, specification: FilterSpecification, stream: int) -> PreparedFilter:
+        """Return the filter of a stream of which each partition has an entry."""
+        statement = self.statement
+        assert statement.filters is not None
+        if not statement.has_own_test(specification):
+            return statement.filters.prepared(specification, self.order(stream))
+        own = self.core.filters.prepare(specification, self.environment, self.name, self.order(stream), drop=self.drops)
+        self._own = (*self._own, own)
+        return own
+
+    def values(self, prepared: PreparedFilter) -> tuple[Any, ...]:
+        """Return the values that this partition's entry of a filter brings."""
+        statement = self.statement
+        assert statement.filters is not None
+        return prepared.values_of() if prepared in self._own else statement.filters.values(prepared, self.properties)
+
     # ------------------------------------------------------------------ for the builders
 
     def order(self, stream: int) -> Places:
@@ -216,6 +281,9 @@ class OperatorContext:
         """Watch no variables any more. Timers are cancelled by the operators that have them."""
         for cell, callback in self._watched or ():
             cell.watchers.remove(callback)
+        for prepared in self._own:
+            prepared.close()
+        self._own = ()
 
     def abandon(self) -> None:
         """Close, operators having been built in part: their timers are looked for."""

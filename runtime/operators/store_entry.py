@@ -7,6 +7,7 @@ from typing import Any
 from epl.plan.streams import StorePlan, StreamPlan, store_of
 from runtime.operators.contained_events import ContainedStage, Containment
 from runtime.operators.operator_context import OperatorContext
+from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.stream_entry import StreamEntry
 from runtime.stores.named_window import NamedWindowStore
 from windows.chain import Chain, build_chain
@@ -103,11 +104,12 @@ def contents_of(stream: StreamPlan, context: OperatorContext) -> View:
 
 def stream_entry(
     stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False
-) -> StreamEntry | StoreEntry:
+) -> StreamEntry | PartitionEntry | StoreEntry:
     """Return the entry of a stream that has events of its own."""
     if store_of(stream) is not None:
         return StoreEntry(stream, context, first, number=number, quiet=quiet)
-    return StreamEntry(stream, context, first, number=number, quiet=quiet)
+    entry = StreamEntry if context.plan.context is None else PartitionEntry
+    return entry(stream, context, first, number=number, quiet=quiet)
 
 
 def fill(entry: object, context: OperatorContext) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 from epl.plan.pattern import pattern_of
 from epl.plan.streams import StreamPlan
 from runtime.operators.operator_context import OperatorContext
+from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.store_entry import StoreEntry, stream_entry
 from runtime.operators.stream_entry import StreamEntry
 from runtime.pattern.machine import PatternMachine
@@ -36,7 +37,7 @@ class PatternEntry:
 
 def entry_of(
     stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False, gathers: bool = False
-) -> StreamEntry | StoreEntry | PatternEntry:
+) -> StreamEntry | PartitionEntry | StoreEntry | PatternEntry:
     """Return the entry of a stream that has events of its own. ``gathers``: of a pattern, the matches of one event are one delta."""
     if pattern_of(stream) is not None:
         return PatternEntry(stream, context, first, number=number, gathers=gathers)

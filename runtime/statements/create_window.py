@@ -8,7 +8,7 @@ from epl.plan.windows import unique_key
 from runtime.expressions import compile_predicate
 from runtime.expressions.compiled import compile_row
 from runtime.operators.operator_context import OperatorContext
-from runtime.operators.stream_entry import StreamEntry
+from runtime.operators.store_entry import stream_entry
 from runtime.stores.named_window import NamedWindowStore
 from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event, event_class
@@ -38,7 +38,7 @@ class RunningCreateWindow:
             plan.window, self._chain, context.output, context.core.store_deltas, self._note_change, batches=batches,
             steady=batches or not any(window.evicts_by_arrival for window in stream.windows),
             unique=unique_key(stream.windows) if stream.retain != "union" else (), in_order=self._in_order)
-        self._entry = StreamEntry(stream, context, Entering(self.store))
+        self._entry = stream_entry(stream, context, Entering(self.store))
         if plan.fill is not None and not context.restoring:
             self.store.fill(self._first_rows(plan.fill))
         self._stores[self._type] = self.store

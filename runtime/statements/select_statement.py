@@ -16,6 +16,7 @@ from runtime.expressions import Environment, compile_predicate
 from runtime.operators.insert_into import Inserter
 from runtime.operators.iterable_unbound import LastEvents
 from runtime.operators.operator_context import OperatorContext
+from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.store_entry import StoreEntry, contents_of, fill
 from runtime.operators.stream_entry import NoEntry, StreamEntry
 from runtime.pattern.entries import PatternEntry, entry_of
@@ -93,7 +94,7 @@ class RunningStream:
         self.plan = stream = plan.streams[number]
         context.stream = number
         self.chain: View = _chain(stream, plan.result_set, context)
-        self.entry: StreamEntry | StoreEntry | PatternEntry | NoEntry = NoEntry()
+        self.entry: StreamEntry | PartitionEntry | StoreEntry | PatternEntry | NoEntry = NoEntry()
         if historical_of(stream) is None:
             quiet = plan.where is not None or plan.join is not None
             gathers = bool(plan.result_set.order_by)

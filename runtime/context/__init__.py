@@ -1,0 +1,1 @@
+"""Contexts: partitions of statements that begin and end with events and time."""

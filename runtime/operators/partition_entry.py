@@ -1,0 +1,74 @@
+"""Where the events of one partition of a context enter a statement: an entry of the filter index that comes and goes with the partition.
+
+What all partitions share is prepared once a statement; an entry brings the values that the filter reads of the partition, its key among
+them, so that one look-up finds the partitions of an event.
+"""
+from __future__ import annotations
+
+from epl.plan.filter_specifications import FilterSpecification
+from epl.plan.streams import StreamPlan, filter_of
+from runtime.event_loop.loop import EventLoop
+from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter
+from runtime.operators.contained_events import ContainedStage, Containment
+from runtime.operators.operator_context import OperatorContext
+from windows.event import NO_EVENTS, Event
+from windows.protocol import Sink
+
+
+class PartitionEntry:
+    """A stream's entry of one partition, from ``start`` to ``close``; parameters as of StreamEntry."""
+
+    __slots__ = ("active", "_context", "_number", "_specification", "_update")
+
+    def __init__(self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False) -> None:
+        specification = filter_of(stream).partitioned
+        assert specification is not None
+        self._specification = specification
+        self._context = context
+        self._number = number
+        self.active: ActiveFilter | None = None
+        if stream.contained is not None:
+            first = ContainedStage(Containment(stream.contained, context.environment), first, quiet=quiet)
+        self._update = first.update
+
+    def repeat(self) -> None:
+        """Do nothing: entries of in-lists that hold a value twice see to it themselves."""
+
+    def receive(self, event: Event) -> None:
+        self._update((event,), NO_EVENTS)
+
+    def start(self) -> None:
+        context = self._context
+        prepared = context.prepare(self._specification, self._number)
+        self.active = prepared.activate(context.values(prepared), self)
+
+    def close(self) -> None:
+        if self.active is not None:
+            self.active.deactivate()
+            if self._context.statement.redelivers:
+                self.active.target = Redelivery(self.active.prepared, self._context.core)
+            self.active = None
+
+
+class Redelivery:
+    """In place of a partition that has ended before its turn came with an event: the event goes to the partitions that there are.
+
+    Where partitions overlap Esper 9.0.0 evaluates the event again for the statement; those that match it get it then, and once more in
+    their own turn.
+    """
+
+    __slots__ = ("_core", "_prepared")
+
+    def __init__(self, prepared: PreparedFilter, core: EventLoop) -> None:
+        self._prepared = prepared
+        self._core = core
+
+    def receive(self, event: Event) -> None:
+        for active in self._prepared.matching(event):
+            try:
+                active.receive(event)
+            except Exception as error:  # noqa: BLE001 - law 6
+                self._core.on_error(error, active.name, event)
+
+
+__all__ = ["PartitionEntry"]

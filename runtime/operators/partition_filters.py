@@ -1,0 +1,58 @@
+"""The filters of a statement of a context: prepared once a statement, each partition has entries with values of its own."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from epl.plan.filter_specifications import FilterSpecification
+from runtime.event_loop.loop import EventLoop
+from runtime.event_loop.prepared_filters import PreparedFilter
+from runtime.expressions import Environment
+
+
+class CurrentPartition:
+    """In place of the properties of a partition, in what is compiled once for all: ``get`` is that of the one whose values are asked."""
+
+    __slots__ = ("get",)
+
+    def __init__(self) -> None:
+        self.get: Callable[[str], Any] = _none
+
+
+def _none(name: str) -> Any:
+    return None
+
+
+class PartitionFilters:
+    """The prepared filters of a statement of a context, shared by its partitions until ``close``."""
+
+    def __init__(self, core: EventLoop, environment: Environment, name: str, *, drop: bool) -> None:
+        self._core = core
+        self._current = CurrentPartition()
+        self._environment = environment.of_instance(self._current)  # type: ignore[arg-type]  # what is printed calls get alone
+        self._name = name
+        self._drop = drop
+        self._prepared: dict[tuple[int, tuple[int, int, int]], PreparedFilter] = {}
+
+    def prepared(self, specification: FilterSpecification, order: tuple[int, int, int]) -> PreparedFilter:
+        """Return the filter of a stream, which has this order among the receivers of an event."""
+        key = id(specification), order
+        prepared = self._prepared.get(key)
+        if prepared is None:
+            prepared = self._prepared[key] = self._core.filters.prepare(
+                specification, self._environment, self._name, order, drop=self._drop)
+        return prepared
+
+    def values(self, prepared: PreparedFilter, properties: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Return the values that an entry of a partition with these properties brings."""
+        self._current.get = properties.get
+        values: tuple[Any, ...] = prepared.values_of()
+        return values
+
+    def close(self) -> None:
+        for prepared in self._prepared.values():
+            prepared.close()
+        self._prepared.clear()
+
+
+__all__ = ["PartitionFilters"]
