@@ -11,6 +11,7 @@ from epl.plan.on_statements import OnDeletePlan, OnMergePlan, OnSelectPlan, OnSe
 from epl.plan.splitting import OnSplitPlan
 from epl.plan.statements import (
     BodyPlan,
+    CreateContextPlan,
     CreateExpressionPlan,
     CreateSchemaPlan,
     CreateTablePlan,
@@ -19,6 +20,8 @@ from epl.plan.statements import (
     SelectRowPlan,
     StatementPlan,
 )
+from runtime.context.create_context import RunningCreateContext
+from runtime.context.partitioned import PreparedInContext
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment
 from runtime.fused import fuse
@@ -35,7 +38,7 @@ from runtime.statements.on_merge import RunningOnMerge
 from runtime.statements.on_set import RunningOnSet
 from runtime.statements.on_split import RunningSplit
 from runtime.statements.on_window import RunningOnDelete, RunningOnSelect, RunningOnUpdate
-from runtime.statements.running import NO_STATE, Declaration, Running
+from runtime.statements.running import NO_STATE, Declaration, Prepared, Running
 from runtime.statements.select_statement import RunningSelect, SelectOperators
 from runtime.statements.select_without_from import RunningSelectRow
 from runtime.statements.update_istream import RunningUpdate
@@ -66,6 +69,7 @@ def _declaration(plan: BodyPlan, context: OperatorContext) -> Running:
 BUILDERS: Mapping[type[BodyPlan], Callable[[Any, OperatorContext], Running]] = {
     SelectPlan: _select,
     SelectRowPlan: RunningSelectRow,
+    CreateContextPlan: RunningCreateContext,
     CreateSchemaPlan: _declaration,
     CreateExpressionPlan: _declaration,
     CreateIndexPlan: RunningCreateIndex,
@@ -106,6 +110,10 @@ class PreparedStatement:
         ``partition``: its number. ``properties``: of the context partition. Raise EplError where a parameter's value is refused; whatever
         is raised, no timer and no variable refers to the instance.
         """
+        return self.instance(partition, state, properties)[0]
+
+    def instance(self, partition: int, state: State, properties: Mapping[str, Any] | None) -> tuple[Running, OperatorContext]:
+        """Do as ``instantiate``; return what the operators were built with too."""
         context = OperatorContext(self.context, partition, properties, restoring=state is not NO_STATE)
         try:
             running = self._operators(context)
@@ -115,7 +123,7 @@ class PreparedStatement:
         except BaseException:
             context.abandon()
             raise
-        return running
+        return running, context
 
     def _operators(self, context: OperatorContext) -> Running:
         body = self._body
@@ -127,9 +135,10 @@ class PreparedStatement:
         return running
 
 
-def prepare(plan: StatementPlan, core: EventLoop, number: int, environment: Environment, output: Sink) -> PreparedStatement:
+def prepare(plan: StatementPlan, core: EventLoop, number: int, environment: Environment, output: Sink) -> Prepared:
     """Return what makes a statement's instances. ``number``: the statement's; ``output``: takes what they emit."""
-    return PreparedStatement(StatementContext(core, plan, number, environment, output))
+    prepared = PreparedStatement(StatementContext(core, plan, number, environment, output))
+    return prepared if plan.context is None else PreparedInContext(prepared, plan.context)
 
 
 __all__ = ["BUILDERS", "PreparedStatement", "prepare"]

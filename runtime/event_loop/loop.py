@@ -70,6 +70,8 @@ class EventLoop:
         self.store_deltas = StoreDeltas(self.queue, on_error)
         self.stores: dict[EventType, Any] = {}
         """The rows of named windows (runtime.stores.named_window), by their event types."""
+        self.contexts: dict[Any, Any] = {}
+        """The contexts (runtime.context.tree), by what declares them."""
         self.routed = RoutedEvents(settings.max_routed)
         self.pending: dict[Delivery, None] = {}
         """What has something to deliver once all statements have had the event."""

@@ -12,7 +12,7 @@ from epl.plan.expressions import Aggregated, Constant, ContextValue, Logic, Prev
 from epl.plan.contexts import LifetimeLevel
 from epl.plan.filter_specifications import FilterSpecification
 from epl.plan.pattern import PatternPlan
-from epl.plan.statements import BodyPlan, DeliveryPlan, StatementPlan
+from epl.plan.statements import BodyPlan, CreateContextPlan, DeliveryPlan, StatementPlan
 from epl.plan.streams import NamedWindow, types_read
 from epl.plan.tables import Table, TableKeys, TableValue
 from epl.plan.walk import expressions_of, plans_of
@@ -64,9 +64,10 @@ class StatementContext:
         """Whether an event that ends a partition which matches it too is delivered again to all others that do, as Esper does where
         partitions overlap."""
         self._own_tests: dict[int, bool] = {}
-        if plan.context is not None:
+        if plan.context is not None or isinstance(plan.body, CreateContextPlan):
             drop = plan.drop and core.settings.prioritized
             self.filters = PartitionFilters(core, environment, plan.name, drop=drop)
+        if plan.context is not None:
             self.redelivers = any(isinstance(level, LifetimeLevel) and level.overlapping for level in plan.context.levels)
 
     def environment_of_instance(self, context: Mapping[str, Any] | None) -> Environment:

@@ -1,13 +1,14 @@
 """The filters of a statement of a context: prepared once a statement, each partition has entries with values of its own."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from epl.plan.expressions import TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
 from runtime.event_loop.loop import EventLoop
 from runtime.event_loop.prepared_filters import PreparedFilter
-from runtime.expressions import Environment
+from runtime.expressions import Environment, compile_expression
 
 
 class CurrentPartition:
@@ -47,6 +48,16 @@ class PartitionFilters:
         """Return the values that an entry of a partition with these properties brings."""
         self._current.get = properties.get
         values: tuple[Any, ...] = prepared.values_of()
+        return values
+
+    def evaluator(self, expressions: Sequence[TypedExpression]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+        """Return values(properties) of expressions over the properties of a partition."""
+        parts = [compile_expression(each, self._environment, 0) for each in expressions]
+
+        def values(properties: Mapping[str, Any]) -> tuple[Any, ...]:
+            self._current.get = properties.get
+            return tuple([part() for part in parts])
+
         return values
 
     def close(self) -> None:

@@ -1,0 +1,217 @@
+"""What begins and ends partitions, at run time: an event, a match of a pattern, a time."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import attrs
+
+from epl.plan.contexts import (
+    AfterCondition,
+    ContextCondition,
+    CrontabCondition,
+    FilterCondition,
+    NeverCondition,
+    PatternCondition,
+)
+from runtime.clock.crontab import Crontab
+from runtime.clock.schedule import ScheduledTimer
+from runtime.event_loop.prepared_filters import ActiveFilter
+from runtime.operators.operator_context import OperatorContext
+from runtime.pattern.machine import PatternMachine
+from windows.event import Event
+from windows.protocol import Damaged, State
+from windows.shape import DUE, NOTHING, takes
+
+
+@attrs.frozen
+class Occurrence:
+    """A condition that has come true. ``properties``: what it brings, by name; ``events``: those that the statements of a partition that
+    begins get at once; ``event``: the one that is under way, None for a time or a pattern."""
+
+    properties: Mapping[str, Any] = attrs.field(factory=dict)
+    events: Sequence[Event] = ()
+    event: Event | None = None
+
+
+Occurred = Callable[[Occurrence], None]
+
+
+class RunningCondition(Protocol):
+    """``due``: the time at which it comes true, as far as it is known."""
+
+    due: int | None
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def state(self) -> State: ...
+
+    def restore(self, state: State) -> None: ...
+
+
+class Never:
+    """Does not come true."""
+
+    due: int | None = None
+
+    def start(self) -> None:
+        """Do nothing."""
+
+    def stop(self) -> None:
+        """Do nothing."""
+
+    def state(self) -> State:
+        return None
+
+    @takes(NOTHING)
+    def restore(self, state: State) -> None:
+        """Do nothing."""
+
+
+class OnFilter:
+    """Comes true with each event that passes the filter, as long as it runs."""
+
+    due: int | None = None
+
+    def __init__(self, plan: FilterCondition, context: OperatorContext, occurred: Occurred, depth: int) -> None:
+        self._plan = plan
+        self._context = context
+        self._occurred = occurred
+        self._depth = depth
+        self.active: ActiveFilter | None = None
+
+    def receive(self, event: Event) -> None:
+        tag = self._plan.tag
+        self._occurred(Occurrence({} if tag is None else {tag: event}, (event,), event))
+
+    def start(self) -> None:
+        prepared = self._context.prepare(self._plan.filter, self._depth)
+        self.active = prepared.activate(self._context.values(prepared), self)
+
+    def stop(self) -> None:
+        if self.active is not None:
+            self.active.deactivate()
+            self.active = None
+
+    def state(self) -> State:
+        return None
+
+    @takes(NOTHING)
+    def restore(self, state: State) -> None:
+        """Do nothing: it starts with the values that it had."""
+
+
+class OnPattern:
+    """Comes true with each match. ``inclusive``: whether the events of the match count for the statements of what begins."""
+
+    due: int | None = None
+
+    def __init__(self, plan: PatternCondition, context: OperatorContext, occurred: Occurred, *, inclusive: bool) -> None:
+        self._plan = plan
+        self._occurred = occurred
+        self._inclusive = inclusive
+        self._machine = PatternMachine(plan.pattern, context, self)
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        for row in new:
+            properties = dict(zip(row.type.names, row.values()))
+            events = tuple(_events_of(row)) if self._inclusive else ()
+            if self._plan.tag is not None:
+                properties[self._plan.tag] = row
+            self._occurred(Occurrence(properties, events))
+
+    def start(self) -> None:
+        self._machine.open()
+
+    def stop(self) -> None:
+        self._machine.close()
+
+    def state(self) -> State:
+        return self._machine.state()
+
+    def restore(self, state: State) -> None:
+        self._machine.restore(state)
+
+
+def _events_of(row: Event) -> Iterator[Event]:
+    """The events of a match, each once."""
+    seen: dict[int, Event] = {}
+    for value in row.values():
+        for event in value if isinstance(value, (tuple, list)) else (value,):
+            if isinstance(event, Event):
+                seen[id(event)] = event
+    return iter(seen.values())
+
+
+class AtTime:
+    """Comes true at times: ``following(now)`` gives the next one, None where none ever comes; again and again where it ``repeats``."""
+
+    def __init__(
+        self, context: OperatorContext, following: Callable[[int], int | None], occurred: Occurred, *, repeats: bool, number: int
+    ) -> None:
+        self._now = context.now
+        self._following = following
+        self._occurred = occurred
+        self._repeats = repeats
+        self.due: int | None = None
+        self._timer = ScheduledTimer(context.core.schedule, (context.statement.number, number, 0), context.name, self._run)
+
+    def start(self) -> None:
+        if self.due is None:
+            self.due = self._following(self._now())
+        if self.due is not None:
+            self._timer.set(self.due)
+
+    def _run(self) -> None:
+        self.due = None
+        if self._repeats:
+            self.start()
+        self._occurred(Occurrence())
+
+    def stop(self) -> None:
+        self._timer.cancel()
+        self.due = None
+
+    def state(self) -> State:
+        return self.due
+
+    @takes(DUE)
+    def restore(self, state: State) -> None:
+        self.due = state
+
+
+def condition(
+    plan: ContextCondition | None, context: OperatorContext, occurred: Occurred, *, depth: int, number: int, overlapping: bool = False
+) -> RunningCondition:
+    """Return what runs for a condition, in a partition of which ``context`` has the properties. ``depth``: of its level; ``number``:
+    orders its timers among those due at one time; ``overlapping``: it begins partitions that overlap: times come true again and again, and
+    events of a pattern's match count for statements also where it is not inclusive, as in Esper."""
+    if plan is None or isinstance(plan, NeverCondition):
+        return Never()
+    if isinstance(plan, FilterCondition):
+        return OnFilter(plan, context, occurred, depth)
+    if isinstance(plan, PatternCondition):
+        return OnPattern(plan, context, occurred, inclusive=plan.inclusive or overlapping)
+    if isinstance(plan, AfterCondition):
+        period = plan.period
+        return AtTime(context, lambda now: context.add_time(now, period), occurred, repeats=overlapping, number=number)
+    assert isinstance(plan, CrontabCondition)
+    crontabs = [Crontab(each, context.constant, context.core.settings) for each in plan.crontabs]
+
+    def following(now: int) -> int | None:
+        times = [due for crontab in crontabs if (due := crontab.next_after(now)) is not None]
+        return min(times, default=None)
+
+    return AtTime(context, following, occurred, repeats=overlapping, number=number)
+
+
+def checked_properties(state: Any) -> dict[str, Any]:
+    """Return properties of a state; raise Damaged for what is none."""
+    if not isinstance(state, Mapping) or not all(isinstance(name, str) for name in state):
+        raise Damaged("properties of a context partition are no map by name")
+    return dict(state)
+
+
+__all__ = ["Occurred", "Occurrence", "RunningCondition", "checked_properties", "condition"]

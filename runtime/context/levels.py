@@ -1,0 +1,349 @@
+"""Levels of a context: how branches are found and begun by keys, hash numbers, categories and lifetimes."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from epl.plan import contexts as plan
+from epl.plan.contexts import CATEGORY, HASH, ContextLevel, HashItem, KeyedItem, Path
+from runtime.context.branches import Branch
+from runtime.context.conditions import Occurrence, RunningCondition, checked_properties, condition
+from runtime.event_loop.prepared_filters import ActiveFilter
+from runtime.operators.operator_context import OperatorContext
+from windows.event import Event
+from windows.keys import freeze, key_evaluator, key_of_values, values_of_key
+from windows.protocol import Damaged, State
+from windows.shape import ANYTHING, takes
+
+Key = Any
+
+
+class LevelBase:
+    """What all kinds have in common. ``tree``: the context; ``depth``: 0 outermost; ``outer``: the branch around."""
+
+    plan: ContextLevel
+
+    def __init__(self, tree: Any, depth: int, outer: Branch | None) -> None:
+        self.tree = tree
+        self.depth = depth
+        self.outer = outer
+        self.branches: dict[Key, Branch] = {}
+        self._context: OperatorContext | None = None
+
+    @property
+    def context(self) -> OperatorContext:
+        """What conditions of the level are built with: they read the properties of the levels around."""
+        if self._context is None:
+            self._context = self.tree.context_of(self.outer)
+        return self._context
+
+    def _own_of(self, branch: Branch) -> dict[str, Any]:
+        """The branch's own properties by name."""
+        prefix = "".join(f"{name}." for name in self.plan.prefix)
+        around: Mapping[str, Any] = {} if self.outer is None else self.outer.properties
+        return {name[len(prefix):]: value for name, value in branch.properties.items() if name not in around and name not in ("id", "name")}
+
+    # ------------------------------------------------------------------ the level
+
+    def start(self) -> None:
+        raise NotImplementedError
+
+    def resume(self) -> None:
+        for branch in self.branches.values():
+            if branch.end is not None:
+                branch.end.start()
+            if branch.inner is not None:
+                branch.inner.resume()
+
+    def stop(self) -> None:
+        if self._context is not None:
+            self._context.close()
+            self._context = None
+
+    def end_of(self, branch: Branch) -> RunningCondition | None:
+        return None
+
+    def ended(self, branch: Branch, occurrence: Occurrence) -> None:
+        """End a branch whose condition has come true."""
+        self.tree.close(branch, occurrence.properties)
+
+    # ------------------------------------------------------------------ state
+
+    def state(self) -> State:
+        return [self.beginning_state(), [
+            [self.key_state(branch), branch.number, self._own_of(branch), branch.partition,
+             None if branch.end is None else branch.end.state(), None if branch.inner is None else branch.inner.state()]
+            for branch in self.branches.values()
+        ]]
+
+    @takes((ANYTHING, [(ANYTHING, ANYTHING, ANYTHING, ANYTHING, ANYTHING, ANYTHING)]))
+    def restore(self, state: State) -> None:
+        beginning, branches = state
+        self.restore_beginning(beginning)
+        for key, number, own, partition, end, inner in branches:
+            self.tree.restored(self, self.key_of_state(key, own), number, checked_properties(own), partition, end, inner)
+
+    def key_state(self, branch: Branch) -> State:
+        return branch.key
+
+    def key_of_state(self, key: State, own: Mapping[str, Any]) -> Key:
+        if type(key) is not int:
+            raise Damaged("a key of a context partition is no number")
+        return key
+
+    def beginning_state(self) -> State:
+        return None
+
+    def restore_beginning(self, state: State) -> None:
+        if state is not None:
+            raise Damaged("what begins partitions has no state")
+
+
+# ------------------------------------------------------------------ by keys
+
+
+class ItemEntry:
+    """One event type of a level by keys or hash numbers: each of its events belongs to one branch, which it begins where it is not there."""
+
+    def __init__(self, level: ByKey, item: KeyedItem | HashItem, key: Callable[[Event], Key]) -> None:
+        self._level = level
+        self._item = item
+        self._key = key
+        self._alias = item.alias if isinstance(item, KeyedItem) else None
+        self._active: ActiveFilter | None = None
+
+    def start(self) -> None:
+        level = self._level
+        prepared = level.context.prepare(self._item.filter, level.depth)
+        self._active = prepared.activate(level.context.values(prepared), self)
+
+    def stop(self) -> None:
+        if self._active is not None:
+            self._active.deactivate()
+            self._active = None
+
+    def receive(self, event: Event) -> None:
+        level = self._level
+        key = self._key(event)
+        if key not in level.branches:
+            own = level.own(key)
+            if self._alias is not None and level.keeps_start:
+                own[self._alias] = event
+            level.tree.open(level, key, own, Occurrence({}, (event,), event))
+
+
+class ByKey(LevelBase):
+    """Branches that events begin, found by a key of the event. ``keeps_start``: whether the event that begins one is a property."""
+
+    keeps_start = False
+
+    def entries(self) -> Sequence[ItemEntry]:
+        raise NotImplementedError
+
+    def own(self, key: Key) -> dict[str, Any]:
+        """Return the properties of the branch of a key."""
+        raise NotImplementedError
+
+    def __init__(self, tree: Any, depth: int, outer: Branch | None) -> None:
+        super().__init__(tree, depth, outer)
+        self._entries: Sequence[ItemEntry] = ()
+
+    def start(self) -> None:
+        self._entries = self.entries()
+        for entry in self._entries:
+            entry.start()
+
+    def resume(self) -> None:
+        self.start()
+        super().resume()
+
+    def stop(self) -> None:
+        for entry in self._entries:
+            entry.stop()
+        super().stop()
+
+
+class Keyed(ByKey):
+    def __init__(self, level: plan.KeyedLevel, tree: Any, depth: int, outer: Branch | None) -> None:
+        super().__init__(tree, depth, outer)
+        self.plan: plan.KeyedLevel = level
+        self.keeps_start = bool(level.initiated_by)
+        self._names = [f"key{n}" for n in range(1, len(level.key_types) + 1)]
+
+    def entries(self) -> Sequence[ItemEntry]:
+        tree = self.tree
+        return [ItemEntry(self, item, tree.shared(("key", item), lambda item=item: key_evaluator(item.keys, tree.base)))
+                for item in self.plan.initiated_by or self.plan.items]
+
+    def own(self, key: Key) -> dict[str, Any]:
+        return dict(zip(self._names, values_of_key(key, len(self._names))))
+
+    def end_of(self, branch: Branch) -> RunningCondition | None:
+        end = self.plan.terminated_by
+        if end is None:
+            return None
+        return condition(end, self.tree.context_of(branch), lambda occurrence: self.ended(branch, occurrence), depth=self.depth,
+                         number=branch.number)
+
+    def key_state(self, branch: Branch) -> State:
+        return None
+
+    def key_of_state(self, key: State, own: Mapping[str, Any]) -> Key:
+        try:
+            return key_of_values([own[name] for name in self._names], self.plan.key_types)
+        except (KeyError, TypeError) as error:
+            raise Damaged(f"the keys of a context partition: {error}") from error
+
+
+class Hashed(ByKey):
+    def __init__(self, level: plan.HashLevel, tree: Any, depth: int, outer: Branch | None) -> None:
+        super().__init__(tree, depth, outer)
+        self.plan: plan.HashLevel = level
+
+    def entries(self) -> Sequence[ItemEntry]:
+        if self.plan.preallocate:
+            return ()
+        tree = self.tree
+        return [ItemEntry(self, item, tree.shared(("number", item), lambda item=item: tree.base.evaluator(item.number)))
+                for item in self.plan.items]
+
+    def own(self, key: Key) -> dict[str, Any]:
+        return {HASH: key}
+
+    def start(self) -> None:
+        if self.plan.preallocate:
+            for number in range(self.plan.granularity):
+                self.tree.open(self, number, self.own(number), Occurrence())
+        super().start()
+
+    def resume(self) -> None:
+        ByKey.start(self)
+        LevelBase.resume(self)
+
+
+# ------------------------------------------------------------------ categories
+
+
+class Categories(LevelBase):
+    def __init__(self, level: plan.CategoryLevel, tree: Any, depth: int, outer: Branch | None) -> None:
+        super().__init__(tree, depth, outer)
+        self.plan: plan.CategoryLevel = level
+
+    def start(self) -> None:
+        for place, label in enumerate(self.plan.labels):
+            self.tree.open(self, place, {CATEGORY: place, "label": label}, Occurrence())
+
+
+# ------------------------------------------------------------------ lifetimes
+
+
+class Lifetimes(LevelBase):
+    """Branches that a condition begins, each until its own end comes true: one after the other, or overlapping."""
+
+    def __init__(self, level: plan.LifetimeLevel, tree: Any, depth: int, outer: Branch | None) -> None:
+        super().__init__(tree, depth, outer)
+        self.plan: plan.LifetimeLevel = level
+        self._beginning: RunningCondition | None = None
+        self._distinct: dict[Key, Branch] = {}
+
+    def _new_beginning(self) -> RunningCondition:
+        return condition(self.plan.start, self.context, self._begun, depth=self.depth, number=-1 if self.outer is None else
+                         self.outer.number, overlapping=self.plan.overlapping)
+
+    def start(self) -> None:
+        if self.plan.start is not None:
+            self._beginning = self._new_beginning()
+            self._beginning.start()
+        if self.plan.now:
+            self._open(Occurrence())
+
+    def resume(self) -> None:
+        if self._beginning is not None:
+            self._beginning.start()
+        super().resume()
+
+    def stop(self) -> None:
+        self._stop_beginning()
+        super().stop()
+
+    def _stop_beginning(self) -> None:
+        if self._beginning is not None:
+            self._beginning.stop()
+            self._beginning = None
+
+    def _begun(self, occurrence: Occurrence) -> None:
+        if not self.plan.overlapping:
+            self._stop_beginning()
+        self._open(occurrence)
+
+    def _open(self, occurrence: Occurrence) -> None:
+        own = {**occurrence.properties, "startTime": self.context.now(), "endTime": None}
+        distinct = None
+        if self.plan.distinct:
+            distinct = self._distinct_key(own)
+            if distinct in self._distinct:
+                return
+        branch = self.tree.open(self, self.tree.next_number(), own, occurrence)
+        if branch is None:
+            return
+        if self.plan.distinct:
+            self._distinct[distinct] = branch
+
+    def _distinct_key(self, own: Mapping[str, Any]) -> Key:
+        values: Callable[[Mapping[str, Any]], Sequence[Any]] = self.tree.shared(
+            ("distinct", self.plan), lambda: self.tree.values_of(self.plan.distinct))
+        return tuple(freeze(value) for value in values(self.tree.properties_of(self, own)))
+
+    def end_of(self, branch: Branch) -> RunningCondition | None:
+        end = condition(self.plan.end, self.tree.context_of(branch), lambda occurrence: self.ended(branch, occurrence), depth=self.depth,
+                        number=branch.number)
+        return end
+
+    def ended(self, branch: Branch, occurrence: Occurrence) -> None:
+        super().ended(branch, occurrence)
+        if self.plan.distinct:
+            self._distinct = {key: each for key, each in self._distinct.items() if each is not branch}
+        if self.plan.overlapping or self.tree.is_gone(self):
+            return
+        if self.plan.start is None:
+            self._open(Occurrence())
+            return
+        self._beginning = self._new_beginning()
+        started = self.tree.started_by(self._beginning.start)
+        if occurrence.event is not None:
+            self.tree.deliver(started, (occurrence.event,))
+
+    # ------------------------------------------------------------------ state
+
+    def beginning_state(self) -> State:
+        return None if self._beginning is None else [self._beginning.state()]
+
+    def restore_beginning(self, state: State) -> None:
+        if state is not None:
+            if not isinstance(state, (list, tuple)) or len(state) != 1:
+                raise Damaged("the state of what begins partitions")
+            self._beginning = self._new_beginning()
+            self._beginning.restore(state[0])
+
+    def restore(self, state: State) -> None:
+        super().restore(state)
+        if self.plan.distinct:
+            self._distinct = {self._distinct_key(self._own_of(branch)): branch for branch in self.branches.values()}
+
+
+KINDS: Mapping[type[ContextLevel], Callable[..., LevelBase]] = {
+    plan.KeyedLevel: Keyed, plan.HashLevel: Hashed, plan.CategoryLevel: Categories, plan.LifetimeLevel: Lifetimes,
+}
+
+
+def level_of(level: ContextLevel, tree: Any, depth: int, outer: Branch | None) -> LevelBase:
+    """Return what runs for a level within a branch of the one around it."""
+    return KINDS[type(level)](level, tree, depth, outer)
+
+
+def path_text(path: Path) -> str:
+    """Return a path as properties are found by."""
+    return ".".join(path)
+
+
+__all__ = ["LevelBase", "level_of", "path_text"]

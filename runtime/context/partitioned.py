@@ -1,0 +1,130 @@
+"""A statement of a context: an instance for each partition."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+from epl.plan.contexts import Context
+from runtime.context.tree import ContextTree
+from runtime.expressions import Environment
+from runtime.operators.operator_context import OperatorContext, StatementContext
+from runtime.statements.running import NO_STATE, Running
+from windows.event import Event
+from windows.protocol import Damaged, State
+from windows.shape import ANYTHING, COUNT, takes
+
+
+class Instances(Protocol):
+    """What makes the instance of one partition: runtime.build.PreparedStatement."""
+
+    context: StatementContext
+
+    @property
+    def environment(self) -> Environment: ...
+
+    def instance(self, partition: int, state: State, properties: Mapping[str, Any] | None) -> tuple[Running, OperatorContext]: ...
+
+
+class PreparedInContext:
+    """What makes the statement: runtime.statements.running.Prepared."""
+
+    def __init__(self, instances: Instances, context: Context) -> None:
+        self._instances = instances
+        self._context = context
+
+    @property
+    def environment(self) -> Environment:
+        return self._instances.environment
+
+    def instantiate(self, partition: int = 0, state: State = NO_STATE, properties: Mapping[str, Any] | None = None) -> Running:
+        tree: ContextTree = self._instances.context.core.contexts[self._context]
+        running = RunningInContext(self._instances, tree)
+        if state is not NO_STATE:
+            running.restore(state)
+        return running
+
+
+class RunningInContext:
+    """The instances of a statement, by the number of their partition, in the order in which the partitions began."""
+
+    def __init__(self, prepared: Instances, tree: ContextTree) -> None:
+        self._prepared = prepared
+        self._tree = tree
+        self._core = prepared.context.core
+        self._name = prepared.context.plan.name
+        self.instances: dict[int, tuple[Running, OperatorContext]] = {}
+        self._starting = False
+        self._restored: set[int] = set()
+
+    def start(self) -> None:
+        self._starting = True
+        try:
+            self._tree.add(self)
+        finally:
+            self._starting = False
+
+    def begin(self, number: int, properties: Mapping[str, Any]) -> None:
+        """Run an instance for a partition. What is raised while the statement starts is the deployer's."""
+        if number in self._restored:
+            self._restored.remove(number)
+            self.instances[number][0].start()
+            return
+        try:
+            instance = self.instances[number] = self._prepared.instance(number, NO_STATE, properties)
+            instance[0].start()
+        except Exception as error:  # noqa: BLE001 - law 6: the other statements of the partition are not harmed
+            if self._starting:
+                raise
+            self.instances.pop(number, None)
+            self._core.on_error(error, self._name, None)
+
+    def end(self, number: int) -> None:
+        """Let an instance emit what it emits at the end of its partition, and close it."""
+        instance = self.instances.pop(number, None)
+        if instance is None:
+            return
+        self._note()
+        running, context = instance
+        for action in context.at_end:
+            self._safely(action)
+        self._safely(running.close)
+
+    def _safely(self, action: Callable[[], None]) -> None:
+        try:
+            action()
+        except Exception as error:  # noqa: BLE001 - law 6
+            self._core.on_error(error, self._name, None)
+
+    def _note(self) -> None:
+        if self._core.changed_statements is not None:
+            self._core.changed_statements.add(self._prepared.context.number)
+
+    def close(self) -> None:
+        for running, _ in self.instances.values():
+            running.close()
+        self.instances.clear()
+        self._tree.remove(self)
+        self._prepared.context.close()
+
+    def iterate(self) -> Iterable[Event]:
+        return self.iterate_of(self.instances)
+
+    def iterate_of(self, numbers: Iterable[int]) -> list[Event]:
+        """Return the rows of these partitions."""
+        instances = self.instances
+        return [row for number in numbers if number in instances for row in instances[number][0].iterate()]
+
+    def state(self) -> State:
+        return [[number, running.state()] for number, (running, _) in self.instances.items()]
+
+    @takes([(COUNT, ANYTHING)])
+    def restore(self, state: State) -> None:
+        for number, each in state:
+            branch = self._tree.partitions.get(number)
+            if branch is None or number in self.instances:
+                raise Damaged(f"a state of a partition {number} that is not there")
+            self.instances[number] = self._prepared.instance(number, each, branch.properties)
+        self._restored = set(self.instances)
+
+
+__all__ = ["Instances", "PreparedInContext", "RunningInContext"]

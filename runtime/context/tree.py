@@ -1,0 +1,241 @@
+"""A context at run time: the tree of its branches, the partitions, and the statements that have an instance for each."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
+
+from epl.plan.contexts import Context
+from epl.plan.expressions import TypedExpression
+from runtime.context.branches import Branch
+from runtime.context.conditions import Occurrence
+from runtime.context.levels import LevelBase, level_of
+from runtime.event_loop.prepared_filters import ActiveFilter
+from runtime.operators.operator_context import OperatorContext, StatementContext
+from windows.event import Event
+from windows.protocol import Damaged, State
+
+T = TypeVar("T")
+
+
+class InContext(Protocol):
+    """A statement of the context."""
+
+    def begin(self, number: int, properties: Mapping[str, Any]) -> None: ...
+
+    def end(self, number: int) -> None: ...
+
+
+class ContextTree:
+    """Lives from the first of its statements to the last; ids are counted from 0 each time.
+
+    ``partitions``: by ``context.id``, in the order in which they began. ``base``: what is compiled of the context reads no branch.
+    """
+
+    def __init__(self, context: Context, statement: StatementContext) -> None:
+        self.context = context
+        self.statement = statement
+        self.core = statement.core
+        self.base = OperatorContext(statement)
+        self.partitions: dict[int, Branch] = {}
+        self._statements: dict[InContext, None] = {}
+        self._shared: dict[tuple[str, int], Any] = {}
+        self._next_id = self._next_number = 0
+        self._root: LevelBase | None = None
+        self._is_restored = False
+
+    # ------------------------------------------------------------------ statements
+
+    def add(self, statement: InContext) -> None:
+        """Let a statement have an instance for each partition from now on."""
+        first = not self._statements
+        self._statements[statement] = None
+        if self._root is not None:
+            for number, branch in tuple(self.partitions.items()):
+                statement.begin(number, branch.properties)
+        if not first:
+            return
+        if self._is_restored:
+            self._is_restored = False
+            if self._root is not None:
+                self._root.resume()
+                return
+        if self._root is None:
+            self._next_id = self._next_number = 0
+            self._root = level_of(self.context.levels[0], self, 0, None)
+            self._root.start()
+
+    def remove(self, statement: InContext) -> None:
+        """Forget a statement, which has ended its instances; after the last one all partitions end."""
+        self._statements.pop(statement, None)
+        if not self._statements and self._root is not None:
+            root, self._root = self._root, None
+            self._drop(root)
+            self.partitions.clear()
+
+    def _drop(self, level: LevelBase) -> None:
+        """End a level and all within it."""
+        level.stop()
+        for branch in tuple(level.branches.values()):
+            self.close(branch, {})
+
+    # ------------------------------------------------------------------ branches
+
+    def next_number(self) -> int:
+        self._next_number = number = self._next_number + 1
+        return number - 1
+
+    def properties_of(self, level: LevelBase, own: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the properties of a branch with these of its own: those of the levels around it too."""
+        prefix = "".join(f"{name}." for name in level.plan.prefix)
+        around: Mapping[str, Any] = {"name": self.context.name} if level.outer is None else level.outer.properties
+        named = {f"{prefix}name": level.plan.name} if prefix else {}
+        return {**around, **named, **{f"{prefix}{name}": value for name, value in own.items()}}
+
+    def open(self, level: LevelBase, key: Any, own: Mapping[str, Any], occurrence: Occurrence) -> Branch | None:
+        """Begin a branch, and give its statements and levels the events that count for them."""
+        self._note()
+        branch = Branch(level, key, key if type(key) is int else self.next_number(), self.properties_of(level, own))
+        level.branches[key] = branch
+        self._start_end(branch)
+        started = self.started_by(lambda: self._begin(branch))
+        self.deliver(started, occurrence.events)
+        return branch
+
+    def _start_end(self, branch: Branch) -> None:
+        end = branch.end = branch.level.end_of(branch)
+        if end is not None:
+            end.start()
+            if end.due is not None:
+                name = ".".join((*branch.level.plan.prefix, "endTime"))  # type: ignore[attr-defined]
+                if name in branch.properties:
+                    branch.properties[name] = end.due
+
+    def _begin(self, branch: Branch) -> None:
+        depth = branch.level.depth + 1  # type: ignore[attr-defined]
+        if depth < len(self.context.levels):
+            branch.inner = level_of(self.context.levels[depth], self, depth, branch)
+            branch.inner.start()
+            return
+        number = branch.partition = branch.properties["id"] = self._next_id
+        self._next_id += 1
+        self.partitions[number] = branch
+        for statement in tuple(self._statements):
+            statement.begin(number, branch.properties)
+
+    def close(self, branch: Branch, ending: Mapping[str, Any]) -> None:
+        """End a branch with all within it; nothing happens the second time."""
+        level = branch.level
+        if level.branches.get(branch.key) is not branch:
+            return
+        self._note()
+        del level.branches[branch.key]
+        if ending:
+            prefix = "".join(f"{name}." for name in level.plan.prefix)  # type: ignore[attr-defined]
+            branch.properties.update((f"{prefix}{name}", value) for name, value in ending.items())
+        if branch.end is not None:
+            branch.end.stop()
+        if branch.inner is not None:
+            branch.inner.stop()
+            for inner in tuple(branch.inner.branches.values()):
+                self.close(inner, {})
+        number = branch.partition
+        if number is not None and self.partitions.pop(number, None) is not None:
+            for statement in tuple(self._statements):
+                statement.end(number)
+
+    def is_gone(self, level: LevelBase) -> bool:
+        """Return whether a level has ended, so that nothing begins in it any more."""
+        while level.outer is not None:
+            outer = level.outer
+            if outer.level.branches.get(outer.key) is not outer or outer.inner is not level:
+                return True
+            level = outer.level  # type: ignore[assignment]
+        return level is not self._root
+
+    def _note(self) -> None:
+        """Note that the state of the create context statement changes."""
+        if self.core.changed_statements is not None:
+            self.core.changed_statements.add(self.statement.number)
+
+    # ------------------------------------------------------------------ events
+
+    def started_by(self, action: Callable[[], object]) -> list[ActiveFilter]:
+        """Do it; return the entries of the filter index that it has started."""
+        return self.core.filters.started_by(action)
+
+    def deliver(self, started: Sequence[ActiveFilter], events: Sequence[Event]) -> None:
+        """Give events that are under way, or have been, to those of the entries that match them."""
+        for event in events:
+            for entry in sorted([each for each in started if self._matches(each, event)], key=lambda each: each.order):
+                if self.core.changed_statements is not None:
+                    self.core.changed_statements.add(entry.order[1])
+                try:
+                    entry.receive(event)
+                except Exception as error:  # noqa: BLE001 - law 6
+                    self.core.on_error(error, entry.name, event)
+
+    def _matches(self, entry: ActiveFilter, event: Event) -> bool:
+        try:
+            return entry.prepared.matches(entry, event)
+        except Exception as error:  # noqa: BLE001 - law 6
+            self.core.on_error(error, entry.name, event)
+            return False
+
+    # ------------------------------------------------------------------ what levels are built from
+
+    def context_of(self, branch: Branch | None) -> OperatorContext:
+        """Return what the conditions of a branch are built with."""
+        return self.base if branch is None else OperatorContext(self.statement, branch.number, branch.properties)
+
+    def shared(self, key: tuple[str, object], make: Callable[[], T]) -> T:
+        """Return what is compiled once for all branches of a level."""
+        known = self._shared.get((key[0], id(key[1])))
+        if known is None:
+            known = self._shared[key[0], id(key[1])] = make()
+        shared: T = known
+        return shared
+
+    def values_of(self, expressions: Sequence[TypedExpression]) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
+        """Return values(properties) of expressions over the properties of a branch."""
+        assert self.statement.filters is not None
+        return self.statement.filters.evaluator(expressions)
+
+    # ------------------------------------------------------------------ state
+
+    def state(self) -> State:
+        return None if self._root is None else [self._next_id, self._next_number, self._root.state()]
+
+    def restore(self, state: State) -> None:
+        self._is_restored = True
+        if state is None:
+            return
+        if not isinstance(state, (list, tuple)) or len(state) != 3 or not all(type(each) is int for each in state[:2]):
+            raise Damaged("the state of a context")
+        self._next_id, self._next_number, root = state
+        self._root = level_of(self.context.levels[0], self, 0, None)
+        self._root.restore(root)
+        self.partitions = dict(sorted(self.partitions.items()))
+
+    def restored(
+        self, level: LevelBase, key: Any, number: Any, own: dict[str, Any], partition: Any, end: State, inner: State
+    ) -> None:
+        """Take a branch of a state."""
+        depth = level.depth + 1
+        is_inner = depth < len(self.context.levels)
+        if type(number) is not int or (partition is None) != is_inner or not (is_inner or type(partition) is int):
+            raise Damaged("the numbers of a context partition")
+        branch = Branch(level, key, number, self.properties_of(level, own))
+        if level.branches.setdefault(key, branch) is not branch or partition in self.partitions:
+            raise Damaged("a context partition that is there twice")
+        branch.end = level.end_of(branch)
+        if branch.end is not None:
+            branch.end.restore(end)
+        if is_inner:
+            branch.inner = level_of(self.context.levels[depth], self, depth, branch)
+            branch.inner.restore(inner)
+        else:
+            branch.partition = branch.properties["id"] = partition
+            self.partitions[partition] = branch
+
+
+__all__ = ["ContextTree", "InContext"]
