@@ -103,6 +103,16 @@ class ReclaimGroups:
 
 
 @attrs.frozen(kw_only=True)
+class TerminatedOutput:
+    """``when terminated``: what is held is emitted when the context partition ends, if ``condition`` is true (None: always), and then
+    ``assignments`` are made; both may read the Local values that OUTPUT_NAMES lists.
+    """
+
+    condition: TypedExpression | None = None
+    assignments: tuple[VariableAssignment, ...] = ()
+
+
+@attrs.frozen(kw_only=True)
 class OutputPlan:
     """Output rate limiting: what is emitted (``selector``; ``default`` everything), and when.
 
@@ -110,7 +120,7 @@ class OutputPlan:
     ``after``: nothing is emitted before that many events or that time. ``optimized``: False with order by or
     ``@Hint('disable_outputlimit_opt')``, which change what ``all`` emits for groups that rows have only left.
     ``crontab``: at these times. ``condition``: whenever it is true, and then ``assignments`` are made; both may read the Local values that
-    OUTPUT_NAMES lists.
+    OUTPUT_NAMES lists. ``terminated``: when the context partition ends, beside the other times or (no other is set) at no other.
     """
 
     selector: Choice["default", "all", "first", "last", "snapshot"] = "default"
@@ -122,6 +132,12 @@ class OutputPlan:
     crontab: CrontabPlan | None = None
     condition: TypedExpression | None = None
     assignments: tuple[VariableAssignment, ...] = ()
+    terminated: TerminatedOutput | None = None
+
+    @property
+    def only_terminated(self) -> bool:
+        """Whether rows are emitted at no time but the end of the context partition."""
+        return self.terminated is not None and self.every is None and self.crontab is None and self.condition is None
 
     def __attrs_post_init__(self) -> None:
         check((self.every is None) == (self.unit is None), "an output rate without its unit, or a unit without a rate")

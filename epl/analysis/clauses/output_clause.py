@@ -15,7 +15,7 @@ from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.assignments import VariableAssignment
 from epl.plan.crontab import CrontabPlan
 from epl.plan.expressions import Constant, TimeSpan, TypedExpression, VariableValue
-from epl.plan.result_set import OUTPUT_NAMES, OutputPlan
+from epl.plan.result_set import OUTPUT_NAMES, OutputPlan, TerminatedOutput
 from epl.syntax import Assignment, Expression, Output
 from epl.unparse import expression_text
 from epl.value_types import INT, LONG, SHORT, is_boolean, is_numeric
@@ -25,8 +25,7 @@ NO_AGGREGATION = "Aggregation functions may not be used within the output limit 
 
 
 def analyse_output(output: Output | None, catalog: Catalog, *, ordered: bool = False, hints: Container[str] = ()) -> OutputPlan | None:
-    """Return the plan of an output clause; None without one. Raise EplUnsupportedError for the terminated forms, once the rest is found
-    right.
+    """Return the plan of an output clause; None without one.
 
     ``ordered``: an order by follows it; ``hints``: names of the statement's hints, in lower case.
     """
@@ -48,8 +47,7 @@ def analyse_output(output: Output | None, catalog: Catalog, *, ordered: bool = F
         plan = attrs.evolve(plan, crontab=_crontab(output, scope))
     if output.kind == "when":
         plan = attrs.evolve(plan, condition=_condition(output.condition, scope), assignments=_assignments(output.assignments, scope))
-    _check_terminated(output, scope)
-    return plan
+    return attrs.evolve(plan, terminated=_terminated(output, scope))
 
 
 def _check_rate(every: TypedExpression | None, unit: str | None, output: Output) -> None:
@@ -64,14 +62,17 @@ def _check_rate(every: TypedExpression | None, unit: str | None, output: Output)
         raise StatementRefusal("Invalid time period expression returns a zero or negative time interval", span=output.span)
 
 
-def _check_terminated(output: Output, scope: Scope) -> None:
-    """Validate ``when terminated`` and refuse it: contexts are not there yet."""
+def _terminated(output: Output, scope: Scope) -> TerminatedOutput | None:
+    """``when terminated [and …] [then set …]``, alone or after another time."""
     if output.kind != "terminated" and not output.and_terminated:
-        return
+        return None
     own = output.kind == "terminated"
-    _condition(output.condition if own else output.terminated_condition, scope)
-    _assignments(output.assignments if own else output.terminated_assignments, scope)
-    raise EplUnsupportedError("'output when terminated' is not supported yet", span=output.span)
+    written = output.condition if own else output.terminated_condition
+    if not own and output.kind != "when" and (written is not None or output.terminated_assignments):
+        raise StatementRefusal("A terminated-and expression must be used with the OUTPUT WHEN clause", span=output.span)
+    return TerminatedOutput(
+        condition=_condition(written, scope, "The terminated-and expression"),
+        assignments=_assignments(output.assignments if own else output.terminated_assignments, scope))
 
 
 def _crontab(output: Output, scope: Scope) -> CrontabPlan:
@@ -91,7 +92,9 @@ def _with_counts(scope: Scope) -> Scope:
     return scope.with_locals(*((name, LONG if name == "last_output_timestamp" else INT) for name in OUTPUT_NAMES))
 
 
-def _condition(condition: Expression | None, scope: Scope) -> TypedExpression | None:
+def _condition(
+    condition: Expression | None, scope: Scope, title: str = "The when-trigger expression in the OUTPUT WHEN clause"
+) -> TypedExpression | None:
     if condition is None:
         return None
     try:
@@ -102,8 +105,7 @@ def _condition(condition: Expression | None, scope: Scope) -> TypedExpression | 
         message = f"Failed to validate output limit expression '{expression_text(condition)}': {refusal.message}"
         raise StatementRefusal(message, span=refusal.span) from refusal
     if not is_boolean(bound.type):
-        message = "The when-trigger expression in the OUTPUT WHEN clause must return a boolean-type value"
-        raise StatementRefusal(message, span=condition.span)
+        raise StatementRefusal(f"{title} must return a boolean-type value", span=condition.span)
     return bound
 
 

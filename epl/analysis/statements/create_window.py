@@ -24,8 +24,6 @@ def analyse_create_window(statement: Statement, catalog: Catalog, name: str) -> 
     """Return the plan; the event type of its rows has the window's name."""
     body = statement.body
     assert isinstance(body, CreateWindow)
-    if statement.context:
-        raise EplUnsupportedError("Contexts are not supported yet", span=body.span)
     _check_name(body, catalog)
     event_type, columns = _row_type(body, statement, catalog)
     windows, last = analyse_windows(body.views, event_type, catalog, statement.declarations)

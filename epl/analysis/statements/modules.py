@@ -30,8 +30,10 @@ from epl.plan.declared import Declared
 from epl.plan.expressions import Parameter
 from epl.plan.fingerprints import fingerprint
 from epl.plan.on_statements import OnSelectPlan
+from epl.plan.result_set import TerminatedOutput
 from epl.plan.statements import (
     BodyPlan,
+    CreateContextPlan,
     CreateExpressionPlan,
     CreateSchemaPlan,
     ModulePlan,
@@ -39,7 +41,7 @@ from epl.plan.statements import (
     StatementPlan,
 )
 from epl.plan.subqueries import distinct_subqueries
-from epl.plan.walk import expressions_of
+from epl.plan.walk import expressions_of, plans_of
 from epl.syntax import (
     Body,
     CreateExpression,
@@ -123,9 +125,8 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
     body, declared = analyse(number_subqueries(statement), catalog, name)
     body = attrs.evolve(body, subqueries=distinct_subqueries(body))
     _refuse_names_of_tables(declared, catalog)
-    if statement.context is not None:
-        raise EplUnsupportedError("Contexts are not supported yet", span=statement.body.span)
     check_type_sizes(body)
+    _refuse_contexts(statement, body)
     priority = statement.annotation("priority")
     value = priority.get() if priority else 0
     plan = StatementPlan(
@@ -139,6 +140,14 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
         parameters=tuple(parameter_types(n for e in expressions_of(body) for n in e.walk() if isinstance(n, Parameter)).items()),
     )
     return plan, declared
+
+
+def _refuse_contexts(statement: Statement, body: BodyPlan) -> None:
+    """Refuse what only partitions of a context can run, once everything else is found right."""
+    if statement.context is not None or isinstance(body, CreateContextPlan):
+        raise EplUnsupportedError("Contexts are not supported yet", span=statement.body.span)
+    if any(isinstance(part, TerminatedOutput) for part in plans_of(body)):
+        raise EplUnsupportedError("'output when terminated' is not supported yet", span=statement.body.span)
 
 
 def _refuse_names_of_tables(declared: tuple[Declared, ...], catalog: Catalog) -> None:
@@ -237,8 +246,6 @@ def _create_table(statement: Statement, catalog: Catalog, name: str) -> Analysed
     body = statement.body
     assert isinstance(body, CreateTable)
     _refuse_table(body.name, body, catalog, "has already been declared")
-    if statement.context is not None:
-        raise EplUnsupportedError("Contexts are not supported yet", span=body.span)
     plan = analyse_create_table(body, catalog)
     return plan, (Declared("table", body.name, plan.table, _access(statement, catalog)),)
 

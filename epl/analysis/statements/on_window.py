@@ -92,8 +92,6 @@ def analyse_on_select(statement: Statement, catalog: Catalog, name: str) -> OnSe
 def window_target(name: str, alias: str | None, trigger: OnTrigger, statement: Statement, catalog: Catalog) -> WindowTarget:
     """Return the window of that name and the stream of triggering events."""
     body: Body = statement.body
-    if statement.context:
-        raise EplUnsupportedError("Contexts are not supported yet", span=body.span)
     stream, event = analyse_trigger(trigger.source, catalog, statement.declarations)
     store = catalog.named_windows.get(name) or catalog.tables.get(name)
     if store is None:

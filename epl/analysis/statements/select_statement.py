@@ -72,21 +72,6 @@ def refuse_what_cannot_be_planned(facts: SelectFacts) -> SelectFacts:
     return facts
 
 
-def refuse_what_cannot_run(facts: SelectFacts) -> SelectFacts:
-    """Refuse clauses that are not supported yet; last, so that other errors are reported first."""
-    refusals = (
-        (facts.statement.context, "Contexts are not supported yet"),
-    )
-    return _refused(refusals, facts)
-
-
-def _refused(refusals: tuple[tuple[object, str], ...], facts: SelectFacts) -> SelectFacts:
-    for refused, message in refusals:
-        if refused:
-            raise EplUnsupportedError(message, span=facts.select.span)
-    return facts
-
-
 def bind_streams(facts: SelectFacts) -> SelectFacts:
     """Bind event types, filters and data windows of the from clause."""
     assert facts.select.from_ is not None
@@ -325,7 +310,6 @@ SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
     check_looking_back,
     bind_join,
     check_tables,
-    refuse_what_cannot_run,
 )
 
 

@@ -13,7 +13,7 @@ def analyse_select_row(statement: Statement, select: Select, catalog: Catalog, n
     """Return the plan; every clause but select is refused."""
     rest = (
         select.insert_into, select.where, select.group_by, select.having, select.output, select.order_by, select.limit, select.delivery,
-        select.into_table, select.match_recognize, statement.context,
+        select.into_table, select.match_recognize,
     )
     if any(rest) or any(isinstance(i.expression, (Wildcard, StreamWildcard)) for i in select.items):
         raise EplUnsupportedError("A select without from clause has expressions only", span=select.span)
