@@ -12,6 +12,7 @@ from epl.errors import AlreadyDeclaredError, EplDeploymentError, EplError, EplRu
 from epl.event_types import EventType
 from epl.functions.registry import FunctionRegistry
 from epl.functions.user import import_python
+from epl.plan.contexts import Context
 from epl.plan.declared import Declared
 from epl.plan.queries import QueryPlan
 from epl.plan.statements import CreateTablePlan, CreateVariablePlan, ModulePlan, StatementPlan
@@ -30,6 +31,7 @@ from runtime.state.runtime_state import Counts
 from runtime.statements.queries.query import Query
 from runtime.statements.queries.rows import Stores
 from runtime.statements.statement import Listener, Statement, StatementHost
+from runtime.stores.by_partition import PartitionedTable, PartitionedVariable
 from runtime.stores.table import TableStore
 from runtime.stores.variables import VariableCell
 from windows.protocol import State
@@ -49,7 +51,8 @@ class Deployer:
     ) -> None:
         self.deployments: dict[str, Deployment] = {}
         self.counts = Counts()
-        self._tables: dict[Table, TableStore] = {}
+        self._tables: dict[Table, Any] = {}
+        """TableStore of each, or PartitionedTable."""
         self._host, self._core, self._settings = host, core, core.settings
         self._functions, self._types, self._variables, self._historical = functions, types, variables, historical
         self._catalog_of, self._undeploy = catalog_of, undeploy
@@ -158,7 +161,7 @@ class Deployer:
         try:
             for each in plan.statements:
                 if isinstance(each.body, CreateVariablePlan):
-                    self._create_cell(each.body, deployment_id, parameters[each.name])
+                    self._create_cell(each.body, each.context, deployment_id, parameters[each.name])
                     cells.append(each.body.name)
                 if isinstance(each.body, CreateTablePlan):
                     self._create_table(each.body.table, deployment_id, parameters[each.name])
@@ -174,24 +177,31 @@ class Deployer:
             raise
         return tuple(statements)
 
-    def _create_cell(self, plan: CreateVariablePlan, deployment_id: str, parameters: dict[str | int, Any]) -> None:
+    def _create_cell(
+        self, plan: CreateVariablePlan, context: Context | None, deployment_id: str, parameters: dict[str | int, Any]
+    ) -> None:
         initial = None
         if plan.initial is not None:
             initial = compile_expression(plan.initial, self.environment(parameters), 0)()
-        self._variables[plan.name] = VariableCell(Variable(plan.name, plan.type, plan.constant), initial, deployment_id)
+        cell = VariableCell if context is None else PartitionedVariable
+        self._variables[plan.name] = cell(Variable(plan.name, plan.type, plan.constant), initial, deployment_id)
 
     def _create_table(self, table: Table, deployment_id: str, parameters: dict[str | int, Any]) -> None:
         if table in self._tables:
             raise EplDeploymentError(
                 f"A precondition is not satisfied: A table by name '{table.name}' has already been created", hint="compile the module again"
             )
-        self._tables[table] = TableStore(table, self.environment(parameters), deployment_id)
+        environment = self.environment(parameters)
+        if table.context is None:
+            self._tables[table] = TableStore(table, environment, deployment_id)
+        else:
+            self._tables[table] = PartitionedTable(lambda: TableStore(table, environment, deployment_id))
 
     def stored_rows(self) -> dict[str, int]:
         """Return the number of rows of each named window and table, by name; of those of one name in several modules together."""
         counts: dict[str, int] = {}
-        windows = [(store.window.name, len(store.rows)) for store in self._core.stores.values()]
-        for name, rows in (*windows, *((table.name, len(store.by_key)) for table, store in self._tables.items())):
+        windows = [(store.window.name, store.stored()) for store in self._core.stores.values()]
+        for name, rows in (*windows, *((table.name, store.stored()) for table, store in self._tables.items())):
             counts[name] = counts.get(name, 0) + rows
         return counts
 

@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from epl.plan.contexts import Context
+from epl.plan.named_windows import CreateWindowPlan
 from runtime.context.tree import ContextTree
 from runtime.expressions import Environment
 from runtime.operators.operator_context import OperatorContext, StatementContext
+from runtime.operators.store_entry import windows_of
 from runtime.statements.running import NO_STATE, Running
 from windows.event import Event
 from windows.protocol import Damaged, State
@@ -37,7 +39,10 @@ class PreparedInContext:
         return self._instances.environment
 
     def instantiate(self, partition: int = 0, state: State = NO_STATE, properties: Mapping[str, Any] | None = None) -> Running:
-        tree: ContextTree = self._instances.context.core.contexts[self._context]
+        statement = self._instances.context
+        tree: ContextTree = statement.core.contexts[self._context]
+        if isinstance(statement.plan.body, CreateWindowPlan):
+            windows_of(OperatorContext(statement), statement.plan.body.window)  # other statements may ask for it before a partition begins
         running = RunningInContext(self._instances, tree)
         if state is not NO_STATE:
             running.restore(state)

@@ -90,7 +90,11 @@ def print_stream_events(printer: Printer, node: StreamEvents) -> str:
 
 @prints(VariableValue)
 def print_variable(printer: Printer, node: VariableValue) -> str:
-    return f"{printer.bind(printer.environment.variables[node.name], 'variable')}.value"
+    cell = printer.environment.variables[node.name]
+    if getattr(cell, "is_partitioned", False):
+        name = node.name
+        return f"{printer.bind_cell(lambda environment: environment.variables[name], 'variable')}.value"
+    return f"{printer.bind(cell, 'variable')}.value"
 
 
 @prints(ContextValue)
@@ -132,7 +136,10 @@ def print_aggregation_method(printer: Printer, node: AggregationMethodCall) -> s
 
 
 def _table(printer: Printer, node: TableValue | TableKeys) -> str:
-    return printer.bind(printer.environment.tables[node.table], "table")
+    table = node.table
+    if table.context is not None:
+        return printer.bind_cell(lambda environment: environment.tables[table], "table")
+    return printer.bind(printer.environment.tables[table], "table")
 
 
 @prints(TableValue)

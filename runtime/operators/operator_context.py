@@ -27,6 +27,7 @@ from runtime.expressions import Environment, compile_expression, compile_predica
 from runtime.operators.grouped_delivery import divider
 from runtime.operators.partition_filters import PartitionFilters
 from runtime.result_set import accumulators_of
+from runtime.stores.by_partition import OfPartition, has_partitions
 from windows.event import Event
 from windows.protocol import Accumulator, Evaluate, RandomAccess, Sink
 
@@ -39,7 +40,8 @@ class StatementContext:
     them."""
 
     __slots__ = (
-        "core", "environment", "filters", "follows", "has_place", "number", "output", "plan", "redelivers", "_has_cells", "_own_tests",
+        "core", "environment", "filters", "follows", "has_place", "number", "output", "plan", "redelivers", "_has_cells", "_has_stores",
+        "_own_tests",
     )
 
     def __init__(self, core: EventLoop, plan: StatementPlan, number: int, environment: Environment, output: Sink) -> None:
@@ -58,6 +60,8 @@ class StatementContext:
         """Whether the filter decides when the statement gets an event, since it shares rows with others."""
         self._has_cells = any(isinstance(node, (Previous, Prior, ContextValue, SubqueryValue)) or _is_partitioned(node, environment)
                               for node in _nodes(plan.body))
+        self._has_stores = plan.context is not None and has_partitions((*environment.variables.values(), *environment.tables.values()))
+        self._has_cells = self._has_cells or self._has_stores
         self.filters: PartitionFilters | None = None
         """What the partitions' entries have in common; None without a context."""
         self.redelivers = False
@@ -72,7 +76,14 @@ class StatementContext:
 
     def environment_of_instance(self, context: Mapping[str, Any] | None) -> Environment:
         """Return what the expressions of a new instance may touch: the statement's, where they read nothing that is the instance's own."""
-        return self.environment.of_instance(context) if self._has_cells else self.environment
+        if not self._has_cells:
+            return self.environment
+        environment = self.environment.of_instance(context)
+        if self._has_stores and context is not None:
+            number = context["id"]
+            environment.variables = OfPartition(environment.variables, number)
+            environment.tables = OfPartition(environment.tables, number)
+        return environment
 
     def has_own_test(self, specification: FilterSpecification) -> bool:
         """Return whether what the filter evaluates reads what each partition has of its own: then its filters are not shared."""

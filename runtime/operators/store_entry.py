@@ -4,11 +4,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from epl.plan.streams import StorePlan, StreamPlan, store_of
+from epl.plan.streams import NamedWindow, StorePlan, StreamPlan, store_of
 from runtime.operators.contained_events import ContainedStage, Containment
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.stream_entry import StreamEntry
+from runtime.stores.by_partition import PartitionedWindow
 from runtime.stores.named_window import NamedWindowStore
 from windows.chain import Chain, build_chain
 from windows.event import NO_EVENTS, Event
@@ -27,6 +28,7 @@ class StoreEntry:
         self.name = context.name
         self.order = context.order(number)
         self.store = store_in(context, source)
+        self._is_outside = source.window.context is not None and source.window.context is not context.plan.context
         self.passes = filter_of_store(source, context)
         self._drops = context.drops
         self._update = first.update
@@ -46,7 +48,9 @@ class StoreEntry:
         return self._drops and bool(new or old)
 
     def fill(self) -> None:
-        """Take the rows that are there."""
+        """Take the rows that are there; of a named window of another context none, as in Esper."""
+        if self._is_outside:
+            return
         rows = self.rows()
         if rows:
             self._update(rows, NO_EVENTS)
@@ -120,8 +124,29 @@ def fill(entry: object, context: OperatorContext) -> None:
 
 def store_in(context: OperatorContext, source: StorePlan) -> NamedWindowStore:
     """Return the rows of the named window, which an earlier statement has created."""
-    store: NamedWindowStore = context.core.stores[source.window.event_type]
-    return store
+    return store_of_window(context, source.window)
+
+
+def store_of_window(context: OperatorContext, window: NamedWindow) -> NamedWindowStore:
+    """Return the rows of the named window: of one of a context those of the same partition, for a statement of another context those of
+    all partitions."""
+    if window.context is None:
+        store: NamedWindowStore = context.core.stores[window.event_type]
+        return store
+    windows = windows_of(context, window)
+    if window.context is context.plan.context:
+        return windows.partitions[context.partition]
+    return windows  # type: ignore[return-value]  # has what consumers use
+
+
+def windows_of(context: OperatorContext, window: NamedWindow) -> PartitionedWindow:
+    """Return the rows of a named window of a context, by partition."""
+    stores = context.core.stores
+    windows = stores.get(window.event_type)
+    if windows is None:
+        windows = stores[window.event_type] = PartitionedWindow(window)
+    assert isinstance(windows, PartitionedWindow)
+    return windows
 
 
 def filter_of_store(source: StorePlan, context: OperatorContext) -> Callable[[Event], bool] | None:
@@ -140,4 +165,4 @@ def passing(rows: Iterable[Event], test: Callable[[Event], bool], failures: Fail
     return passed
 
 
-__all__ = ["StoreEntry", "contents_of", "fill", "store_in", "stream_entry"]
+__all__ = ["StoreEntry", "contents_of", "fill", "store_in", "store_of_window", "stream_entry", "windows_of"]

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from epl.plan.statements import CreateTablePlan
 from runtime.operators.operator_context import OperatorContext
+from runtime.stores.by_partition import PartitionedTable
 from runtime.stores.table import table_store
 from windows.event import Event
 from windows.protocol import State
@@ -16,6 +17,8 @@ class RunningCreateTable:
 
     def __init__(self, plan: CreateTablePlan, context: OperatorContext) -> None:
         self._store, self._core, self._number = table_store(plan.table, context.environment), context.core, context.statement.number
+        self._all = context.statement.environment.tables[plan.table]
+        self._partition = context.partition
 
     def _note(self) -> None:
         if self._core.changed_statements is not None:
@@ -25,7 +28,9 @@ class RunningCreateTable:
         self._store.changed = self._note
 
     def close(self) -> None:
-        """Leave the rows: the store goes with the deployment."""
+        """Leave the rows, which go with the deployment; those of a partition go now."""
+        if isinstance(self._all, PartitionedTable):
+            self._all.leave(self._partition)
 
     def iterate(self) -> Iterable[Event]:
         return [row.as_event() for _, row in self._store.in_order()]

@@ -8,7 +8,8 @@ from epl.plan.windows import unique_key
 from runtime.expressions import compile_predicate
 from runtime.expressions.compiled import compile_row
 from runtime.operators.operator_context import OperatorContext
-from runtime.operators.store_entry import stream_entry
+from runtime.operators.store_entry import store_of_window, stream_entry, windows_of
+from runtime.stores.by_partition import PartitionedWindow
 from runtime.stores.named_window import NamedWindowStore
 from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event, event_class
@@ -41,11 +42,15 @@ class RunningCreateWindow:
         self._entry = stream_entry(stream, context, Entering(self.store))
         if plan.fill is not None and not context.restoring:
             self.store.fill(self._first_rows(plan.fill))
-        self._stores[self._type] = self.store
+        window, number = plan.window, context.partition
+        if window.context is None:
+            self._stores[self._type] = self.store
+        else:
+            windows_of(context, window).enter(number, self.store)
 
     def _first_rows(self, plan: FillPlan) -> list[Event]:
         environment = self._context.environment
-        rows: Iterable[Event] = self._stores[plan.source.event_type]
+        rows: Iterable[Event] = store_of_window(self._context, plan.source)
         if plan.where is not None:
             rows = filter(compile_predicate(plan.where, environment, 1), rows)
         new = event_class(self._type)
@@ -68,8 +73,11 @@ class RunningCreateWindow:
         self._entry.close()
         self._chain.close()
         self._context.close()
-        if self._stores.get(self._type) is self.store:
+        held = self._stores.get(self._type)
+        if held is self.store:
             del self._stores[self._type]
+        elif isinstance(held, PartitionedWindow):
+            held.leave(self._context.partition, self.store)
 
     def iterate(self) -> Iterable[Event]:
         return self.store

@@ -134,6 +134,10 @@ class NamedWindowStore:
         chosen = dict.fromkeys(rows)
         return [row for row in self if row in chosen]
 
+    def stored(self) -> int:
+        """Return how many rows there are."""
+        return len(self.rows)
+
     def __iter__(self) -> Iterator[Event]:
         """The rows in the order of the data windows."""
         return iter(self._chain)

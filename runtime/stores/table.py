@@ -90,6 +90,10 @@ class TableStore:
         self.by_key[key] = row
         self._peak = max(self._peak, len(self.by_key))
 
+    def stored(self) -> int:
+        """Return how many rows there are."""
+        return len(self.by_key)
+
     def row_of(self, event: Event) -> TableRow:
         """Return a new row, which is not in the table yet, with the values of an event of the table's plain type."""
         row = self._new()

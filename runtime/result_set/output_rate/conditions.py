@@ -32,6 +32,8 @@ class TimeContext(Protocol):
 
     def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None: ...
 
+    def on_end(self, action: Callable[[], None]) -> None: ...
+
 
 class Condition:
     """When to emit. ``fire`` is called then; ``add`` reports the rows that came in."""
@@ -63,10 +65,10 @@ class Trigger:
     def __init__(self, plan: OutputPlan, context: TimeContext) -> None:
         assert plan.condition is not None
         environment = context.environment
-        self._condition = _over_counts(plan.condition, environment)
+        self._condition = over_counts(plan.condition, environment)
         self._assign: Assignments | None = None
         if plan.assignments:
-            self._assign = Assignments(plan.assignments, environment, lambda e: _over_counts(e, environment))
+            self._assign = Assignments(plan.assignments, environment, lambda e: over_counts(e, environment))
 
     def met(self, counts: Counts) -> bool:
         return self._condition(*counts.values()) is True
@@ -76,7 +78,7 @@ class Trigger:
             self._assign(*counts.values())
 
 
-def _over_counts(expression: TypedExpression, environment: Environment) -> Callable[..., Any]:
+def over_counts(expression: TypedExpression, environment: Environment) -> Callable[..., Any]:
     """f(*values of OUTPUT_NAMES) → the expression's value."""
     function = compile_scalar(expression, environment, 0, len(OUTPUT_NAMES))
     return lambda *values: function(True, (), *values)
@@ -168,4 +170,4 @@ class When(Condition):
             self._timer.set(self._scheduled)
 
 
-__all__ = ["Condition", "Counts", "TimeContext", "Trigger", "When"]
+__all__ = ["Condition", "Counts", "TimeContext", "Trigger", "When", "over_counts"]

@@ -28,7 +28,8 @@ class Deltas(BufferBase):
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
         output = inner.plan.output
-        self._is_after_only = output is None or (output.every is None and output.crontab is None and output.condition is None)
+        self._is_after_only = output is None or (
+            output.every is None and output.crontab is None and output.condition is None and output.terminated is None)
         self._deltas: list[tuple[list[Row], list[Row]]] = []
         self._kept: set[int] = set()
 

@@ -23,6 +23,7 @@ from runtime.result_set.output_rate.gathering import BufferBase, OutputBuffer
 from runtime.result_set.output_rate.group_rows import OneLevel
 from runtime.result_set.output_rate.groups import AllGroupEvents, AllGroups, LastOfGroupEvents, LastOfGroups
 from runtime.result_set.output_rate.rows import AllRows, Deltas, First, LastFullyAggregated, LastRow, Snapshot
+from runtime.result_set.output_rate.terminated import NoOther, WhenTerminated
 from runtime.result_set.rollup import Rollup
 from runtime.result_set.shapes import FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
 from windows.event import Event
@@ -218,8 +219,13 @@ class OutputStage(ResultSet):
         self.gathering: OutputBuffer = build_gathering(plan, inner, context)
         self.after = None if plan.after is None else After(plan, context)
         self.condition = self._make_condition(plan, context)
+        self._terminated: WhenTerminated | None = None
+        if plan.terminated is not None:
+            self.condition = self._terminated = WhenTerminated(plan.terminated, context, self.condition, self._flush)
 
     def _make_condition(self, plan: OutputPlan, context: TimeContext) -> Condition:
+        if plan.only_terminated:
+            return NoOther()
         if plan.crontab is not None:
             crontab = Crontab(plan.crontab, context.constant, context.environment.settings)
             return AtTimes(context, lambda due, now: crontab.next_after(now), self._flush)
@@ -281,6 +287,8 @@ class OutputStage(ResultSet):
 
     def _flush(self, force: bool) -> None:
         self.gathering.flush(force)
+        if self._terminated is not None:
+            self._terminated.emitted()
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         return self.inner.iterate(self.gathering.contents(contents))
