@@ -103,7 +103,7 @@ class LevelBase:
 
 
 class ItemEntry:
-    """One event type of a level by keys or hash numbers: each of its events belongs to one branch, which it begins where it is not there."""
+    """One event type of a level by keys or hash numbers: its events belong to one branch each, which they begin where it is not there."""
 
     def __init__(self, level: ByKey, item: KeyedItem | HashItem, key: Callable[[Event], Key]) -> None:
         self._level = level
@@ -295,9 +295,8 @@ class Lifetimes(LevelBase):
         return tuple(freeze(value) for value in values(self.tree.properties_of(self, own)))
 
     def end_of(self, branch: Branch) -> RunningCondition | None:
-        end = condition(self.plan.end, self.tree.context_of(branch), lambda occurrence: self.ended(branch, occurrence), depth=self.depth,
-                        number=branch.number)
-        return end
+        context = self.tree.context_of(branch)
+        return condition(self.plan.end, context, lambda occurrence: self.ended(branch, occurrence), depth=self.depth, number=branch.number)
 
     def ended(self, branch: Branch, occurrence: Occurrence) -> None:
         super().ended(branch, occurrence)

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from epl.plan.contexts import Context
 from epl.plan.named_windows import CreateWindowPlan
+from runtime.context.selectors import select
 from runtime.context.tree import ContextTree
 from runtime.expressions import Environment
 from runtime.operators.operator_context import OperatorContext, StatementContext
@@ -77,7 +78,7 @@ class RunningInContext:
         try:
             instance = self.instances[number] = self._prepared.instance(number, NO_STATE, properties)
             instance[0].start()
-        except Exception as error:  # noqa: BLE001 - law 6: the other statements of the partition are not harmed
+        except Exception as error:  # law 6: the other statements of the partition are not harmed
             if self._starting:
                 raise
             self.instances.pop(number, None)
@@ -113,6 +114,10 @@ class RunningInContext:
 
     def iterate(self) -> Iterable[Event]:
         return self.iterate_of(self.instances)
+
+    def select(self, selector: Any) -> list[Event]:
+        """Return the rows of the partitions that a PartitionSelector selects."""
+        return self.iterate_of(select(selector, self._tree.context, self._tree.partitions))
 
     def iterate_of(self, numbers: Iterable[int]) -> list[Event]:
         """Return the rows of these partitions."""

@@ -8,8 +8,8 @@ from typing import Any
 import attrs
 
 from epl.collation import collation_key
-from epl.plan.expressions import Aggregated, Constant, ContextValue, Logic, Previous, Prior, SubqueryValue, TypedExpression, VariableValue
 from epl.plan.contexts import LifetimeLevel
+from epl.plan.expressions import Aggregated, Constant, ContextValue, Logic, Previous, Prior, SubqueryValue, TypedExpression, VariableValue
 from epl.plan.filter_specifications import FilterSpecification
 from epl.plan.pattern import PatternPlan
 from epl.plan.statements import BodyPlan, CreateContextPlan, DeliveryPlan, StatementPlan

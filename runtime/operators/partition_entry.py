@@ -5,7 +5,6 @@ them, so that one look-up finds the partitions of an event.
 """
 from __future__ import annotations
 
-from epl.plan.filter_specifications import FilterSpecification
 from epl.plan.streams import StreamPlan, filter_of
 from runtime.event_loop.loop import EventLoop
 from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter

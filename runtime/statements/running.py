@@ -2,11 +2,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from runtime.expressions import Environment
 from windows.event import NO_EVENTS, Event
 from windows.protocol import State
+
+
+@runtime_checkable
+class OfPartitions(Protocol):
+    """What runs in partitions of a context: its rows can be selected."""
+
+    def select(self, selector: Any) -> Iterable[Event]: ...
+
 
 NO_STATE: State = object()
 """In place of a state: the instance starts without one."""
@@ -57,4 +65,4 @@ class Declaration:
             raise ValueError("a declaration has no state")
 
 
-__all__ = ["NO_STATE", "Declaration", "Prepared", "Running"]
+__all__ = ["NO_STATE", "Declaration", "OfPartitions", "Prepared", "Running"]

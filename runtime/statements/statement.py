@@ -20,7 +20,7 @@ from runtime.event_loop.delivery import Delivery
 from runtime.event_loop.loop import EventLoop
 from runtime.operators.grouped_delivery import Divide
 from runtime.statements.historical_select import RunningHistoricalSelect
-from runtime.statements.running import Declaration, Prepared, Running
+from runtime.statements.running import Declaration, OfPartitions, Prepared, Running
 from windows.event import Event
 
 if TYPE_CHECKING:
@@ -323,10 +323,16 @@ class Statement(Delivery):
         """The current rows: a snapshot taken at the call."""
         return iter(self.rows())
 
-    def rows(self) -> Rows:
-        """Return the current rows."""
+    def rows(self, partitions: object = None) -> Rows:
+        """Return the current rows; ``partitions``: those of the partitions of its context that a PartitionSelector selects. Raise
+        EplRuntimeError for a selector of another kind of context, or a statement without one."""
         with self._iterating():
-            return rows_of(self.running.iterate())
+            if partitions is None:
+                return rows_of(self.running.iterate())
+            if not isinstance(self.running, OfPartitions):
+                raise EplRuntimeError(
+                    f"Statement '{self.name}' is not associated to a context: a context partition selector selects nothing")
+            return rows_of(self.running.select(partitions))
 
     def _iterating(self) -> AbstractContextManager[object]:
         """What is held during an iteration: the runtime's lock, but not while rows are only looked up: others go on meanwhile."""
