@@ -13,6 +13,7 @@ from runtime.operators.operator_context import OperatorContext, StatementContext
 from runtime.operators.store_entry import windows_of
 from runtime.statements.running import NO_STATE, Running
 from windows.event import Event
+from windows.paging import Compared
 from windows.protocol import Damaged, State
 from windows.shape import ANYTHING, COUNT, takes
 
@@ -125,7 +126,7 @@ class RunningInContext:
         return [row for number in numbers if number in instances for row in instances[number][0].iterate()]
 
     def state(self) -> State:
-        return [[number, running.state()] for number, (running, _) in self.instances.items()]
+        return Compared("context partitions", ([number, running.state()] for number, (running, _) in self.instances.items()))
 
     @takes([(COUNT, ANYTHING)])
     def restore(self, state: State) -> None:
