@@ -156,15 +156,15 @@ class PreparedFilter:
     def matching(self, event: Event) -> list[ActiveFilter]:
         """Return the entries of this filter that match an event, as they are now."""
         test = self.test
-        found: Iterable[ActiveFilter] = self._table.find(event) or ()
-        return [entry for entry in found if entry.prepared is self and (test is None or test(event, *entry.values))]
+        entries: Iterable[ActiveFilter] = self._table.find(event) or ()
+        return [entry for entry in entries if entry.prepared is self and (test is None or test(event, *entry.values))]
 
     def matches(self, entry: ActiveFilter, event: Event) -> bool:
         """Return whether one entry matches an event."""
         if entry.target is None or not event.type.is_a(self.specification.event_type):
             return False
-        found = self._table.find(event)
-        return found is not None and entry in found and (self.test is None or self.test(event, *entry.values))
+        entries = self._table.find(event)
+        return entries is not None and entry in entries and (self.test is None or self.test(event, *entry.values))
 
     def _activate_list(self, values: Sequence[Any], target: Target) -> ActiveFilter:
         places: list[Any] = [place for place in self._place(values) if place is not NOWHERE]

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from epl.catalog import Variable
 from epl.errors import EplRuntimeError
@@ -113,12 +113,9 @@ class OfPartition(Mapping[Any, T], Generic[T]):
         self._number = number
 
     def __getitem__(self, key: Any) -> T:
-        found = self._all[key]
-        each: Any = found
-        if isinstance(found, (PartitionedTable, PartitionedVariable)):
-            each = found.of(self._number)
-        whole: T = each
-        return whole
+        shared: Any = self._all[key]
+        own = shared.of(self._number) if isinstance(shared, (PartitionedTable, PartitionedVariable)) else shared
+        return cast(T, own)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._all)
