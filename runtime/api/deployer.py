@@ -180,11 +180,15 @@ class Deployer:
     def _create_cell(
         self, plan: CreateVariablePlan, context: Context | None, deployment_id: str, parameters: dict[str | int, Any]
     ) -> None:
-        initial = None
-        if plan.initial is not None:
-            initial = compile_expression(plan.initial, self.environment(parameters), 0)()
-        cell = VariableCell if context is None else PartitionedVariable
-        self._variables[plan.name] = cell(Variable(plan.name, plan.type, plan.constant), initial, deployment_id)
+        def no_value() -> None:
+            return None
+
+        initial = no_value if plan.initial is None else compile_expression(plan.initial, self.environment(parameters), 0)
+        if context is None:
+            self._variables[plan.name] = VariableCell(Variable(plan.name, plan.type, plan.constant), initial(), deployment_id)
+        else:
+            variable = Variable(plan.name, plan.type, plan.constant, context=context.name)
+            self._variables[plan.name] = PartitionedVariable(variable, initial, deployment_id)
 
     def _create_table(self, table: Table, deployment_id: str, parameters: dict[str | int, Any]) -> None:
         if table in self._tables:

@@ -27,6 +27,7 @@ from runtime.historical.database import Database
 from runtime.historical.method_source import methods_of
 from runtime.historical.result_rows import MAX_ROWS
 from runtime.historical.static_table import StaticTable, static_table
+from runtime.stores.by_partition import PartitionedVariable
 from runtime.stores.variables import VariableCell
 from windows.registry import WINDOWS, by_name
 
@@ -281,34 +282,45 @@ class Registry:
             variable = Variable(name, resolve(value_type, name, Known(self._types, self._enum_types, self._classes)), constant, value)
             self._variables[name] = VariableCell(variable, value)
 
-    def get_variable(self, name: str) -> Any:
-        """Return the current value of a variable."""
+    def get_variable(self, name: str, partition: int | None = None) -> Any:
+        """Return the current value of a variable. ``partition``: the id of a context partition that has one of its own. Raise EplRuntimeError
+        for a variable that is not declared, or is of partitions and none is given, or the other way round."""
         with self.lock:
-            return self._variable(name).value
+            return self._variable(name, partition).value
 
-    def set_variable(self, name: str, value: Any) -> None:
-        """Assign a variable; constants refuse, values are checked against the declared type."""
+    def set_variable(self, name: str, value: Any, partition: int | None = None) -> None:
+        """Assign a variable; constants refuse, values are checked against the declared type. ``partition``: as of ``get_variable``."""
         with self.lock:
             self._check_open()
-            self._variable(name).assign(value)
+            self._variable(name, partition).assign(value)
             self._settle()
 
-    def set_variables(self, values: Mapping[str, Any]) -> None:
-        """Assign several variables: all or none."""
+    def set_variables(self, values: Mapping[str, Any], partition: int | None = None) -> None:
+        """Assign several variables: all or none. ``partition``: as of ``get_variable``, for all of them."""
         with self.lock:
             self._check_open()
-            cells = [(self._variable(n), v) for n, v in values.items()]
+            cells = [(self._variable(n, partition), v) for n, v in values.items()]
             for cell, value in cells:
                 cell.checked(value)
             for cell, value in cells:
                 cell.assign(value)
             self._settle()
 
-    def _variable(self, name: str) -> VariableCell:
-        try:
-            return self._variables[name]
-        except KeyError:
-            raise EplRuntimeError(f"Variable by name '{name}' has not been declared") from None
+    def _variable(self, name: str, partition: int | None = None) -> VariableCell:
+        cell = self._variables.get(name)
+        if cell is None:
+            raise EplRuntimeError(f"Variable by name '{name}' has not been declared")
+        if not isinstance(cell, PartitionedVariable):
+            if partition is not None:
+                raise EplRuntimeError(f"Variable by name '{name}' is a global variable and not context-partitioned")
+            return cell
+        if partition is None:
+            raise EplRuntimeError(
+                f"Variable by name '{name}' has been declared for context '{cell.variable.context}' and cannot be read without context "
+                "partition selector", hint="give the partition's id: partition=0")
+        if partition not in cell.partitions:
+            raise EplRuntimeError(f"The context '{cell.variable.context}' has no partition {partition}")
+        return cell.partitions[partition]
 
     def _settle(self) -> None:
         """Deliver what follows from another value of a variable."""

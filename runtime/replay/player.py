@@ -23,6 +23,7 @@ from runtime.api.runtime import Runtime
 from runtime.batch.refusals import NotInBatchTier
 from runtime.conversion.from_python import to_event
 from runtime.conversion.rows import Rows
+from runtime.replay.partition_selectors import partition_selector
 from runtime.replay.trace_schema import TraceTypes, add_variant_streams, settings_of, types_of
 from runtime.replay.trace_values import from_json, from_text, json_row, json_value
 from runtime.statements.statement import Statement
@@ -393,7 +394,7 @@ class TracePlayer:
     # ------------------------------------------------------------------ variables, iterators, queries
 
     def set_variable(self, step: Step, done: Done) -> None:
-        self.runtime.set_variables({v["name"]: v["value"] for v in step["values"]})
+        self.runtime.set_variables({v["name"]: v["value"] for v in step["values"]}, partition=step.get("agent_instance"))
 
     def get_variable(self, step: Step, done: Done) -> None:
         if "name" in step:
@@ -402,7 +403,8 @@ class TracePlayer:
             done["values"] = [{**v, "value": json_value(self.runtime.get_variable(v["name"]), None)} for v in step["values"]]
 
     def iterate(self, step: Step, done: Done) -> None:
-        done["rows"] = [json_row(row) for row in self._statement(step)]
+        selector = step.get("selector")
+        done["rows"] = [json_row(row) for row in self._statement(step).rows(None if selector is None else partition_selector(selector))]
 
     def faf(self, step: Step, done: Done) -> None:
         done["rows"] = [json_row(row) for row in self.runtime.query(step["epl"], _parameters(step.get("params", ())))]

@@ -77,19 +77,20 @@ class PartitionedTable:
 
 
 class PartitionedVariable(VariableCell):
-    """The cells of a variable by the number of the partition; its own value is the one that they begin with."""
+    """The cells of a variable by the number of the partition; ``initial()`` gives the value that one begins with."""
 
-    __slots__ = ("partitions",)
+    __slots__ = ("initial", "partitions")
     is_partitioned = True
 
-    def __init__(self, variable: Variable, value: Any, deployment: str | None = None) -> None:
-        super().__init__(variable, value, deployment)
+    def __init__(self, variable: Variable, initial: Callable[[], Any], deployment: str | None = None) -> None:
+        super().__init__(variable, initial(), deployment)
+        self.initial = initial
         self.partitions: dict[int, VariableCell] = {}
 
     def of(self, number: int) -> VariableCell:
         cell = self.partitions.get(number)
         if cell is None:
-            cell = self.partitions[number] = PartitionVariable(self.variable, self.value, self.deployment)
+            cell = self.partitions[number] = PartitionVariable(self.variable, self.initial(), self.deployment)
         return cell
 
     def leave(self, number: int) -> None:
