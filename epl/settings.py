@@ -118,6 +118,7 @@ class Settings:
     max_subexpressions: int | None = _limit()
     max_statement_subexpressions: int | None = _limit()
     max_subexpressions_prevent_start: bool = _switch(True)
+    max_partitions: int | None = _limit()
     math_context: tuple[int, str] | None = attrs.field(default=None, validator=_rounding)
     sort_using_collator: bool = _switch(False)
     self_subselect_preeval: bool = _switch(True)

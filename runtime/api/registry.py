@@ -283,8 +283,10 @@ class Registry:
             self._variables[name] = VariableCell(variable, value)
 
     def get_variable(self, name: str, partition: int | None = None) -> Any:
-        """Return the current value of a variable. ``partition``: the id of a context partition that has one of its own. Raise EplRuntimeError
-        for a variable that is not declared, or is of partitions and none is given, or the other way round."""
+        """Return the current value of a variable. ``partition``: the id of a context partition that has one of its own.
+
+        Raise EplRuntimeError for a variable that is not declared, or is of partitions and none is given, or the other way round.
+        """
         with self.lock:
             return self._variable(name, partition).value
 

@@ -15,6 +15,7 @@ from epl.plan.windows import WindowConfig
 from epl.reprs import brief
 from epl.settings import Settings
 from epl.syntax import Module
+from runtime.api.contexts import Contexts
 from runtime.api.deployer import Deployer
 from runtime.api.deployment import Deployment
 from runtime.api.error_reports import explained, reporting, without_engine_frames
@@ -371,6 +372,11 @@ class Runtime(Registry):
         """How many rows each named window and table holds, by name. Reading it costs the same however many there are."""
         with self.lock:
             return self._deployer.stored_rows()
+
+    @property
+    def contexts(self) -> Contexts:
+        """The contexts that are deployed, by name: their partitions and statements."""
+        return Contexts(self._core, self.lock, self._check_open)
 
     @property
     def subexpressions_in_progress(self) -> int:

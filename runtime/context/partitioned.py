@@ -58,7 +58,7 @@ class RunningInContext:
         self._prepared = prepared
         self._tree = tree
         self._core = prepared.context.core
-        self._name = prepared.context.plan.name
+        self.name = prepared.context.plan.name
         self.instances: dict[int, tuple[Running, OperatorContext]] = {}
         self._starting = False
         self._restored: set[int] = set()
@@ -83,7 +83,7 @@ class RunningInContext:
             if self._starting:
                 raise
             self.instances.pop(number, None)
-            self._core.on_error(error, self._name, None)
+            self._core.on_error(error, self.name, None)
 
     def end(self, number: int) -> None:
         """Let an instance emit what it emits at the end of its partition, and close it."""
@@ -100,7 +100,7 @@ class RunningInContext:
         try:
             action()
         except Exception as error:  # noqa: BLE001 - law 6
-            self._core.on_error(error, self._name, None)
+            self._core.on_error(error, self.name, None)
 
     def _note(self) -> None:
         if self._core.changed_statements is not None:

@@ -4,11 +4,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
+from epl.errors import EplRuntimeError
 from epl.plan.contexts import Context
 from epl.plan.expressions import TypedExpression
 from runtime.context.branches import Branch
+from runtime.context.changes import ContextChange, ContextListener
 from runtime.context.conditions import Occurrence
 from runtime.context.levels import LevelBase, level_of
+from runtime.context.selectors import partitions_of
 from runtime.event_loop.prepared_filters import ActiveFilter
 from runtime.operators.operator_context import OperatorContext, StatementContext
 from windows.event import Event
@@ -19,6 +22,8 @@ T = TypeVar("T")
 
 class InContext(Protocol):
     """A statement of the context."""
+
+    name: str
 
     def begin(self, number: int, properties: Mapping[str, Any]) -> None: ...
 
@@ -37,7 +42,8 @@ class ContextTree:
         self.core = statement.core
         self.base = OperatorContext(statement)
         self.partitions: dict[int, Branch] = {}
-        self._statements: dict[InContext, None] = {}
+        self.statements: dict[InContext, None] = {}
+        self.listeners: Sequence[ContextListener] = ()
         self._shared: dict[tuple[str, int], Any] = {}
         self._next_id = self._next_number = 0
         self._root: LevelBase | None = None
@@ -47,8 +53,11 @@ class ContextTree:
 
     def add(self, statement: InContext) -> None:
         """Let a statement have an instance for each partition from now on."""
-        first = not self._statements
-        self._statements[statement] = None
+        first = not self.statements
+        self.statements[statement] = None
+        self._tell("statement_added", statement=statement.name)
+        if first:
+            self._tell("activated")
         if self._root is not None:
             for number, branch in tuple(self.partitions.items()):
                 statement.begin(number, branch.properties)
@@ -66,11 +75,15 @@ class ContextTree:
 
     def remove(self, statement: InContext) -> None:
         """Forget a statement, which has ended its instances; after the last one all partitions end."""
-        self._statements.pop(statement, None)
-        if not self._statements and self._root is not None:
+        if statement not in self.statements:
+            return
+        del self.statements[statement]
+        self._tell("statement_removed", statement=statement.name)
+        if not self.statements and self._root is not None:
             root, self._root = self._root, None
             self._drop(root)
             self.partitions.clear()
+            self._tell("deactivated")
 
     def _drop(self, level: LevelBase) -> None:
         """End a level and all within it."""
@@ -92,7 +105,15 @@ class ContextTree:
         return {**around, **named, **{f"{prefix}{name}": value for name, value in own.items()}}
 
     def open(self, level: LevelBase, key: Any, own: Mapping[str, Any], occurrence: Occurrence) -> Branch | None:
-        """Begin a branch, and give its statements and levels the events that count for them."""
+        """Begin a branch, and give its statements and levels the events that count for them. None where there are as many partitions as
+        there may be: that is an error, and the handler is called."""
+        limit = self.core.settings.max_partitions
+        if limit is not None and len(self.partitions) >= limit:
+            event = occurrence.events[-1] if occurrence.events else None
+            self.core.on_error(EplRuntimeError(
+                f"Context '{self.context.name}' has reached its limit of {limit} partitions: none begins", hint="Settings(max_partitions=…)"
+            ), self.statement.plan.name, event)
+            return None
         self._note()
         branch = Branch(level, key, key if type(key) is int else self.next_number(), self.properties_of(level, own))
         level.branches[key] = branch
@@ -119,7 +140,8 @@ class ContextTree:
         number = branch.partition = branch.properties["id"] = self._next_id
         self._next_id += 1
         self.partitions[number] = branch
-        for statement in tuple(self._statements):
+        self._tell("partition_started", branch)
+        for statement in tuple(self.statements):
             statement.begin(number, branch.properties)
 
     def close(self, branch: Branch, ending: Mapping[str, Any]) -> None:
@@ -140,8 +162,9 @@ class ContextTree:
                 self.close(inner, {})
         number = branch.partition
         if number is not None and self.partitions.pop(number, None) is not None:
-            for statement in tuple(self._statements):
+            for statement in tuple(self.statements):
                 statement.end(number)
+            self._tell("partition_ended", branch)
 
     def is_gone(self, level: LevelBase) -> bool:
         """Return whether a level has ended, so that nothing begins in it any more."""
@@ -151,6 +174,20 @@ class ContextTree:
                 return True
             level = outer.level  # type: ignore[assignment]
         return level is not self._root
+
+    def _tell(self, kind: Any, branch: Branch | None = None, statement: str | None = None) -> None:
+        """Call the listeners of the context."""
+        if not self.listeners:
+            return
+        partition = None
+        if branch is not None and branch.partition is not None:
+            partition = next(partitions_of({branch.partition: branch}))
+        change = ContextChange(kind, self.context.name, statement, partition)
+        for listener in self.listeners:
+            try:
+                listener(change)
+            except Exception as error:  # noqa: BLE001 - law 6
+                self.core.on_listener_error(error, self.statement.plan.name, None)
 
     def _note(self) -> None:
         """Note that the state of the create context statement changes."""

@@ -1,0 +1,93 @@
+"""The contexts of a runtime as callers see them: partitions, statements, and who is told when they begin and end."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager
+
+from runtime.context.changes import ContextListener
+from runtime.context.selectors import AllPartitions, ContextPartition, PartitionSelector, partitions_of, select
+from runtime.context.tree import ContextTree
+from runtime.event_loop.loop import EventLoop
+
+
+class ContextAccess:
+    """One context, until it is undeployed.
+
+    Iterating gives its partitions, in the order in which they began; ``len`` their number.
+    """
+
+    def __init__(self, tree: ContextTree, lock: AbstractContextManager[object]) -> None:
+        self._tree = tree
+        self._lock = lock
+
+    @property
+    def name(self) -> str:
+        return self._tree.context.name
+
+    @property
+    def levels(self) -> int:
+        """How many levels it has: more than one where it is nested."""
+        return len(self._tree.context.levels)
+
+    @property
+    def statements(self) -> list[str]:
+        """The names of its statements, in the order in which they were deployed."""
+        with self._lock:
+            return [statement.name for statement in self._tree.statements]
+
+    def partitions(self, selector: PartitionSelector | None = None) -> list[ContextPartition]:
+        """Return the partitions that are there, or those that a selector selects. Raise EplRuntimeError for one of another kind of
+        context."""
+        with self._lock:
+            tree = self._tree
+            chosen = select(selector or AllPartitions(), tree.context, tree.partitions)
+            return list(partitions_of({number: tree.partitions[number] for number in chosen}))
+
+    def __iter__(self) -> Iterator[ContextPartition]:
+        return iter(self.partitions())
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._tree.partitions)
+
+    def add_listener(self, listener: ContextListener) -> ContextListener:
+        """Call ``listener(change)`` with each ContextChange from now on; return the listener (usable as a decorator)."""
+        with self._lock:
+            self._tree.listeners = (*self._tree.listeners, listener)
+        return listener
+
+    def remove_listener(self, listener: ContextListener) -> None:
+        """Call it no more. Raise ValueError where it is none."""
+        with self._lock:
+            listeners = list(self._tree.listeners)
+            listeners.remove(listener)
+            self._tree.listeners = tuple(listeners)
+
+    def __repr__(self) -> str:
+        return f"ContextAccess({self.name!r}, {len(self)} partitions)"
+
+
+class Contexts(Mapping[str, ContextAccess]):
+    """The contexts that are deployed, by name; of several with one name the one that was deployed last."""
+
+    def __init__(self, core: EventLoop, lock: AbstractContextManager[object], check_open: Callable[[], object]) -> None:
+        self._core = core
+        self._lock = lock
+        self._check_open = check_open
+
+    def _trees(self) -> dict[str, ContextTree]:
+        with self._lock:
+            self._check_open()
+            return {tree.context.name: tree for tree in self._core.contexts.values()}
+
+    def __getitem__(self, name: str) -> ContextAccess:
+        return ContextAccess(self._trees()[name], self._lock)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._trees())
+
+    def __len__(self) -> int:
+        return len(self._trees())
+
+
+__all__ = ["ContextAccess", "Contexts"]
