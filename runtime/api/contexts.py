@@ -1,4 +1,4 @@
-"""The contexts of a runtime as callers see them: partitions, statements, and who is told when they begin and end."""
+"""The contexts of a runtime as callers see them: partitions, statements, and listeners for when they begin and end."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
