@@ -114,7 +114,7 @@ class ItemEntry:
 
     def start(self) -> None:
         level = self._level
-        prepared = level.context.prepare(self._item.filter, level.depth)
+        prepared = level.context.prepare(self._item.filter, level.depth, foremost=True)  # the event that ends a partition begins none
         self._active = prepared.activate(level.context.values(prepared), self)
 
     def stop(self) -> None:

@@ -205,7 +205,7 @@ class ContextTree:
         for event in events:
             for entry in sorted([each for each in started if self._matches(each, event)], key=lambda each: each.order):
                 if self.core.changed_statements is not None:
-                    self.core.changed_statements.add(entry.order[1])
+                    self.core.changed_statements.add(entry.order[2])
                 try:
                     entry.receive(event)
                 except Exception as error:  # noqa: BLE001 - law 6

@@ -100,6 +100,11 @@ class StatementContext:
             self.filters.close()
 
 
+def is_looked_up(specification: FilterSpecification) -> bool:
+    """Return whether the filter index finds the entries of a filter by the event's values."""
+    return bool(specification.equal) or specification.listed is not None or specification.range is not None
+
+
 def _is_partitioned(node: TypedExpression, environment: Environment) -> bool:
     """Whether the node reads a variable or table of which each partition has one of its own."""
     if isinstance(node, VariableValue):
@@ -245,13 +250,19 @@ class OperatorContext:
         """Call it when the partition ends, as long as the operators still run."""
         self.at_end = (*self.at_end, action)
 
-    def prepare(self, specification: FilterSpecification, stream: int) -> PreparedFilter:
-        """Return the filter of a stream of which each partition has an entry."""
+    def prepare(self, specification: FilterSpecification, stream: int, *, foremost: bool = False) -> PreparedFilter:
+        """Return the filter of a stream of which each partition has an entry. ``foremost``: before all others.
+
+        Of the entries of an event those that are looked up come first, as in Esper: an event that ends a partition is seen by its statements
+        only where theirs are and that of the end is not.
+        """
         statement = self.statement
         assert statement.filters is not None
+        rank, _, number, _ = self.order(stream)
+        order = (rank, -1 if foremost else int(not is_looked_up(specification)), number, stream)
         if not statement.has_own_test(specification):
-            return statement.filters.prepared(specification, self.order(stream))
-        own = self.core.filters.prepare(specification, self.environment, self.name, self.order(stream), drop=self.drops)
+            return statement.filters.prepared(specification, order)
+        own = self.core.filters.prepare(specification, self.environment, self.name, order, drop=self.drops)
         self._own = (*self._own, own)
         return own
 

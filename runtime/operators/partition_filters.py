@@ -8,6 +8,7 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
 from runtime.event_loop.loop import EventLoop
 from runtime.event_loop.prepared_filters import PreparedFilter
+from runtime.event_loop.receiver_order import Places
 from runtime.expressions import Environment, compile_expression
 
 
@@ -33,9 +34,9 @@ class PartitionFilters:
         self._environment = environment.of_instance(self._current)  # type: ignore[arg-type]  # what is printed calls get alone
         self._name = name
         self._drop = drop
-        self._prepared: dict[tuple[int, tuple[int, int, int]], PreparedFilter] = {}
+        self._prepared: dict[tuple[int, Places], PreparedFilter] = {}
 
-    def prepared(self, specification: FilterSpecification, order: tuple[int, int, int]) -> PreparedFilter:
+    def prepared(self, specification: FilterSpecification, order: Places) -> PreparedFilter:
         """Return the filter of a stream, which has this order among the receivers of an event."""
         key = id(specification), order
         prepared = self._prepared.get(key)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from epl.plan.indexes import CreateIndexPlan
 from epl.plan.tables import Table
 from runtime.operators.operator_context import OperatorContext
+from runtime.operators.store_entry import store_of_window
 from runtime.stores.named_window import NamedWindowStore
 from runtime.stores.table import TableStore, table_store
 from windows.event import NO_EVENTS, Event
@@ -20,7 +21,7 @@ class RunningCreateIndex:
         self._index = plan.index
         declared = plan.index.store
         store: NamedWindowStore | TableStore = (
-            table_store(declared, context.environment) if isinstance(declared, Table) else context.core.stores[declared.event_type])
+            table_store(declared, context.environment) if isinstance(declared, Table) else store_of_window(context, declared))
         store.create_index(plan.index, context.environment)
         self._rows = store.rows
 

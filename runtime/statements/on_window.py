@@ -12,6 +12,7 @@ from runtime.expressions import compile_predicate
 from runtime.operators.changes import compile_changes
 from runtime.operators.insert_into import Inserter
 from runtime.operators.operator_context import OperatorContext
+from runtime.operators.store_entry import store_of_window
 from runtime.statements.on_event import OnEvent
 from runtime.stores.indexes import LentRows
 from runtime.stores.lookup import compile_lookup
@@ -27,7 +28,7 @@ class Matches:
     def __init__(self, plan: MatchPlan, context: OperatorContext) -> None:
         environment = context.environment
         self.store: NamedWindowStore | TableStore = (
-            table_store(plan.store, environment) if isinstance(plan.store, Table) else context.core.stores[plan.store.event_type])
+            table_store(plan.store, environment) if isinstance(plan.store, Table) else store_of_window(context, plan.store))
         self._rows = None if plan.lookup.index is None else LentRows(self.store.rows)
         self._look_up = None if self._rows is None else compile_lookup(plan.lookup, self._rows, environment, 2)
         tests = plan.lookup.conditions if self._look_up is None else ()
