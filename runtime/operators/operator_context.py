@@ -253,8 +253,8 @@ class OperatorContext:
     def prepare(self, specification: FilterSpecification, stream: int, *, foremost: bool = False) -> PreparedFilter:
         """Return the filter of a stream of which each partition has an entry. ``foremost``: before all others.
 
-        Of the entries of an event those that are looked up come first, as in Esper: an event that ends a partition is seen by its statements
-        only where theirs are and that of the end is not.
+        Of the entries of an event those that are looked up come first, as in Esper: an event that ends a partition is seen by its
+        statements only where theirs are and that of the end is not.
         """
         statement = self.statement
         assert statement.filters is not None
