@@ -9,6 +9,7 @@ import attrs
 from epl.event_types import EventType
 from epl.functions.registry import FunctionRegistry
 from epl.historical_sources import Database, Method
+from epl.plan.contexts import Context
 from epl.plan.declared import KINDS, Declared
 from epl.plan.lookups import NamedIndex
 from epl.plan.streams import NamedWindow
@@ -37,8 +38,8 @@ class Catalog:
 
     ``window_configs``: by name and by ``namespace:name``. ``aggregations``: by function name (epl.functions.aggregations). ``enums``: by
     the name that a column's type may have. ``methods``, ``databases``, ``static_tables``: what historical streams name; a table is the
-    type of its rows. ``indexes``: by window or table, and name. The event type of a named window is among ``event_types`` too. Contexts are
-    not supported yet.
+    type of its rows. ``indexes``: by window or table, and name. The event type of a named window is among ``event_types`` too.
+    ``statement_context``: the context of the statement that is analysed, None without one; ``for_query``: it is a fire-and-forget query.
     """
 
     event_types: Mapping[str, EventType]
@@ -49,7 +50,9 @@ class Catalog:
     named_windows: Mapping[str, NamedWindow] = attrs.field(factory=dict)
     tables: Mapping[str, Table] = attrs.field(factory=dict)
     indexes: Mapping[tuple[object, str], NamedIndex] = attrs.field(factory=dict)
-    contexts: Mapping[str, Any] = attrs.field(factory=dict)
+    contexts: Mapping[str, Context] = attrs.field(factory=dict)
+    statement_context: Context | None = None
+    for_query: bool = False
     aggregations: Mapping[str, Any] = attrs.field(factory=dict)
     enums: Mapping[str, EnumType] = attrs.field(factory=dict)
     methods: Mapping[str, Method] = attrs.field(factory=dict)

@@ -15,6 +15,8 @@ from epl.plan.crontab import CrontabPlan
 from epl.plan.expressions import TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
 from epl.plan.pattern import PatternPlan
+from epl.plan.streams import NamedWindow
+from epl.plan.tables import Table
 from epl.value_types import ValueType
 
 Path = tuple[str, ...]
@@ -169,6 +171,21 @@ class Context:
     def is_nested(self) -> bool:
         return len(self.levels) > 1
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What may follow ``context.``: the properties, of a nested context ``name``, ``id`` and the names of its levels."""
+        return tuple(dict.fromkeys(path[0] for path, _ in self.properties))
+
+
+def context_of(store: NamedWindow | Table) -> Context | None:
+    """Return the context of which each partition has such a named window or table."""
+    return store.context if isinstance(store.context, Context) else None
+
+
+def full_path(level: ContextLevel, name: str) -> Path:
+    """Return the path of a level's own property."""
+    return (*level.prefix, name)
+
 
 HASH = "#hash"
 """The hidden property of a hash partition: its number, which the filters of statements compare with HashItem.number."""
@@ -178,4 +195,5 @@ CATEGORY = "#category"
 __all__ = [
     "CATEGORY", "HASH", "AfterCondition", "CategoryLevel", "Context", "ContextCondition", "ContextLevel", "CrontabCondition",
     "FilterCondition", "HashItem", "HashLevel", "KeyedItem", "KeyedLevel", "LifetimeLevel", "NeverCondition", "Path", "PatternCondition",
+    "context_of", "full_path",
 ]

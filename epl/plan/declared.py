@@ -15,7 +15,7 @@ from epl.plan.tables import TableKeys, TableValue
 from epl.plan.walk import expressions_of, plans_of
 from epl.spans import Span
 
-Kind = Choice["event_type", "variable", "declaration", "named_window", "table", "index"]
+Kind = Choice["event_type", "variable", "declaration", "named_window", "table", "index", "context"]
 """The key in KINDS."""
 
 
@@ -54,9 +54,9 @@ class Declared:
         """What Esper calls it at the beginning of a sentence."""
         return self.noun[0].upper() + self.noun[1:]
 
-    def is_used_by(self, body: object, text: str) -> bool:
-        """Return whether a statement refers to it. ``body``: the statement's plan; ``text``: as written."""
-        return KINDS[self.kind].is_used(self, body, text)
+    def is_used_by(self, body: object, text: str, context: object | None = None) -> bool:
+        """Return whether a statement refers to it. ``body``: the statement's plan; ``text``: as written; ``context``: the statement's."""
+        return (context is not None and context is self.value) or KINDS[self.kind].is_used(self, body, text)
 
 
 @attrs.frozen(kw_only=True)
@@ -101,12 +101,18 @@ def _is_index_used(declared: Declared, body: object, text: str) -> bool:
     return any(part is declared.value for part in plans_of(body))
 
 
+def _is_used_by_context(declared: Declared, body: object, text: str) -> bool:
+    """A context is the statement's own (``Declared.is_used_by``) or none."""
+    return False
+
+
 KINDS: Mapping[Kind, DeclaredKind] = {
     "event_type": DeclaredKind(field="event_types", noun="event type", article="An", is_used=_is_type_used),
     "variable": DeclaredKind(field="variables", noun="variable", is_used=_is_variable_used),
     "named_window": DeclaredKind(field="named_windows", noun="named window", is_used=_is_window_used),
     "table": DeclaredKind(field="tables", noun="table", is_used=_is_table_used),
     "index": DeclaredKind(field="indexes", noun="index", article="An", is_used=_is_index_used),
+    "context": DeclaredKind(field="contexts", noun="context", is_used=_is_used_by_context),
     "declaration": DeclaredKind(field="declarations", noun="declared-expression", is_used=_is_call_written),
 }
 

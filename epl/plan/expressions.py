@@ -427,6 +427,18 @@ class Invoke(TypedExpression):
 
 
 @attrs.frozen(kw_only=True)
+class HashNumber(TypedExpression):
+    """The number of a hash partition of a context, from 0 to below ``granularity``: the absolute remainder of ``hash_code`` or
+    ``consistent_hash_crc32`` of the arguments, or of the number that a ``function`` of the application gives (the only argument); 0 of
+    null, but null where a null number alone is the argument of ``consistent_hash_crc32``.
+    """
+
+    function: Choice["hash_code", "consistent_hash_crc32", "number"]
+    arguments: tuple[TypedExpression, ...]
+    granularity: int
+
+
+@attrs.frozen(kw_only=True)
 class Previous(TypedExpression):
     """prev (``kind`` previous), prevtail, prevcount, prevwindow over a stream's data window; ``value`` is evaluated on the event found."""
 

@@ -6,6 +6,7 @@ import attrs
 from epl.event_types import EventType
 from epl.plan.assignments import PropertyAssignment
 from epl.plan.checks import check
+from epl.plan.contexts import Context
 from epl.plan.expressions import TypedExpression
 from epl.plan.joins import JoinPlan
 from epl.plan.lookups import LookupPlan
@@ -83,12 +84,14 @@ class DeleteQueryPlan(BodyPlan):
 @attrs.frozen(kw_only=True)
 class QueryPlan:
     """A query, ready to be run any number of times. ``parameters``: keys and types of its substitution parameters. ``indexed``: those of
-    its sub-queries in which null finds null alone, since an index answers that was created."""
+    its sub-queries in which null finds null alone, since an index answers that was created. ``context``: the one that it names, in each of
+    whose partitions it is run."""
 
     body: BodyPlan
     text: str
     parameters: tuple[tuple[str | int, ValueType], ...] = ()
     indexed: tuple[SubqueryPlan, ...] = ()
+    context: Context | None = None
 
     @property
     def changes(self) -> bool:

@@ -13,7 +13,7 @@ from epl.plan.checks import check
 from epl.plan.contained import ContainedPlan
 from epl.plan.expressions import TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
-from epl.plan.walk import plans_of
+from epl.plan.walk import REFERENCE, plans_of
 from epl.plan.windows import WindowConfig
 
 Refusal = Callable[[str], Exception]
@@ -88,7 +88,7 @@ class NamedWindow:
     name: str
     event_type: EventType
     shares_indexes: bool = False
-    context: object | None = None
+    context: object | None = attrs.field(default=None, metadata=REFERENCE)
 
 
 @attrs.frozen

@@ -7,6 +7,7 @@ from epl.event_types import EventType
 from epl.plan.checks import check
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import AggregationPlan
+from epl.plan.walk import REFERENCE
 from epl.value_types import ValueType
 
 
@@ -41,7 +42,7 @@ class Table:
     columns: tuple[TableColumn, ...]
     event_type: EventType
     plain_type: EventType
-    context: object | None = None
+    context: object | None = attrs.field(default=None, metadata=REFERENCE)
 
     @property
     def keys(self) -> tuple[TableColumn, ...]:

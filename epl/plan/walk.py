@@ -8,6 +8,9 @@ from epl.event_types import EventOf, EventType
 from epl.plan.expressions import TypedExpression
 from epl.value_types import ArrayType, CollectionType, MapType, ValueType
 
+REFERENCE = {"reference": True}
+"""Metadata of a field of a plan that says what it belongs to, which is no part of it."""
+
 
 def plans_of(value: Any) -> Iterator[Any]:
     """Yield every part of a plan, at any depth, down to event types and typed expressions (which are not entered)."""
@@ -17,7 +20,8 @@ def plans_of(value: Any) -> Iterator[Any]:
             yield from plans_of(item)
     elif not isinstance(value, (TypedExpression, EventType)) and hasattr(type(value), "__attrs_attrs__"):
         for field in type(value).__attrs_attrs__:
-            yield from plans_of(getattr(value, field.name))
+            if "reference" not in field.metadata:
+                yield from plans_of(getattr(value, field.name))
 
 
 def expressions_of(*plans: Any) -> Iterator[TypedExpression]:

@@ -19,7 +19,7 @@ from runtime.api.deployment import Deployment
 def first_use(declared: Declared, deployments: Iterable[Deployment]) -> Deployment | None:
     """Return the first of the deployments that refers to what is declared, or None."""
     for deployment in deployments:
-        if any(declared.is_used_by(statement.plan.body, statement.plan.text) for statement in deployment):
+        if any(declared.is_used_by(statement.plan.body, statement.plan.text, statement.plan.context) for statement in deployment):
             return deployment
     return None
 
@@ -65,6 +65,8 @@ def _meet(own: Declared, plan: ModulePlan, other: Declared, theirs: ModulePlan) 
 def _check_there(plan: ModulePlan, known: set[int], variables: Mapping[str, Any]) -> None:
     own = {d.name for d in plan.declared if d.kind == "variable"}
     for statement in plan.statements:
+        if statement.context is not None and id(statement.context) not in known:
+            raise _unsatisfied(f"Required dependency context '{statement.context.name}' cannot be found")
         read = list(types_read(statement.body))
         filled = [part.target for part in plans_of(statement.body) if isinstance(part, InsertPlan) and part.table is None]
         for used in (*read, *filled):

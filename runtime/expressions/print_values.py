@@ -6,6 +6,7 @@ from typing import Any
 
 from epl.errors import EplUnsupportedError
 from epl.event_types import EventOf
+from epl.functions.partition_hashes import partition_hash
 from epl.generated_code import field_name, literal, local_name
 from epl.java import MAX_TEXT
 from epl.plan.expressions import (
@@ -22,6 +23,7 @@ from epl.plan.expressions import (
     Element,
     Function,
     GroupingCall,
+    HashNumber,
     Invoke,
     IsInsertStream,
     Local,
@@ -301,6 +303,12 @@ def print_invoke(printer: Printer, node: Invoke) -> str:
         return call
     cell = printer.bind(FirstResult(), "first_result")
     return f"({cell}.value if {cell}.known else {cell}.keep({call}))"
+
+
+@prints(HashNumber)
+def print_hash_number(printer: Printer, node: HashNumber) -> str:
+    call = printer.bind(partition_hash(node.function, [each.type for each in node.arguments], node.granularity), "call")
+    return f"{call}({', '.join(map(printer.value, node.arguments))})"
 
 
 class FirstResult:

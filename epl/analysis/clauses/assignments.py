@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
+from epl.analysis.expressions.context_values import check_variable
 from epl.analysis.expressions.conversions import convert, type_name
 from epl.analysis.expressions.paths import is_integer
 from epl.analysis.expressions.scope import Scope, ScopeStream
@@ -175,6 +176,7 @@ def analyse_assignment(written: Assignment, number: int, scope: Scope) -> Variab
     variable = scope.catalog.variables.get(first.name)
     if variable is None:
         raise refuse(written, f"Variable by name '{first.name}' has not been created or configured")
+    check_variable(variable, scope.catalog, written.span)
     if variable.constant:
         raise refuse(written, f"Variable by name '{variable.name}' is declared constant and may not be set")
     target = VariableValue(name=variable.name, type=variable.type)

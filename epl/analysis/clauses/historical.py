@@ -9,6 +9,7 @@ from difflib import get_close_matches
 import attrs
 
 from epl.analysis.expressions.bind import bind_in_clause
+from epl.analysis.expressions.context_values import check_store
 from epl.analysis.expressions.conversions import type_name
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.filters.lookup import bind_filters
@@ -168,6 +169,7 @@ def _stored_table(
     stream: Stream, source: TypeFilter, catalog: Catalog, declarations: tuple[Declaration, ...]
 ) -> tuple[StreamPlan, ScopeStream]:
     table = catalog.tables[source.type_name]
+    check_store(table, catalog, source.span)
     if stream.views:
         raise EplValidationError("Views are not supported with tables", span=stream.views[0].span)
     if source.contained:

@@ -5,6 +5,7 @@ import attrs
 
 from epl.analysis.clauses.assignments import is_struct
 from epl.analysis.clauses.precedence import bind_precedence
+from epl.analysis.expressions.context_values import check_store
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventOf, EventType, Property
@@ -46,6 +47,7 @@ def plan_insert(
     """Do as ``_plan``, with the event-precedence. ``expressions``: the columns' own, where there are any."""
     table = catalog.tables.get(clause.target)
     if table is not None:
+        check_store(table, catalog, clause.span, same=True)
         return _plan_rows(clause, row_type, columns, table, own_event=own_event)
     _refuse_event_for_array(clause, columns, catalog.event_types.get(clause.target), expressions)
     plan = _nested_plan(clause, row_type, columns, catalog) or _plan(clause, row_type, columns, catalog, own_event=own_event)

@@ -8,6 +8,7 @@ import attrs
 
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.binding import StatementRefusal
+from epl.analysis.expressions.context_values import check_store
 from epl.analysis.expressions.conversions import type_name
 from epl.analysis.expressions.table_access import check_count, check_types
 from epl.catalog import Catalog
@@ -40,6 +41,7 @@ def table_of(select: Select, catalog: Catalog) -> Table | None:
     table = catalog.tables.get(select.into_table)
     if table is None:
         raise EplValidationError(f"Invalid into-table clause: Failed to find table by name '{select.into_table}'", span=select.span)
+    check_store(table, catalog, select.span)
     return table
 
 

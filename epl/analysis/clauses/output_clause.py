@@ -99,7 +99,7 @@ def _condition(
         return None
     try:
         bound = bind(condition, _with_counts(scope))
-    except EplUnsupportedError:
+    except (EplUnsupportedError, StatementRefusal):
         raise
     except EplValidationError as refusal:
         message = f"Failed to validate output limit expression '{expression_text(condition)}': {refusal.message}"
@@ -131,6 +131,8 @@ def _bound(expression: Expression, scope: Scope) -> TypedExpression:
         bound = bind(expression, scope)
     except EplUnsupportedError:
         raise
+    except StatementRefusal as refusal:
+        raise StatementRefusal(PREFIX + refusal.message, span=expression.span) from refusal
     except EplValidationError as refusal:
         name = getattr(getattr(expression, "links", [None])[0], "name", None)
         message = f"Variable named '{name}' has not been declared" if name is not None else refusal.message

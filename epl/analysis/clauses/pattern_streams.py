@@ -5,7 +5,9 @@ from collections.abc import Callable, Sequence
 
 from epl.analysis.clauses.contained import analyse_contained
 from epl.analysis.expressions.scope import ScopeStream
+from epl.analysis.filters.partitions import partition_conditions
 from epl.analysis.pattern.nodes import Atoms, analyse_nodes
+from epl.analysis.pattern.tags import Around
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
@@ -19,15 +21,20 @@ ANNOTATIONS = {"discardpartialsonmatch": "discard", "suppressoverlappingmatches"
 
 
 def analyse_pattern(
-    source: PatternSource, catalog: Catalog, declarations: tuple[Declaration, ...], type_of: Callable[[FilterAtom], EventType]
+    source: PatternSource, catalog: Catalog, declarations: tuple[Declaration, ...], type_of: Callable[[FilterAtom], EventType],
+    around: Around | None = None,
 ) -> PatternPlan:
-    """Return the plan. ``type_of``: the event type that an atom names."""
+    """Return the plan. ``type_of``: the event type that an atom names. ``around``: what is known before it, of a statement what its
+    context adds."""
     marks = _marks(source.annotations)
 
     def contained(items: Sequence[Contained], stream: ScopeStream) -> ContainedPlan:
         return analyse_contained(tuple(items), stream, catalog, declarations, f"{stream.event_type.name}_contained")
 
-    root, tags = analyse_nodes(source.pattern, catalog, declarations, Atoms(type_of, contained))
+    context = catalog.statement_context
+    if around is None:
+        around = Around() if context is None else Around(added=lambda event_type: partition_conditions(event_type, context.levels))
+    root, tags = analyse_nodes(source.pattern, catalog, declarations, Atoms(type_of, contained), around)
     row_type, row = tags.row("pattern")
     return PatternPlan(
         row_type=row_type, tags=tuple(tags.tags), row=row, root=root, suppress="suppress" in marks, discard="discard" in marks)

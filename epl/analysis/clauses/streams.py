@@ -62,7 +62,7 @@ def analyse_stream(
     check_windows(windows, stream)
     planned: SourcePlan
     if window is None:
-        planned = plan_filter(event_type, conditions, catalog.settings)
+        planned = plan_filter(event_type, conditions, catalog)
     else:
         planned = StorePlan(window, conditions)
         _check_consumer(windows, stream)
@@ -85,7 +85,7 @@ def _pattern_stream(
     stream: Stream, source: PatternSource, catalog: Catalog, declarations: tuple[Declaration, ...], hints: Mapping[str, str]
 ) -> tuple[StreamPlan, ScopeStream]:
     """Return the stream of a pattern's matches: its windows hold them as they hold events."""
-    plan = analyse_pattern(source, catalog, declarations, lambda atom: _type_named(atom.type_name, atom, catalog))
+    plan = analyse_pattern(source, catalog, declarations, lambda atom: type_named(atom.type_name, atom, catalog))
     windows, outer = analyse_windows(stream.views, plan.row_type, catalog, declarations)
     windows = tuple(window.with_hints(hints) for window in windows)
     check_windows(windows, stream)
@@ -111,10 +111,11 @@ def check_windows(windows: tuple[WindowConfig, ...], stream: Stream) -> None:
 
 def source_type(source: TypeFilter, catalog: Catalog) -> EventType:
     """Return the event type that a from clause names."""
-    return _type_named(source.type_name, source, catalog)
+    return type_named(source.type_name, source, catalog)
 
 
-def _type_named(name: str, node: Node, catalog: Catalog) -> EventType:
+def type_named(name: str, node: Node, catalog: Catalog) -> EventType:
+    """Return the event type of that name; refuse a table, and a name that there is not."""
     if name in catalog.tables:
         raise EplValidationError("Tables cannot be used in this context", span=node.span)
     event_type = catalog.event_types.get(name) or find_event_type(name, catalog.event_types)

@@ -13,6 +13,7 @@ from epl.analysis.clauses.streams import NO_DATA_WINDOW, analyse_stream
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind, bind_in_clause, column_name
 from epl.analysis.expressions.binding import StatementRefusal, SubqueryRefusal, SubqueryUse, bind_subquery
+from epl.analysis.expressions.context_values import subquery_mismatch
 from epl.analysis.expressions.conversions import boxed_name, comparison_type, convert, is_array, is_opaque, require_numeric
 from epl.analysis.expressions.operators import equatable
 from epl.analysis.expressions.properties import Read, missing, path_of, reads
@@ -43,8 +44,9 @@ from epl.plan.expressions import (
 from epl.plan.historical import stored_table_of
 from epl.plan.lookups import LookupPlan
 from epl.plan.result_set import AggregationPlan
-from epl.plan.streams import StorePlan, StreamPlan, filter_of, store_of
+from epl.plan.streams import NamedWindow, StorePlan, StreamPlan, filter_of, store_of
 from epl.plan.subqueries import SubqueryPlan, not_false, row_type, subqueries_in, value_type
+from epl.plan.tables import Table
 from epl.plan.windows import unique_key
 from epl.spans import Span
 from epl.syntax import Expression, GroupElement, Select, SelectItem, StreamWildcard, TypeFilter, Wildcard
@@ -111,6 +113,9 @@ class _Subquery:
             raise EplUnsupportedError(
                 f"A sub-query over the static table '{name}' is not supported", span=source.span, hint=f"join it: from …, {name} as d"
             )
+        table = self.scope.catalog.tables.get(source.source.type_name)
+        if table is not None:
+            self._check_context(table, source.span)
         try:
             stream, own = analyse_stream(source, self.scope.catalog, self.scope.declarations)
         except EplValidationError as error:
@@ -122,6 +127,11 @@ class _Subquery:
         if store_of(stream) is None and stored_table_of(stream) is None:
             filter_of(stream, lambda title: EplUnsupportedError(f"A sub-query over {title} is not supported", span=source.span))
         return stream, own
+
+    def _check_context(self, store: NamedWindow | Table, span: Span | None) -> None:
+        mismatch = subquery_mismatch(store, self.scope.catalog)
+        if mismatch is not None:
+            raise self._refused(EplValidationError(mismatch, span=span))
 
     # ------------------------------------------------------------------ the whole
 
@@ -165,6 +175,7 @@ class _Subquery:
         columns, having = self._over_groups(columns, having, group_by, aggregated)
         source = store_of(self.stream)
         if source is not None and self._shares(source, (*columns, where, having)):
+            self._check_context(source.window, self.node.span)
             self.stream = attrs.evolve(self.stream, source=attrs.evolve(source, shared=True))
         running = aggregated and not _is_correlated(where) and not _is_shared(self.stream)
         return SubqueryPlan(

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from epl.analysis.expressions import calls
 from epl.analysis.expressions.aggregation_methods import aggregation_of, bind_aggregation_method
 from epl.analysis.expressions.binding import StatementRefusal, bind, bind_node
+from epl.analysis.expressions.context_values import check_store, check_variable, context_value, unknown_property
 from epl.analysis.expressions.conversions import shown_type
 from epl.analysis.expressions.declared import bind_alias, bind_declared, find_alias, find_declaration
 from epl.analysis.expressions.dynamic_properties import check_dynamic
@@ -34,6 +35,7 @@ from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
 from epl.java_classes import has_method, is_java_class
 from epl.plan import expressions as typed
+from epl.plan.contexts import Context
 from epl.plan.expressions import TypedExpression
 from epl.plan.subqueries import as_rows, is_subquery_value
 from epl.syntax import expressions as syntax
@@ -107,8 +109,8 @@ def _bind_name(first: Name, node: Chain, scope: Scope) -> TypedExpression | None
     for name, value in scope.substitutions:
         if name == first.name:
             return follow(value, links[1:], scope, node)
-    if first.name == "context" and len(links) > 1 and scope.context_properties is not None:
-        return _context_value(node, scope)
+    if first.name.lower() == "context" and scope.catalog.statement_context is not None:
+        return _context_value(node, scope.catalog.statement_context, scope)
     alias = find_alias(first.name, scope)
     if alias is not None:
         return follow(bind_alias(alias, scope), links[1:], scope, node)
@@ -128,6 +130,7 @@ def _of_table(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
     access = bind_table(table, node, scope)
     if access is None:
         return None
+    check_store(table, scope.catalog, node.span)
     bound = follow(access[0], node.links[access[1]:], scope, node)
     refuse_unreadable(bound, node)
     return bound
@@ -248,19 +251,23 @@ def _variable(first: Name, node: Chain, scope: Scope) -> TypedExpression:
     if scope.unqualified and streams_with(first.name, scope):
         raise EplValidationError(f"The variable by name '{first.name}' is ambigous to a property of the same name", span=node.span)
     variable = scope.catalog.variables[first.name]
+    check_variable(variable, scope.catalog, node.span)
     value: TypedExpression = typed.VariableValue(type=variable.type.boxed, name=first.name)
     if variable.constant and isinstance(variable.value, (bool, int, float, str)):
         value = typed.Constant(type=variable.type.boxed, value=variable.value)
     return follow(value, node.links[1:], scope, node)
 
 
-def _context_value(node: Chain, scope: Scope) -> TypedExpression:
-    names = tuple(link.name for link in node.links[1:] if isinstance(link, Name))
-    known = dict(scope.context_properties or ())
-    if names[0] not in known:
-        raise EplValidationError(
-            f"Context property '{'.'.join(names)}' is not a known property, known properties are [{', '.join(known)}]", span=node.span)
-    return follow(typed.ContextValue(type=known[names[0]], path=names[:1]), node.links[2:], scope, node)
+def _context_value(node: Chain, context: Context, scope: Scope) -> TypedExpression:
+    value, rest = context_value(node, context)
+    try:
+        return follow(value, rest, scope, node)
+    except StatementRefusal:
+        raise
+    except EplValidationError as refusal:
+        if any(isinstance(link, Call) for link in rest):
+            raise
+        raise unknown_property(node, context) from refusal
 
 
 def class_member(node: Chain, scope: Scope) -> TypedExpression | None:
@@ -554,7 +561,7 @@ def _unknown_in(value: TypedExpression, event_type: EventType, name: str, node: 
         return EplValidationError(
             f"Failed to resolve property '{expression_text(node)}' to a stream or nested property in a "
             "stream", span=node.span)
-    if isinstance(value, (typed.StreamEvent, typed.StreamProperty, typed.PropertyOf)):
+    if isinstance(value, (typed.StreamEvent, typed.StreamProperty, typed.PropertyOf, typed.ContextValue)):
         return _unknown(node, scope)
     return calls.unknown_method(value, name, (), node)
 

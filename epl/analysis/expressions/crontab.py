@@ -16,14 +16,19 @@ from epl.syntax.expressions import Chain, CronPart, Name
 from epl.unparse import expression_text
 
 
-def analyse_crontab(parts: Sequence[Expression], scope: Scope, *, most: int = 7) -> CrontabPlan:
-    """Return the plan of 5 to ``most`` parts. Raise EplValidationError in Esper's words, without the clause in front."""
+def analyse_crontab(parts: Sequence[Expression], scope: Scope, *, most: int = 7, clause: str = "output limit") -> CrontabPlan:
+    """Return the plan of 5 to ``most`` parts. Raise EplValidationError in Esper's words; only a part's own refusal has the ``clause`` in
+    front."""
     if not 5 <= len(parts) <= most:
         raise EplValidationError(
             "Invalid schedule specification: Invalid number of crontab parameters, expecting between 5 and "
             f"{most} parameters, received {len(parts)}"
         )
-    return CrontabPlan(tuple(_field(part, scope) for part in parts))
+    try:
+        return CrontabPlan(tuple(_field(part, scope) for part in parts))
+    except _PartRefusal as refusal:
+        raise EplValidationError(
+            f"Failed to validate {clause} expression '{refusal.message}", span=refusal.span) from refusal
 
 
 def _field(part: Expression, scope: Scope) -> CronField:
@@ -51,10 +56,12 @@ def _bound(expression: Expression, scope: Scope) -> TypedExpression:
     except (EplUnsupportedError, StatementRefusal):
         raise
     except EplValidationError as refusal:
-        raise EplValidationError(
-            f"Failed to validate output limit expression '{expression_text(expression)}': {refusal.message}", span=expression.span
-        ) from refusal
+        raise _PartRefusal(f"{expression_text(expression)}': {refusal.message}", span=expression.span) from refusal
     return bound
+
+
+class _PartRefusal(EplValidationError):
+    """The refusal of a part, without what precedes the part's text."""
 
 
 __all__ = ["analyse_crontab"]

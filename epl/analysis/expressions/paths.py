@@ -20,6 +20,8 @@ SMALL_INTEGERS = ("byte", "short", "int")
 def stream_value(number: int, scope: Scope) -> TypedExpression:
     """Return a stream's event, or the list of a group variable's events."""
     stream = scope.streams[number]
+    if stream.value is not None:
+        return stream.value
     return typed.events_of(number, stream.event_type) if stream.group else typed.event_of(number, stream.event_type)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 import attrs
@@ -53,3 +53,14 @@ def _replaced_syntax_value(value: Any, replace: Callable[[Node], Node | None]) -
         items = tuple(_replaced_syntax_value(item, replace) for item in value)
         return value if all(a is b for a, b in zip(items, value)) else items
     return value
+
+
+def nodes_of(value: Any) -> Iterator[Node]:
+    """Yield a syntax tree's nodes, from the root down."""
+    if isinstance(value, Node):
+        yield value
+        for field in attrs.fields(type(value)):
+            yield from nodes_of(getattr(value, field.name))
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from nodes_of(item)

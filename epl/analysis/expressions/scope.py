@@ -22,7 +22,8 @@ class ScopeStream:
     ``has_window``: a data window is declared; the event type's name also names the stream, as in Esper.
     ``over_window``: it gives the rows of a named window as they are.
     ``visible``: names resolve in it (inside a declared expression only its parameters are). ``outer``: it is a stream of the statement
-    that a sub-query belongs to; its properties are named with the stream.
+    that a sub-query belongs to; its properties are named with the stream. ``value``: what the stream's event is in place of one of the
+    row, which it is no part of.
     """
 
     alias: str | None
@@ -33,6 +34,7 @@ class ScopeStream:
     over_window: bool = False
     visible: bool = True
     outer: bool = False
+    value: TypedExpression | None = None
 
 
 @attrs.frozen
@@ -62,11 +64,10 @@ class Scope:
     aggregation may occur; then a refusal says ``aggregation_refusal``. ``locals``: lambda parameters, and names that a window brings (those
     are in ``builtin_names`` too); of equal names the first one counts. ``next_local``: the number of the next one, which grows inwards
     also where the names outside are hidden, as within a declared expression. ``allow_previous``: prev / prior may occur.
-    ``substitutions``: what the parameters of a declared expression stand for. ``context_properties``: what ``context.x`` has, None without
-    a context. ``in_subquery``: of a sub-query, in which there is no other; ``in_filter``: of a stream's filter; ``prefers_first``: a name
-    that several streams have is the first one's; ``in_pattern``: of a pattern's atom or parameter; ``subquery_refusal``: the
-    words of the refusal where no sub-query may occur. ``expansions``: how many calls of declared expressions have been put in place, one
-    number that all scopes built from this one share.
+    ``substitutions``: what the parameters of a declared expression stand for. ``in_subquery``: of a sub-query, in which there is no other;
+    ``in_filter``: of a stream's filter; ``prefers_first``: a name that several streams have is the first one's; ``in_pattern``: of
+    a pattern's atom or parameter; ``subquery_refusal``: the words of the refusal where no sub-query may occur. ``expansions``: how many
+    calls of declared expressions have been put in place, one number that all scopes built from this one share.
     """
 
     catalog: Catalog
@@ -82,7 +83,6 @@ class Scope:
     declarations: tuple[Any, ...] = ()
     expanding: tuple[str, ...] = ()
     substitutions: tuple[tuple[str, TypedExpression], ...] = ()
-    context_properties: tuple[tuple[str, ValueType], ...] | None = None
     in_subquery: bool = False
     in_filter: bool = False
     prefers_first: bool = False

@@ -8,6 +8,8 @@ import attrs
 
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.scope import Scope
+from epl.analysis.filters.partitions import partitioned
+from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import (
@@ -55,13 +57,20 @@ def _conjuncts(typed: TypedExpression) -> list[TypedExpression]:
     return [typed]
 
 
-def plan_filter(event_type: EventType, conditions: Sequence[TypedExpression], settings: Settings) -> FilterPlan:
+def plan_filter(event_type: EventType, conditions: Sequence[TypedExpression], catalog: Catalog) -> FilterPlan:
     """Choose the condition to be looked up: the first equality with a constant or variable, else the first in-list of constants.
 
     Refuses a property that is compared to a constant of a wider type, as Esper's filter index does.
     """
     for condition in conditions:
         check_strict_coercion(condition)
+    plan = _planned(event_type, conditions, catalog.settings)
+    if catalog.statement_context is None:
+        return plan
+    return attrs.evolve(plan, partitioned=partitioned(event_type, conditions, catalog.statement_context.levels))
+
+
+def _planned(event_type: EventType, conditions: Sequence[TypedExpression], settings: Settings) -> FilterPlan:
     repeats: tuple[EqualConstants, ...] = ()
     if settings.filter_index_planning != "none":
         expressions = settings.filter_index_planning == "advanced"

@@ -19,6 +19,7 @@ from epl.plan.expressions import (
     CurrentTime,
     Equality,
     Function,
+    HashNumber,
     Invoke,
     IsInsertStream,
     Local,
@@ -213,7 +214,16 @@ def _ends_missing(ranged: tuple[RangeLookup, TypedExpression]) -> int:
 def _is_event_side(node: TypedExpression, kinds: tuple[str, ...]) -> bool:
     if isinstance(node, StreamProperty):
         return node.stream == 0 and _is_of(node, kinds)
+    if isinstance(node, HashNumber):
+        return all(_is_hashable(argument) for argument in node.arguments)
     return _reads_event(node) and all(isinstance(part, COMPUTED) and _is_of(part, NUMBERS) for part in node.walk())
+
+
+def _is_hashable(argument: TypedExpression) -> bool:
+    """Of what the hash raises for no value."""
+    if isinstance(argument, StreamProperty):
+        return True
+    return all(isinstance(part, COMPUTED) and _is_of(part, NUMBERS) for part in argument.walk())
 
 
 def _is_operand(one: TypedExpression, other: TypedExpression) -> bool:

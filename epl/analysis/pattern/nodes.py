@@ -11,7 +11,7 @@ from epl.analysis.filters.lookup import bind_filters, check_strict_coercion
 from epl.analysis.filters.specifications import filter_specification
 from epl.analysis.pattern.guards import analyse_guard
 from epl.analysis.pattern.observers import analyse_observer
-from epl.analysis.pattern.tags import Tags
+from epl.analysis.pattern.tags import Around, Tags
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
@@ -40,17 +40,18 @@ class Atoms:
 
 
 def analyse_nodes(
-    pattern: Pattern, catalog: Catalog, declarations: tuple[Declaration, ...], atoms: Atoms
+    pattern: Pattern, catalog: Catalog, declarations: tuple[Declaration, ...], atoms: Atoms, around: Around
 ) -> tuple[plan.PatternNode, Tags]:
     """Return the tree and its tags."""
-    tags = Tags(catalog, declarations)
-    return _Nodes(tags, atoms).node(pattern), tags
+    tags = Tags(catalog, declarations, around)
+    return _Nodes(tags, atoms, around.added).node(pattern), tags
 
 
 class _Nodes:
-    def __init__(self, tags: Tags, atoms: Atoms) -> None:
+    def __init__(self, tags: Tags, atoms: Atoms, added: Callable[[EventType], tuple[TypedExpression, ...]]) -> None:
         self._tags = tags
         self._atoms = atoms
+        self._added = added
 
     def node(self, pattern: Pattern) -> plan.PatternNode:
         if isinstance(pattern, syntax.FilterAtom):
@@ -86,8 +87,8 @@ class _Nodes:
         comes = event_type if contained is None else contained.output_type
         place = None if atom.tag is None else self._tags.declare(atom.tag, comes, atom.span, repeated=contained is not None)
         return plan.FilterNode(
-            filter=filter_specification(event_type, conditions), conditions=conditions, place=place, tag=atom.tag, contained=contained,
-            consume=_consume_level(atom.annotations))
+            filter=filter_specification(event_type, (*conditions, *self._added(event_type))), conditions=conditions, place=place,
+            tag=atom.tag, contained=contained, consume=_consume_level(atom.annotations))
 
     # ------------------------------------------------------------------ operators
 

@@ -1,12 +1,15 @@
 """Tags of a pattern: their places in a match, and how expressions of the pattern see them."""
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import attrs
 
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventOf, EventType, Property
+from epl.plan.expressions import TypedExpression
 from epl.plan.pattern import PatternTag
 from epl.spans import Span
 from epl.syntax import Declaration
@@ -17,16 +20,29 @@ NO_EVENT = EventType("", "row", {}, is_bus=False)
 NO_AGGREGATION = "Aggregation functions not allowed within filters"
 
 
+@attrs.frozen
+class Around:
+    """What is known before the pattern: ``known`` events by their names, ``assigned`` names that no tag may have, and what is ``added`` to
+    the conditions of an event type."""
+
+    known: tuple[ScopeStream, ...] = ()
+    assigned: tuple[str, ...] = ()
+    added: Callable[[EventType], tuple[TypedExpression, ...]] = lambda event_type: ()
+
+
 class Tags:
     """The tags that have been declared so far, in order: the place of one is its number."""
 
-    def __init__(self, catalog: Catalog, declarations: tuple[Declaration, ...]) -> None:
+    def __init__(self, catalog: Catalog, declarations: tuple[Declaration, ...], around: Around) -> None:
         self.tags: list[PatternTag] = []
         self._catalog = catalog
         self._declarations = declarations
+        self._around = around
 
     def declare(self, name: str, event_type: EventType, span: Span | None, *, repeated: bool = False) -> int:
         """Return the place of a tag; one that is there already keeps its own. ``repeated``: a filter matches several events at once."""
+        if name in self._around.assigned:
+            raise EplValidationError(f"Tag '{name}' for event '{event_type.name}' is already assigned", span=span)
         for place, tag in enumerate(self.tags):
             if tag.name == name:
                 if tag.event_type is not event_type:
@@ -48,7 +64,7 @@ class Tags:
 
     def filter_scope(self, own: ScopeStream) -> Scope:
         """Return what a filter sees: the event, and by their names the tags."""
-        streams = (own, *(attrs.evolve(stream, outer=True) for stream in self._streams()))
+        streams = (own, *(attrs.evolve(stream, outer=True) for stream in self._streams()), *self._around.known)
         return Scope(
             self._catalog, streams, clause="filter", declarations=self._declarations, allow_previous=False, in_filter=True, in_pattern=True,
             aggregation_refusal=NO_AGGREGATION)
@@ -59,8 +75,9 @@ class Tags:
         if only is not None:
             streams = [attrs.evolve(stream, visible=place in only) for place, stream in enumerate(streams)]
         return Scope(
-            self._catalog, (ScopeStream(None, NO_EVENT, visible=False), *streams), clause=clause, declarations=self._declarations,
-            allow_previous=False, aggregation_refusal=NO_AGGREGATION, prefers_first=True, in_pattern=True)
+            self._catalog, (ScopeStream(None, NO_EVENT, visible=False), *streams, *self._around.known), clause=clause,
+            declarations=self._declarations, allow_previous=False, aggregation_refusal=NO_AGGREGATION, prefers_first=True,
+            in_pattern=True)
 
     def _streams(self) -> list[ScopeStream]:
         return [ScopeStream(tag.name, tag.event_type, group=tag.repeated, optional=True) for tag in self.tags]
@@ -77,4 +94,4 @@ def _value_type(tag: PatternTag) -> ValueType:
     return ArrayType(event) if tag.repeated else event
 
 
-__all__ = ["NO_EVENT", "Tags"]
+__all__ = ["NO_EVENT", "Around", "Tags"]

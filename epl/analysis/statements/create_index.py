@@ -6,6 +6,7 @@ from collections.abc import Collection
 import attrs
 
 from epl.analysis.expressions.bind import bind_in_clause, column_name
+from epl.analysis.expressions.context_values import check_store
 from epl.analysis.expressions.conversions import type_name
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.expressions.spatial import coordinate_of
@@ -51,6 +52,7 @@ def analyse_create_index(statement: Statement, catalog: Catalog, name: str) -> C
     store = catalog.named_windows.get(body.target) or catalog.tables.get(body.target)
     if store is None:
         raise EplValidationError(f"A named window or table by name '{body.target}' does not exist", span=body.span)
+    check_store(store, catalog, body.span, same=True)
     if isinstance(store, Table) and not store.keys:
         raise EplValidationError("Tables without primary key column(s) do not allow creating an index", span=body.span)
     scope = Scope(

@@ -5,6 +5,7 @@ from epl.analysis.clauses.selection import analyse_selection
 from epl.analysis.clauses.streams import analyse_windows, check_windows
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.analysis.filters.partitions import for_rows, partitioned
 from epl.analysis.names.type_names import find_event_type
 from epl.analysis.statements.hints import hints_of
 from epl.analysis.statements.schemas import analyse_schema
@@ -34,10 +35,21 @@ def analyse_create_window(statement: Statement, catalog: Catalog, name: str) -> 
         raise EplValidationError(NO_WINDOW, span=body.span)
     if last is not event_type:
         raise EplUnsupportedError("Named windows with views that compute derived values are not supported", span=body.span)
-    stream = StreamPlan(FilterPlan(event_type), event_type, windows, body.retain)
-    window = NamedWindow(body.name, event_type, "enable_window_subquery_indexshare" in hints)
+    stream = StreamPlan(_rows_filter(body, event_type, catalog), event_type, windows, body.retain)
+    shares = "enable_window_subquery_indexshare" in hints
+    window = NamedWindow(body.name, event_type, shares, context=catalog.statement_context)
     fill = _fill(body, columns, statement, catalog)
     return CreateWindowPlan(output_type=event_type, window=window, stream=stream, fill=fill)
+
+
+def _rows_filter(body: CreateWindow, event_type: EventType, catalog: Catalog) -> FilterPlan:
+    """The filter of what is inserted: of a partition's window the rows with the keys that the type has by which they are declared."""
+    context = catalog.statement_context
+    if context is None:
+        return FilterPlan(event_type)
+    source = catalog.event_types.get(body.from_type or "")
+    levels = context.levels if source is None else for_rows(context, source, event_type).levels
+    return FilterPlan(event_type, partitioned=partitioned(event_type, (), levels))
 
 
 def _check_name(body: CreateWindow, catalog: Catalog) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 import attrs
 
 from epl.analysis.clauses import subqueries
+from epl.analysis.context.create_context import analyse_create_context
+from epl.analysis.context.statements import check_types, context_named
 from epl.analysis.statements.annotations import check_annotations
 from epl.analysis.statements.create_index import analyse_create_index
 from epl.analysis.statements.create_window import analyse_create_window
@@ -44,6 +46,7 @@ from epl.plan.subqueries import distinct_subqueries
 from epl.plan.walk import expressions_of, plans_of
 from epl.syntax import (
     Body,
+    CreateContext,
     CreateExpression,
     CreateIndex,
     CreateSchema,
@@ -122,9 +125,13 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
         raise EplUnsupportedError("Inlined classes are not supported", span=statement.span, hint="register a Python function instead")
     _refuse_scripts(statement)
     statement = number_parameters(statement)
+    context = context_named(statement, catalog)
+    catalog = attrs.evolve(catalog, statement_context=context)
     body, declared = analyse(number_subqueries(statement), catalog, name)
     body = attrs.evolve(body, subqueries=distinct_subqueries(body))
     _refuse_names_of_tables(declared, catalog)
+    if context is not None:
+        check_types(statement, body, context, catalog)
     check_type_sizes(body)
     _refuse_contexts(statement, body)
     priority = statement.annotation("priority")
@@ -138,6 +145,7 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
         drop=statement.annotation("drop") is not None,
         fingerprint=fingerprint(unparse(statement), body),
         parameters=tuple(parameter_types(n for e in expressions_of(body) for n in e.walk() if isinstance(n, Parameter)).items()),
+        context=context,
     )
     return plan, declared
 
@@ -168,7 +176,6 @@ def _refuse_scripts(statement: Statement) -> None:
 
 
 REFUSED: Mapping[str, str] = {
-    "CreateContext": "Create context",
     "CreateDataflow": "Create dataflow", "CreateClass": "Create inlined_class",
 }
 
@@ -229,6 +236,11 @@ def _create_variable(statement: Statement, catalog: Catalog, name: str) -> Analy
     _refuse_table(body.name, body, catalog, "has already been declared")
     plan, variable = analyse_create_variable(body, catalog, name)
     return plan, (Declared("variable", body.name, variable, _access(statement, catalog)),)
+
+
+def _create_context(statement: Statement, catalog: Catalog, name: str) -> Analysed:
+    context = analyse_create_context(statement, catalog)
+    return CreateContextPlan(None, context), (Declared("context", context.name, context, _access(statement, catalog)),)
 
 
 def _create_window(statement: Statement, catalog: Catalog, name: str) -> Analysed:
@@ -297,6 +309,7 @@ def _plain(analyse: Callable[[Statement, Catalog, str], BodyPlan]) -> Callable[[
 ANALYSES: Mapping[type[Body], Callable[[Statement, Catalog, str], Analysed]] = {
     Select: _select,
     CreateSchema: _create_schema,
+    CreateContext: _create_context,
     CreateIndex: _create_index,
     CreateVariable: _create_variable,
     CreateWindow: _create_window,

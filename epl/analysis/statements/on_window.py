@@ -15,11 +15,13 @@ from epl.analysis.lookups.planner import conjuncts, plan_lookup
 from epl.analysis.statements.hints import hints_of, preferred_indexes
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
+from epl.plan.contexts import context_of
 from epl.plan.expressions import TypedExpression
 from epl.plan.lookups import LookupPlan
 from epl.plan.on_statements import MatchPlan, OnDeletePlan, OnSelectPlan, OnUpdatePlan
 from epl.plan.streams import NamedWindow, StreamPlan
 from epl.plan.tables import Table
+from epl.spans import Span
 from epl.syntax import Expression, OnDelete, OnSelect, OnTrigger, OnUpdate, Statement, StreamWildcard, TypeFilter, Wildcard
 from epl.syntax.nodes import Body
 from epl.value_types import is_boolean, is_null
@@ -96,8 +98,21 @@ def window_target(name: str, alias: str | None, trigger: OnTrigger, statement: S
     store = catalog.named_windows.get(name) or catalog.tables.get(name)
     if store is None:
         raise EplValidationError(f"A named window or table '{name}' has not been declared", span=body.span)
+    _check_context(store, catalog, body.span)
     row = ScopeStream(alias, store.event_type, has_window=True)
     return WindowTarget(store, stream, (row, event))
+
+
+def _check_context(store: NamedWindow | Table, catalog: Catalog, span: Span | None) -> None:
+    """Refuse what another context, or none, has partitions of."""
+    own, declared = catalog.statement_context, context_of(store)
+    if own is declared:
+        return
+    title = f"Cannot create on-trigger expression: {'Table' if isinstance(store, Table) else 'Named window'} '{store.name}' was declared"
+    if declared is None:
+        raise EplValidationError(f"{title} without a context", span=span)
+    rest = "declare the same context name" if own is None else "use the same context instead"
+    raise EplValidationError(f"{title} with context '{declared.name}', please {rest}", span=span, hint=f"write context {declared.name}")
 
 
 def bind_match(where: Expression | None, target: WindowTarget, statement: Statement, catalog: Catalog) -> MatchPlan:

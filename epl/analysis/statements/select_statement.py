@@ -147,7 +147,7 @@ def _is_bare(streams: tuple[StreamPlan, ...]) -> bool:
 def _with_conditions(facts: SelectFacts, conditions: tuple[TypedExpression, ...]) -> StreamPlan:
     """The only stream, its filter tests these conditions too."""
     stream = only_stream(facts.streams)
-    planned = plan_filter(filter_of(stream).event_type, (*_filter_conditions(stream, facts), *conditions), facts.catalog.settings)
+    planned = plan_filter(filter_of(stream).event_type, (*_filter_conditions(stream, facts), *conditions), facts.catalog)
     return attrs.evolve(stream, source=planned)
 
 

@@ -62,7 +62,7 @@ def analyse_create_table(body: CreateTable, catalog: Catalog) -> CreateTablePlan
     properties = {c.name: Property(c.name, c.type, computed=c if c.aggregation is not None else None) for c in columns}
     event_type = EventType(body.name, "table", properties, is_bus=False)
     plain_type = EventType(body.name, "objectarray", {n: p for n, p in properties.items() if p.computed is None}, is_bus=False)
-    return CreateTablePlan(event_type, Table(body.name, tuple(columns), event_type, plain_type))
+    return CreateTablePlan(event_type, Table(body.name, tuple(columns), event_type, plain_type, context=catalog.statement_context))
 
 
 def _plain(name: str, written: Column, body: CreateTable, catalog: Catalog) -> TableColumn:

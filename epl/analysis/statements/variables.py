@@ -36,7 +36,8 @@ def analyse_create_variable(body: CreateVariable, catalog: Catalog, name: str) -
     value = initial.value if body.constant and isinstance(initial, Constant) else None
     output = EventType(f"{name}_out", "row", {body.name: Property(body.name, value_type)}, is_bus=False)
     plan = CreateVariablePlan(output, body.name, value_type, body.constant, initial)
-    return plan, Variable(body.name, value_type, body.constant, value)
+    context = catalog.statement_context
+    return plan, Variable(body.name, value_type, body.constant, value, context=None if context is None else context.name)
 
 
 def _type(body: CreateVariable, catalog: Catalog) -> ValueType:

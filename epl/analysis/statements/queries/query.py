@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import attrs
 
+from epl.analysis.context.statements import context_named
 from epl.analysis.statements.annotations import check_annotations
 from epl.analysis.statements.queries.changes import analyse_delete_query, analyse_insert_query, analyse_update_query
 from epl.analysis.statements.queries.parts import check_filters, check_subqueries, is_indexed
@@ -12,7 +13,7 @@ from epl.analysis.statements.substitution_parameters import number_parameters, p
 from epl.catalog import Catalog
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.plan.expressions import Parameter
-from epl.plan.queries import QueryPlan
+from epl.plan.queries import QueryPlan, SelectQueryPlan
 from epl.plan.statements import BodyPlan
 from epl.plan.subqueries import distinct_subqueries
 from epl.plan.walk import expressions_of
@@ -30,20 +31,25 @@ def analyse_query(statement: Statement, text: str, catalog: Catalog) -> QueryPla
 
 def _analyse(statement: Statement, text: str, catalog: Catalog) -> QueryPlan:
     check_annotations(statement, catalog)
-    if statement.context is not None:
-        if statement.context not in catalog.contexts:
-            raise EplValidationError(f"Context by name '{statement.context}' could not be found", span=statement.span)
-        raise EplUnsupportedError("Contexts are not supported yet", span=statement.span)
+    context = context_named(statement, catalog)
+    catalog = attrs.evolve(catalog, statement_context=context, for_query=True)
     if statement.classes:
         raise EplUnsupportedError("Inlined classes are not supported", span=statement.span, hint="register a Python function instead")
     statement = number_subqueries(number_parameters(statement))
     check_filters(statement)
     body = _body(statement, catalog)
+    if context is not None:
+        _check_joins(statement, body)
     body = attrs.evolve(body, subqueries=distinct_subqueries(body))
     check_subqueries(body.subqueries, statement.body.span)
     parameters = parameter_types(n for e in expressions_of(body) for n in e.walk() if isinstance(n, Parameter))
     indexed = tuple(each for each in body.subqueries if is_indexed(each, catalog))
-    return QueryPlan(body=body, text=text, parameters=tuple(parameters.items()), indexed=indexed)
+    return QueryPlan(body=body, text=text, parameters=tuple(parameters.items()), indexed=indexed, context=context)
+
+
+def _check_joins(statement: Statement, body: BodyPlan) -> None:
+    if isinstance(body, SelectQueryPlan) and len(body.streams) > 1:
+        raise EplValidationError("Joins in runtime queries for context partitions are not supported", span=statement.body.span)
 
 
 def _body(statement: Statement, catalog: Catalog) -> BodyPlan:

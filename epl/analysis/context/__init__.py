@@ -1,0 +1,1 @@
+"""Contexts: declarations, and what they ask of the statements that name them."""

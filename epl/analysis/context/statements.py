@@ -1,0 +1,65 @@
+"""What a context asks of the statements that name it."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from epl.analysis.filters.partitions import lists
+from epl.catalog import Catalog
+from epl.errors import EplValidationError
+from epl.event_types import EventType
+from epl.plan.contexts import CategoryLevel, Context
+from epl.plan.named_windows import CreateWindowPlan
+from epl.plan.statements import BodyPlan
+from epl.plan.streams import types_read
+from epl.spans import Span
+from epl.syntax import CreateWindow, Statement
+
+
+def context_named(statement: Statement, catalog: Catalog) -> Context | None:
+    """Return the context that a statement names; None where it names none."""
+    if statement.context is None:
+        return None
+    context = catalog.contexts.get(statement.context)
+    if context is None:
+        raise EplValidationError(f"Context by name '{statement.context}' could not be found", span=statement.body.span or statement.span)
+    return context
+
+
+def check_types(statement: Statement, body: BodyPlan, context: Context, catalog: Catalog) -> None:
+    """Refuse a statement none of whose event types the context lists."""
+    if isinstance(body, CreateWindowPlan):
+        assert isinstance(statement.body, CreateWindow)
+        _check_window(statement.body, body, context, catalog)
+        return
+    read = list(dict.fromkeys(types_read(body)))
+    _check(read, context, statement.body.span, exact=False)
+
+
+def _check_window(written: CreateWindow, body: CreateWindowPlan, context: Context, catalog: Catalog) -> None:
+    source = catalog.event_types.get(written.from_type or "")
+    if source is None and any(not isinstance(level, CategoryLevel) and lists(level) is not None for level in context.levels):
+        raise EplValidationError(
+            f"Segmented context '{context.name}' requires that named windows are associated to an existing event type and that the event "
+            "type is listed among the partitions defined by the create-context statement", span=written.span)
+    if source is not None:
+        _check([source], context, written.span, exact=True)
+
+
+def _check(read: Sequence[EventType], context: Context, span: Span | None, *, exact: bool) -> None:
+    """``exact``: an event of a sub-type is none of the type."""
+    for level in context.levels:
+        listed = lists(level)
+        if listed is None or not read:
+            continue
+        if any(one is other or (not exact and one.is_a(other)) for one in read for other in listed):
+            continue
+        if isinstance(level, CategoryLevel):
+            raise EplValidationError(
+                f"Category context '{context.name}' requires that any of the events types that are listed in the category context also "
+                "appear in any of the filter expressions of the statement", span=span)
+        raise EplValidationError(
+            f"Segmented context '{context.name}' requires that any of the event types that are listed in the segmented context also appear "
+            f"in any of the filter expressions of the statement, type '{read[0].name}' is not one of the types listed", span=span)
+
+
+__all__ = ["check_types", "context_named"]

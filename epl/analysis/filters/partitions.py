@@ -1,0 +1,107 @@
+"""The conditions that a context adds to the filters of its statements, so that an event finds the partitions that it is for."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import attrs
+
+from epl.analysis.expressions.rewriting import replaced
+from epl.analysis.filters.specifications import filter_specification
+from epl.event_types import EventType
+from epl.plan.contexts import CATEGORY, HASH, CategoryLevel, Context, ContextLevel, HashItem, HashLevel, KeyedItem, KeyedLevel, full_path
+from epl.plan.expressions import Conditional, Constant, ContextValue, Equality, StreamProperty, TypedExpression
+from epl.plan.filter_specifications import FilterSpecification
+from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, ArrayType, ValueType
+
+
+def partitioned(event_type: EventType, conditions: Sequence[TypedExpression], levels: Sequence[ContextLevel]) -> FilterSpecification:
+    """Return the filter of one partition: of its statement's conditions and of those that the levels add."""
+    return filter_specification(event_type, (*conditions, *partition_conditions(event_type, levels)))
+
+
+def partition_conditions(event_type: EventType, levels: Sequence[ContextLevel]) -> tuple[TypedExpression, ...]:
+    """Return the conditions on events of a type, which is stream 0; a type that a level does not list is in all of its partitions."""
+    return tuple(condition for level in levels for condition in _of_level(event_type, level))
+
+
+def _of_level(event_type: EventType, level: ContextLevel) -> Iterator[TypedExpression]:
+    if isinstance(level, KeyedLevel):
+        for item in level.items:
+            if event_type.is_a(item.event_type):
+                yield from item.conditions
+                yield from key_conditions(item, level)
+                return
+    elif isinstance(level, HashLevel):
+        for entry in level.items:
+            if event_type.is_a(entry.event_type):
+                yield from entry.conditions
+                yield _same(entry.number, ContextValue(type=INT, path=full_path(level, HASH)))
+                return
+    elif isinstance(level, CategoryLevel) and event_type.is_a(level.event_type):
+        yield from level.conditions
+        yield _category(level)
+
+
+def key_conditions(item: KeyedItem, level: KeyedLevel) -> Iterator[TypedExpression]:
+    """Yield the conditions under which an event has the keys of the partition."""
+    for number, (key, key_type) in enumerate(zip(item.keys, level.key_types), 1):
+        yield _same(key, ContextValue(type=key_type, path=full_path(level, f"key{number}")))
+
+
+def _same(value: TypedExpression, own: TypedExpression) -> TypedExpression:
+    return Equality(type=BOOLEAN, left=value, right=own, null_safe=True, arrays=isinstance(value.type, ArrayType))
+
+
+def _category(level: CategoryLevel) -> TypedExpression:
+    """The test of the partition's own label."""
+    place = ContextValue(type=INT, path=full_path(level, CATEGORY))
+    pairs = tuple(
+        (Equality(type=BOOLEAN, left=place, right=Constant(type=INT, value=number), null_safe=True), test)
+        for number, test in enumerate(level.tests))
+    return Conditional(type=BOXED_BOOLEAN, pairs=pairs)
+
+
+def lists(level: ContextLevel) -> tuple[EventType, ...] | None:
+    """Return the event types of which a statement under the level needs one; None where any will do."""
+    if isinstance(level, (KeyedLevel, HashLevel)):
+        return tuple(item.event_type for item in level.items)
+    return (level.event_type,) if isinstance(level, CategoryLevel) else None
+
+
+def for_rows(context: Context, source: EventType, rows: EventType) -> Context:
+    """Return the context with its items about the rows of a named window, which are declared as events of ``source``; a key that the rows
+    do not have is null."""
+    return attrs.evolve(context, levels=tuple(_level_for_rows(level, source, rows) for level in context.levels))
+
+
+def _level_for_rows(level: ContextLevel, source: EventType, rows: EventType) -> ContextLevel:
+    if isinstance(level, KeyedLevel):
+        keyed = [item for item in level.items if item.event_type is source]
+        return attrs.evolve(level, items=tuple(
+            attrs.evolve(item, event_type=rows, conditions=_read(item.conditions, rows), keys=_read(item.keys, rows)) for item in keyed))
+    if isinstance(level, HashLevel):
+        hashed: list[HashItem] = [item for item in level.items if item.event_type is source]
+        return attrs.evolve(level, items=tuple(
+            attrs.evolve(item, event_type=rows, conditions=_read(item.conditions, rows), number=_read((item.number,), rows)[0])
+            for item in hashed))
+    if isinstance(level, CategoryLevel):
+        return attrs.evolve(level, event_type=rows, conditions=_read(level.conditions, rows), tests=_read(level.tests, rows))
+    return level
+
+
+def _read(expressions: Sequence[TypedExpression], rows: EventType) -> tuple[TypedExpression, ...]:
+    """The expressions over rows, which may have fewer properties."""
+
+    def replace(node: TypedExpression) -> TypedExpression | None:
+        if isinstance(node, StreamProperty) and rows.property(node.name) is None:
+            return _null(node.type)
+        return None
+
+    return tuple(replaced(each, replace) for each in expressions)
+
+
+def _null(value_type: ValueType) -> TypedExpression:
+    return Constant(type=value_type.boxed, value=None)
+
+
+__all__ = ["for_rows", "key_conditions", "lists", "partition_conditions", "partitioned"]
