@@ -32,7 +32,6 @@ from epl.plan.declared import Declared
 from epl.plan.expressions import Parameter
 from epl.plan.fingerprints import fingerprint
 from epl.plan.on_statements import OnSelectPlan
-from epl.plan.result_set import TerminatedOutput
 from epl.plan.statements import (
     BodyPlan,
     CreateContextPlan,
@@ -43,7 +42,7 @@ from epl.plan.statements import (
     StatementPlan,
 )
 from epl.plan.subqueries import distinct_subqueries
-from epl.plan.walk import expressions_of, plans_of
+from epl.plan.walk import expressions_of
 from epl.syntax import (
     Body,
     CreateContext,
@@ -133,7 +132,6 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
     if context is not None:
         check_types(statement, body, context, catalog)
     check_type_sizes(body)
-    _refuse_contexts(statement, body)
     priority = statement.annotation("priority")
     value = priority.get() if priority else 0
     plan = StatementPlan(
@@ -148,14 +146,6 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
         context=context,
     )
     return plan, declared
-
-
-def _refuse_contexts(statement: Statement, body: BodyPlan) -> None:
-    """Refuse what only partitions of a context can run, once everything else is found right."""
-    if statement.context is not None or isinstance(body, CreateContextPlan):
-        raise EplUnsupportedError("Contexts are not supported yet", span=statement.body.span)
-    if any(isinstance(part, TerminatedOutput) for part in plans_of(body)):
-        raise EplUnsupportedError("'output when terminated' is not supported yet", span=statement.body.span)
 
 
 def _refuse_names_of_tables(declared: tuple[Declared, ...], catalog: Catalog) -> None:
