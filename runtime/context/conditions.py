@@ -42,6 +42,9 @@ class RunningCondition(Protocol):
 
     due: int | None
 
+    def next_time(self) -> int | None:
+        """Return the time at which it would come true if it began now; None for what is no time."""
+
     def start(self) -> None: ...
 
     def stop(self) -> None: ...
@@ -55,6 +58,9 @@ class Never:
     """Does not come true."""
 
     due: int | None = None
+
+    def next_time(self) -> int | None:
+        return None
 
     def start(self) -> None:
         """Do nothing."""
@@ -74,6 +80,9 @@ class OnFilter:
     """Comes true with each event that passes the filter, as long as it runs."""
 
     due: int | None = None
+
+    def next_time(self) -> int | None:
+        return None
 
     def __init__(self, plan: FilterCondition, context: OperatorContext, occurred: Occurred, depth: int) -> None:
         self._plan = plan
@@ -107,6 +116,9 @@ class OnPattern:
     """Comes true with each match. ``inclusive``: whether the events of the match count for the statements of what begins."""
 
     due: int | None = None
+
+    def next_time(self) -> int | None:
+        return None
 
     def __init__(self, plan: PatternCondition, context: OperatorContext, occurred: Occurred, *, inclusive: bool) -> None:
         self._plan = plan
@@ -158,9 +170,12 @@ class AtTime:
         self.due: int | None = None
         self._timer = ScheduledTimer(context.core.schedule, (context.statement.number, number, 0), context.name, self._run)
 
+    def next_time(self) -> int | None:
+        return self._following(self._now())
+
     def start(self) -> None:
         if self.due is None:
-            self.due = self._following(self._now())
+            self.due = self.next_time()
         if self.due is not None:
             self._timer.set(self.due)
 

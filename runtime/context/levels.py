@@ -114,7 +114,7 @@ class ItemEntry:
 
     def start(self) -> None:
         level = self._level
-        prepared = level.context.prepare(self._item.filter, level.depth, foremost=True)  # the event that ends a partition begins none
+        prepared = level.context.prepare(self._item.filter, level.depth)
         self._active = prepared.activate(level.context.values(prepared), self)
 
     def stop(self) -> None:
@@ -124,6 +124,8 @@ class ItemEntry:
 
     def receive(self, event: Event) -> None:
         level = self._level
+        if event is level.ended_by:
+            return
         key = self._key(event)
         if key not in level.branches:
             own = level.own(key)
@@ -133,9 +135,15 @@ class ItemEntry:
 
 
 class ByKey(LevelBase):
-    """Branches that events begin, found by a key of the event. ``keeps_start``: whether the event that begins one is a property."""
+    """Branches that events begin, found by a key of the event. ``keeps_start``: whether the event that begins one is a property;
+    ``ended_by``: the last event that has ended one, which begins none."""
 
     keeps_start = False
+    ended_by: Event | None = None
+
+    def ended(self, branch: Branch, occurrence: Occurrence) -> None:
+        self.ended_by = occurrence.event
+        super().ended(branch, occurrence)
 
     def entries(self) -> Sequence[ItemEntry]:
         raise NotImplementedError
@@ -167,7 +175,7 @@ class Keyed(ByKey):
     def __init__(self, level: plan.KeyedLevel, tree: Any, depth: int, outer: Branch | None) -> None:
         super().__init__(tree, depth, outer)
         self.plan: plan.KeyedLevel = level
-        self.keeps_start = bool(level.initiated_by)
+        self.keeps_start = bool(level.initiated_by) or level.terminated_by is not None
         self._names = [f"key{n}" for n in range(1, len(level.key_types) + 1)]
 
     def entries(self) -> Sequence[ItemEntry]:
@@ -254,8 +262,8 @@ class Lifetimes(LevelBase):
         if self.plan.start is not None:
             self._beginning = self._new_beginning()
             self._beginning.start()
-        if self.plan.now:
-            self._open(Occurrence())
+        if self.plan.now or self._is_on():
+            self._begun(Occurrence())
 
     def resume(self) -> None:
         if self._beginning is not None:
@@ -270,6 +278,18 @@ class Lifetimes(LevelBase):
         if self._beginning is not None:
             self._beginning.stop()
             self._beginning = None
+
+    def _is_on(self) -> bool:
+        """Whether a time of day has begun already: the end comes before the next start, or the start is now."""
+        start, end = self.plan.start, self.plan.end
+        if self.plan.overlapping or self._beginning is None or self._beginning.due is None:
+            return False
+        if isinstance(start, plan.AfterCondition):
+            return self._beginning.due <= self.context.now()
+        if not isinstance(start, plan.CrontabCondition) or not isinstance(end, plan.CrontabCondition):
+            return False
+        next_end = condition(end, self.context, self._begun, depth=self.depth, number=0).next_time()
+        return next_end is not None and next_end < self._beginning.due
 
     def _begun(self, occurrence: Occurrence) -> None:
         if not self.plan.overlapping:

@@ -203,7 +203,12 @@ class ContextTree:
     def deliver(self, started: Sequence[ActiveFilter], events: Sequence[Event]) -> None:
         """Give events that are under way, or have been, to those of the entries that match them."""
         for event in events:
+            ranks: set[int] = set()  # of entries that let an event go no further
             for entry in sorted([each for each in started if self._matches(each, event)], key=lambda each: each.order):
+                if ranks and entry.order[0] not in ranks:
+                    break
+                if entry.drop:
+                    ranks.add(entry.order[0])
                 if self.core.changed_statements is not None:
                     self.core.changed_statements.add(entry.order[2])
                 try:

@@ -153,13 +153,16 @@ class FilterIndex:
         return PreparedFilter(specification, environment, name, order, drop=drop, table=used, close=close, started=self._started)
 
     def started_by(self, action: Callable[[], object]) -> list[ActiveFilter]:
-        """Do it; return the entries of prepared filters that it has started, in order."""
+        """Do it; return the entries of prepared filters that it has started, in order. Where it is a part of another such action they
+        count as started by that one too."""
         outer, self._started.entries = self._started.entries, []
         try:
             action()
         finally:
-            entries, self._started.entries = self._started.entries, outer
-        return entries or []
+            entries, self._started.entries = self._started.entries or [], outer
+        if outer is not None:
+            outer += entries
+        return entries
 
     def _index(self, event_type: EventType) -> TypeIndex:
         index = self._by_type.get(event_type)

@@ -250,8 +250,8 @@ class OperatorContext:
         """Call it when the partition ends, as long as the operators still run."""
         self.at_end = (*self.at_end, action)
 
-    def prepare(self, specification: FilterSpecification, stream: int, *, foremost: bool = False) -> PreparedFilter:
-        """Return the filter of a stream of which each partition has an entry. ``foremost``: before all others.
+    def prepare(self, specification: FilterSpecification, stream: int) -> PreparedFilter:
+        """Return the filter of a stream of which each partition has an entry.
 
         Of the entries of an event those that are looked up come first, as in Esper: an event that ends a partition is seen by its
         statements only where theirs are and that of the end is not.
@@ -259,7 +259,7 @@ class OperatorContext:
         statement = self.statement
         assert statement.filters is not None
         rank, _, number, _ = self.order(stream)
-        order = (rank, -1 if foremost else int(not is_looked_up(specification)), number, stream)
+        order = (rank, int(not is_looked_up(specification)), number, stream)
         if not statement.has_own_test(specification):
             return statement.filters.prepared(specification, order)
         own = self.core.filters.prepare(specification, self.environment, self.name, order, drop=self.drops)

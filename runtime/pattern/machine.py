@@ -250,7 +250,7 @@ class PatternMachine(Parent, Delivery):
             self._resuming.clear()
             return
         self._root = root = self._operator.instance(self, self._no_match)
-        self._starting = True
+        self._starting = self._context.plan.context is None
         try:
             self.start(root)
         finally:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -17,6 +17,7 @@ from epl.analysis.expressions.binding import StatementRefusal, bind
 from epl.analysis.expressions.properties import Read, missing, path_of, reads
 from epl.analysis.expressions.rewriting import replaced, replaced_syntax
 from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.analysis.filters.partitions import own_keys
 from epl.catalog import Catalog
 from epl.errors import EplError, EplUnsupportedError
 from epl.plan.expressions import (
@@ -74,6 +75,9 @@ def analyse(
         _check_having(having, grouping, select, plain)
         refuse_previous(having, select.having)
     each_group = output is not None and output.selector in ("first", "last")
+    context = catalog.statement_context
+    if collector.plans and len(streams) == 1 and context is not None:
+        selection, having, order_by = _with_own_keys(own_keys(streams[0].event_type, context), selection, having, order_by)
     shape = decide_shape(selection, grouping, having, order_by, tuple(collector.plans), each_group)
     if shape == "fully aggregated":
         order_by = _of_no_row(order_by)
@@ -102,6 +106,25 @@ def analyse(
         iterable_unbound=iterable_unbound or catalog.settings.iterable_unbound,
         output=output,
         into=into,
+    )
+
+
+def _with_own_keys(
+    keys: Mapping[str, TypedExpression], selection: Selection, having: TypedExpression | None, order_by: tuple[OrderKey, ...]
+) -> tuple[Selection, TypedExpression | None, tuple[OrderKey, ...]]:
+    """The clauses with the partition's key in place of the property that it is cut by: it is the same for all events, and there without
+    one, so that it counts as grouped, as in Esper."""
+
+    def replace(node: TypedExpression) -> TypedExpression | None:
+        if isinstance(node, (Aggregated, Previous, Prior, SubqueryValue)):
+            return node
+        return keys.get(node.name) if isinstance(node, StreamProperty) and node.stream == 0 else None
+
+    return (
+        attrs.evolve(selection, columns=tuple(replaced(each, replace) for each in selection.columns),
+                     expressions=tuple(replaced(each, replace) for each in selection.expressions)),
+        None if having is None else replaced(having, replace),
+        tuple(attrs.evolve(key, expression=replaced(key.expression, replace)) for key in order_by),
     )
 
 

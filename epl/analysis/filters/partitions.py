@@ -61,6 +61,18 @@ def _category(level: CategoryLevel) -> TypedExpression:
     return Conditional(type=BOXED_BOOLEAN, pairs=pairs)
 
 
+def own_keys(event_type: EventType, context: Context) -> dict[str, ContextValue]:
+    """Return the properties of an event type by whose values the context cuts: in a partition each has one value."""
+    keys: dict[str, ContextValue] = {}
+    for level in context.levels:
+        if isinstance(level, KeyedLevel):
+            item = next((item for item in level.items if event_type.is_a(item.event_type)), None)
+            for number, key in enumerate(() if item is None else item.keys, 1):
+                if isinstance(key, StreamProperty):
+                    keys.setdefault(key.name, ContextValue(type=key.type, path=full_path(level, f"key{number}")))
+    return keys
+
+
 def lists(level: ContextLevel) -> tuple[EventType, ...] | None:
     """Return the event types of which a statement under the level needs one; None where any will do."""
     if isinstance(level, (KeyedLevel, HashLevel)):
@@ -104,4 +116,4 @@ def _null(value_type: ValueType) -> TypedExpression:
     return Constant(type=value_type.boxed, value=None)
 
 
-__all__ = ["for_rows", "key_conditions", "lists", "partition_conditions", "partitioned"]
+__all__ = ["for_rows", "key_conditions", "lists", "own_keys", "partition_conditions", "partitioned"]

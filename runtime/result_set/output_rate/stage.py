@@ -221,7 +221,8 @@ class OutputStage(ResultSet):
         self.condition = self._make_condition(plan, context)
         self._terminated: WhenTerminated | None = None
         if plan.terminated is not None:
-            self.condition = self._terminated = WhenTerminated(plan.terminated, context, self.condition, self._flush)
+            force = plan.selector == "snapshot" or isinstance(inner, Unaggregated)
+            self.condition = self._terminated = WhenTerminated(plan.terminated, context, self.condition, self._flush, force=force)
 
     def _make_condition(self, plan: OutputPlan, context: TimeContext) -> Condition:
         if plan.only_terminated:

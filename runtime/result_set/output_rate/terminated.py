@@ -24,12 +24,16 @@ class NoOther(Condition):
 
 
 class WhenTerminated(Condition):
-    """Around the condition for the other times: ``fire`` is called at the end of the partition, if the clause's own condition holds."""
+    """Around the condition for the other times: ``fire(force)`` is called at the end of the partition, if the clause's own condition holds.
+    ``force``: listeners are called also where there is nothing to emit."""
 
-    def __init__(self, plan: TerminatedOutput, context: TimeContext, inner: Condition, fire: Callable[[bool], None]) -> None:
+    def __init__(
+        self, plan: TerminatedOutput, context: TimeContext, inner: Condition, fire: Callable[[bool], None], *, force: bool
+    ) -> None:
         environment = context.environment
         self._inner = inner
         self._fire = fire
+        self._force = force
         self._context = context
         self._counts = Counts(context.now())
         self._holds = None if plan.condition is None else over_counts(plan.condition, environment)
@@ -49,7 +53,7 @@ class WhenTerminated(Condition):
     def _end(self) -> None:
         values = self._counts.values()
         if self._holds is None or self._holds(*values) is True:
-            self._fire(True)
+            self._fire(self._force)
             if self._assign is not None:
                 self._assign(*values)
 
