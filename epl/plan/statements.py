@@ -12,7 +12,7 @@ from epl.plan.declared import Declared
 from epl.plan.expressions import TypedExpression
 from epl.plan.joins import JoinPlan
 from epl.plan.match_recognize import RowRecognitionPlan
-from epl.plan.result_set import ResultSetPlan
+from epl.plan.result_set import ResultSetPlan, TerminatedOutput
 from epl.plan.streams import StreamPlan
 from epl.plan.subqueries import SubqueryPlan
 from epl.plan.tables import Table
@@ -92,9 +92,10 @@ class SelectPlan(BodyPlan):
 
 @attrs.frozen
 class SelectRowPlan(BodyPlan):
-    """A select without from clause."""
+    """A select without from clause. In a context each partition emits the row as it begins; at its end where ``terminated`` is given."""
 
     columns: tuple[TypedExpression, ...]
+    terminated: TerminatedOutput | None = None
 
 
 @attrs.frozen

@@ -72,10 +72,12 @@ class Schedule:
     None in its place, which keeps nothing of the operator alive. At most half of the entries (and ``FEW``) are stale.
     """
 
-    __slots__ = ("heap", "pushes", "_stale")
+    __slots__ = ("ended", "heap", "pushes", "_stale")
 
     def __init__(self) -> None:
         self.heap: list[list[Any]] = []
+        self.ended: set[tuple[int, int]] | None = None
+        """While several timers run: the (statement, partition) of instances that have ended meanwhile, whose timers run no more."""
         self.pushes = 0
         self._stale = 0
 

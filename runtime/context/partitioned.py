@@ -92,6 +92,9 @@ class RunningInContext:
             return
         self._note()
         running, context = instance
+        ended = self._core.schedule.ended
+        if ended is not None:
+            ended.add((self._prepared.context.number, number))
         for action in context.at_end:
             self._safely(action)
         self._safely(running.close)

@@ -286,14 +286,20 @@ class EventLoop:
     def _run_all(self, due: Sequence[ScheduledTimer]) -> None:
         """Run the timers, then release what joins have gathered of them."""
         outer, self.after_timers = self.after_timers, {}
+        schedule = self.schedule
+        around, schedule.ended = schedule.ended, set()
+        ended = schedule.ended
         try:
             for each in due:
+                if ended and each.order[:2] in ended:
+                    continue
                 try:
                     each.callback()
                 except Exception as error:  # noqa: BLE001 - law 6
                     self.on_error(error, str(each.owner), None)
         finally:
             gathered, self.after_timers = self.after_timers, outer
+            schedule.ended = around
         for join in gathered:
             try:
                 join.release()

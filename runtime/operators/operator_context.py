@@ -100,9 +100,11 @@ class StatementContext:
             self.filters.close()
 
 
-def is_looked_up(specification: FilterSpecification) -> bool:
-    """Return whether the filter index finds the entries of a filter by the event's values."""
-    return bool(specification.equal) or specification.listed is not None or specification.range is not None
+def place_of(specification: FilterSpecification) -> int:
+    """Return the place of a filter's entries among those of one event: what is looked up by equality comes first, then by ranges."""
+    if specification.equal or specification.listed is not None:
+        return 0
+    return 2 if specification.range is None else 1
 
 
 def _is_partitioned(node: TypedExpression, environment: Environment) -> bool:
@@ -254,12 +256,12 @@ class OperatorContext:
         """Return the filter of a stream of which each partition has an entry.
 
         Of the entries of an event those that are looked up come first, as in Esper: an event that ends a partition is seen by its
-        statements only where theirs are and that of the end is not.
+        statements only where theirs are found before that of the end.
         """
         statement = self.statement
         assert statement.filters is not None
         rank, _, number, _ = self.order(stream)
-        order = (rank, int(not is_looked_up(specification)), number, stream)
+        order = (rank, place_of(specification), number, stream)
         if not statement.has_own_test(specification):
             return statement.filters.prepared(specification, order)
         own = self.core.filters.prepare(specification, self.environment, self.name, order, drop=self.drops)

@@ -1,4 +1,5 @@
-"""A select whose streams are all historical: nothing arrives, so it emits nothing; its iterator asks for the rows."""
+"""A select whose streams are all historical: nothing arrives, so it emits nothing but at the end of a context partition; its iterator asks
+for the rows."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +14,8 @@ from runtime.expressions import compile_predicate
 from runtime.historical.stream import HistoricalStream
 from runtime.operators.insert_into import Inserter
 from runtime.operators.operator_context import OperatorContext
-from windows.event import Event
+from runtime.result_set.output_rate.terminated import NoOther, WhenTerminated
+from windows.event import NO_EVENTS, Event
 from windows.protocol import State
 
 
@@ -36,7 +38,14 @@ class RunningHistoricalSelect:
         self._rows = environment.shared("iterated", (plan.result_set,), lambda: attrs.evolve(plan.result_set, output=None))
         tests = source.conditions if isinstance(source, StoredTablePlan) else ()
         self._tests = [compile_predicate(each, environment) for each in (*tests, plan.where) if each is not None]
+        output = plan.result_set.output
+        if output is not None and output.terminated is not None:
+            WhenTerminated(output.terminated, context, NoOther(), self._emit, force=output.selector == "snapshot")
         self._inserter = None if plan.insert is None else Inserter(plan.insert, plan.result_set, context, Discard())
+
+    def _emit(self, force: bool) -> None:
+        if force:  # of a table; all others gather what has come, which is nothing
+            self._context.output.update(tuple(self.iterate()), NO_EVENTS)
 
     def start(self) -> None:
         pass

@@ -62,9 +62,10 @@ def _category(level: CategoryLevel) -> TypedExpression:
 
 
 def own_keys(event_type: EventType, context: Context) -> dict[str, ContextValue]:
-    """Return the properties of an event type by whose values the context cuts: in a partition each has one value."""
+    """Return the properties of an event type by whose values the context cuts: in a partition each has one value. None of a nested context,
+    as in Esper."""
     keys: dict[str, ContextValue] = {}
-    for level in context.levels:
+    for level in () if context.is_nested else context.levels:
         if isinstance(level, KeyedLevel):
             item = next((item for item in level.items if event_type.is_a(item.event_type)), None)
             for number, key in enumerate(() if item is None else item.keys, 1):
