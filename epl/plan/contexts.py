@@ -132,7 +132,8 @@ class HashLevel(ContextLevel):
 
 @attrs.frozen(kw_only=True)
 class CategoryLevel(ContextLevel):
-    """``group … as label``: a partition for each label, from the beginning."""
+    """``group … as label``: a partition for each label, from the beginning. ``conditions``: the filter of the events' type, which Esper
+    checks and does not apply."""
 
     event_type: EventType
     conditions: tuple[TypedExpression, ...]

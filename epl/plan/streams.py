@@ -83,12 +83,14 @@ class FilterPlan(SourcePlan):
 class NamedWindow:
     """What a catalog knows of a named window; equal only to itself, as its event type is. ``shares_indexes``: sub-queries read its rows by
     its own indexes (``enable_window_subquery_indexshare``). ``context``: the Context of which each partition has such a window.
+    ``source``: the type whose events its rows are declared as, None where it has columns of its own.
     """
 
     name: str
     event_type: EventType
     shares_indexes: bool = False
     context: object | None = attrs.field(default=None, metadata=REFERENCE)
+    source: EventType | None = attrs.field(default=None, metadata=REFERENCE)
 
 
 @attrs.frozen

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from epl.analysis.clauses.contained import analyse_contained
 from epl.analysis.expressions.scope import ScopeStream
-from epl.analysis.filters.partitions import partition_conditions
+from epl.analysis.filters.partitions import levels_for, partition_conditions
 from epl.analysis.pattern.nodes import Atoms, analyse_nodes
 from epl.analysis.pattern.tags import Around
 from epl.catalog import Catalog
@@ -31,9 +31,8 @@ def analyse_pattern(
     def contained(items: Sequence[Contained], stream: ScopeStream) -> ContainedPlan:
         return analyse_contained(tuple(items), stream, catalog, declarations, f"{stream.event_type.name}_contained")
 
-    context = catalog.statement_context
     if around is None:
-        around = Around() if context is None else Around(added=lambda event_type: partition_conditions(event_type, context.levels))
+        around = Around(added=lambda event_type: partition_conditions(event_type, levels_for(event_type, catalog)))
     root, tags = analyse_nodes(source.pattern, catalog, declarations, Atoms(type_of, contained), around)
     row_type, row = tags.row("pattern")
     return PatternPlan(

@@ -29,14 +29,15 @@ def check_types(statement: Statement, body: BodyPlan, context: Context, catalog:
     """Refuse a statement none of whose event types the context lists."""
     if isinstance(body, CreateWindowPlan):
         assert isinstance(statement.body, CreateWindow)
-        _check_window(statement.body, body, context, catalog)
+        _check_window(statement.body, body, context)
         return
-    read = list(dict.fromkeys(types_read(body)))
+    windows = {id(w.event_type): w.source for w in catalog.named_windows.values() if w.context is context and w.source is not None}
+    read = [windows.get(id(one), one) for one in types_read(body)]
     _check(read, context, statement.body.span, exact=False)
 
 
-def _check_window(written: CreateWindow, body: CreateWindowPlan, context: Context, catalog: Catalog) -> None:
-    source = catalog.event_types.get(written.from_type or "")
+def _check_window(written: CreateWindow, body: CreateWindowPlan, context: Context) -> None:
+    source = body.window.source
     if source is None and any(not isinstance(level, CategoryLevel) and lists(level) is not None for level in context.levels):
         raise EplValidationError(
             f"Segmented context '{context.name}' requires that named windows are associated to an existing event type and that the event "

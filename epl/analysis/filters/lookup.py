@@ -8,7 +8,7 @@ import attrs
 
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.scope import Scope
-from epl.analysis.filters.partitions import partitioned
+from epl.analysis.filters.partitions import levels_for, partitioned
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
@@ -24,6 +24,7 @@ from epl.plan.expressions import (
     Parameter,
     Previous,
     Prior,
+    StreamEvent,
     StreamProperty,
     SubqueryValue,
     TypedExpression,
@@ -67,7 +68,7 @@ def plan_filter(event_type: EventType, conditions: Sequence[TypedExpression], ca
     plan = _planned(event_type, conditions, catalog.settings)
     if catalog.statement_context is None:
         return plan
-    return attrs.evolve(plan, partitioned=partitioned(event_type, conditions, catalog.statement_context.levels))
+    return attrs.evolve(plan, partitioned=partitioned(event_type, conditions, levels_for(event_type, catalog)))
 
 
 def _planned(event_type: EventType, conditions: Sequence[TypedExpression], settings: Settings) -> FilterPlan:
@@ -215,7 +216,7 @@ def check_strict_coercion(condition: TypedExpression) -> None:
 
 def _check_pair(one: TypedExpression, other: TypedExpression) -> None:
     one, other = _unconverted(one), _unconverted(other)
-    if not isinstance(one, StreamProperty) or not _is_constant(other):
+    if not isinstance(one, StreamProperty) or one.stream or not (_is_constant(other) or _is_known_before(other)):
         return
     value = other.type.element if isinstance(other.type, ArrayType) else other.type
     if isinstance(other, Constant) and other.written is not None:
@@ -238,6 +239,14 @@ def _is_constant(value: TypedExpression) -> bool:
     """Whether all that the value consists of is constants and substitution parameters, and there is something."""
     leaves = [node for node in value.walk() if not tuple(node.children())]
     return bool(leaves) and all(isinstance(node, (Constant, Parameter)) for node in leaves)
+
+
+def _is_known_before(value: TypedExpression) -> bool:
+    """Whether it is of other events, tags of a pattern, and of the context alone."""
+    parts = list(value.walk())
+    if 0 in value.streams or any(isinstance(part, NOT_INDEXED) and not isinstance(part, ContextValue) for part in parts):
+        return False
+    return any(isinstance(part, (StreamProperty, StreamEvent, ContextValue)) for part in parts)
 
 
 def _index_key(condition: TypedExpression) -> IndexKey | None:

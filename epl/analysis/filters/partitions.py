@@ -7,11 +7,24 @@ import attrs
 
 from epl.analysis.expressions.rewriting import replaced
 from epl.analysis.filters.specifications import filter_specification
+from epl.catalog import Catalog
 from epl.event_types import EventType
-from epl.plan.contexts import CATEGORY, HASH, CategoryLevel, Context, ContextLevel, HashItem, HashLevel, KeyedItem, KeyedLevel, full_path
+from epl.plan.contexts import CATEGORY, HASH, CategoryLevel, ContextLevel, HashItem, HashLevel, KeyedItem, KeyedLevel, full_path
 from epl.plan.expressions import Conditional, Constant, ContextValue, Equality, StreamProperty, TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
 from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, ArrayType, ValueType
+
+
+def levels_for(event_type: EventType, catalog: Catalog) -> tuple[ContextLevel, ...]:
+    """Return the levels of the statement's context as filters of an event type see them: those for the rows of one of its named windows
+    are about the type that the window is declared with. None without a context."""
+    context = catalog.statement_context
+    if context is None:
+        return ()
+    window = catalog.named_windows.get(event_type.name)
+    if window is None or window.event_type is not event_type or window.context is not context or window.source is None:
+        return context.levels
+    return for_rows(context.levels, window.source, event_type)
 
 
 def partitioned(event_type: EventType, conditions: Sequence[TypedExpression], levels: Sequence[ContextLevel]) -> FilterSpecification:
@@ -38,8 +51,7 @@ def _of_level(event_type: EventType, level: ContextLevel) -> Iterator[TypedExpre
                 yield _same(entry.number, ContextValue(type=INT, path=full_path(level, HASH)))
                 return
     elif isinstance(level, CategoryLevel) and event_type.is_a(level.event_type):
-        yield from level.conditions
-        yield _category(level)
+        yield _category(level)  # the filter of a category context has no effect, as in Esper
 
 
 def key_conditions(item: KeyedItem, level: KeyedLevel) -> Iterator[TypedExpression]:
@@ -65,7 +77,7 @@ def own_keys(event_type: EventType, context: Context) -> dict[str, ContextValue]
     """Return the properties of an event type by whose values the context cuts: in a partition each has one value. None of a nested context,
     as in Esper."""
     keys: dict[str, ContextValue] = {}
-    for level in () if context.is_nested else context.levels:
+    for level in () if context.is_nested else levels_for(event_type, context.levels):
         if isinstance(level, KeyedLevel):
             item = next((item for item in level.items if event_type.is_a(item.event_type)), None)
             for number, key in enumerate(() if item is None else item.keys, 1):
@@ -81,10 +93,10 @@ def lists(level: ContextLevel) -> tuple[EventType, ...] | None:
     return (level.event_type,) if isinstance(level, CategoryLevel) else None
 
 
-def for_rows(context: Context, source: EventType, rows: EventType) -> Context:
-    """Return the context with its items about the rows of a named window, which are declared as events of ``source``; a key that the rows
+def for_rows(levels: Sequence[ContextLevel], source: EventType, rows: EventType) -> tuple[ContextLevel, ...]:
+    """Return the levels with their items about the rows of a named window, which are declared as events of ``source``; a key that the rows
     do not have is null."""
-    return attrs.evolve(context, levels=tuple(_level_for_rows(level, source, rows) for level in context.levels))
+    return tuple(_level_for_rows(level, source, rows) for level in levels)
 
 
 def _level_for_rows(level: ContextLevel, source: EventType, rows: EventType) -> ContextLevel:
@@ -98,7 +110,7 @@ def _level_for_rows(level: ContextLevel, source: EventType, rows: EventType) -> 
             attrs.evolve(item, event_type=rows, conditions=_read(item.conditions, rows), number=_read((item.number,), rows)[0])
             for item in hashed))
     if isinstance(level, CategoryLevel):
-        return attrs.evolve(level, event_type=rows, conditions=_read(level.conditions, rows), tests=_read(level.tests, rows))
+        return attrs.evolve(level, event_type=rows, tests=_read(level.tests, rows))
     return level
 
 
@@ -117,4 +129,4 @@ def _null(value_type: ValueType) -> TypedExpression:
     return Constant(type=value_type.boxed, value=None)
 
 
-__all__ = ["for_rows", "key_conditions", "lists", "own_keys", "partition_conditions", "partitioned"]
+__all__ = ["for_rows", "key_conditions", "levels_for", "lists", "own_keys", "partition_conditions", "partitioned"]

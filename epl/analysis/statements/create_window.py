@@ -37,7 +37,7 @@ def analyse_create_window(statement: Statement, catalog: Catalog, name: str) -> 
         raise EplUnsupportedError("Named windows with views that compute derived values are not supported", span=body.span)
     stream = StreamPlan(_rows_filter(body, event_type, catalog), event_type, windows, body.retain)
     shares = "enable_window_subquery_indexshare" in hints
-    window = NamedWindow(body.name, event_type, shares, context=catalog.statement_context)
+    window = NamedWindow(body.name, event_type, shares, context=catalog.statement_context, source=_source(body, catalog))
     fill = _fill(body, columns, statement, catalog)
     return CreateWindowPlan(output_type=event_type, window=window, stream=stream, fill=fill)
 
@@ -47,8 +47,8 @@ def _rows_filter(body: CreateWindow, event_type: EventType, catalog: Catalog) ->
     context = catalog.statement_context
     if context is None:
         return FilterPlan(event_type)
-    source = catalog.event_types.get(body.from_type or "")
-    levels = context.levels if source is None else for_rows(context, source, event_type).levels
+    source = _source(body, catalog)
+    levels = context.levels if source is None else for_rows(context.levels, source, event_type)
     return FilterPlan(event_type, partitioned=partitioned(event_type, (), levels))
 
 
@@ -59,11 +59,16 @@ def _check_name(body: CreateWindow, catalog: Catalog) -> None:
         raise EplValidationError(f"Error starting statement: An event type or schema by name '{body.name}' already exists", span=body.span)
 
 
+def _source(body: CreateWindow, catalog: Catalog) -> EventType | None:
+    name = body.from_type
+    return None if name is None else catalog.event_types.get(name) or find_event_type(name, catalog.event_types)
+
+
 def _row_type(body: CreateWindow, statement: Statement, catalog: Catalog) -> tuple[EventType, tuple[TypedExpression, ...]]:
     """The type of the window's rows; the columns that are selected of another type, none where they are that type's own."""
     if body.from_type is None:
         return analyse_schema(CreateSchema(body.name, columns=body.columns, span=body.span), statement, catalog), ()
-    source = catalog.event_types.get(body.from_type) or find_event_type(body.from_type, catalog.event_types)
+    source = _source(body, catalog)
     if source is None:
         raise EplValidationError(
             f"Failed to resolve event type, named window or table by name '{body.from_type}'", span=body.span)
