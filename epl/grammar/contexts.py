@@ -72,7 +72,7 @@ class Contexts:
         kit = self.kit
         start = kit.node(S.ContextCondition, kit.dispatch({"@": self.now + kit.value("kind", "now", Nothing(kit.source))}, self.condition))
         end = Opt(kit.key("end") + kit.field("end", kit.node(S.ContextCondition, self.condition)))
-        return kit.node(_lifetime(overlapping=False), kit.key("start") + kit.field("start", start) + end)
+        return kit.node(_lifetime(kit, overlapping=False), kit.key("start") + kit.field("start", start) + end)
 
     def _initiated(self) -> ParserElement:
         kit = self.kit
@@ -80,7 +80,7 @@ class Contexts:
         by = Opt(kit.key("by"))
         start = kit.node(S.ContextCondition, kit.dispatch({"@": self.now + kit.key("and") + self.condition}, self.condition))
         end = Opt(kit.key("terminated") + by + kit.field("end", kit.node(S.ContextCondition, self.condition)))
-        return kit.node(_lifetime(overlapping=True), kit.key("initiated") + by + distinct + kit.field("start", start) + end)
+        return kit.node(_lifetime(kit, overlapping=True), kit.key("initiated") + by + distinct + kit.field("start", start) + end)
 
     def _keyed(self) -> ParserElement:
         kit = self.kit
@@ -127,10 +127,12 @@ def _same_context(token: Token, _: Token) -> bool:
     return token.key != "context"
 
 
-def _lifetime(overlapping: bool) -> Any:
+def _lifetime(kit: Kit, overlapping: bool) -> Any:
     def build(
-        start: S.ContextCondition, span: Span, end: S.ContextCondition | None = None, distinct: tuple[S.Expression, ...] = ()
+        start: S.ContextCondition, span: Span, end: S.ContextCondition | None = None, distinct: tuple[S.Expression, ...] | None = None
     ) -> S.LifetimeContext:
-        return S.LifetimeContext(start, end or S.ContextCondition("never"), overlapping, distinct, span=span)
+        if distinct == ():
+            kit.source.refuse("Distinct-expressions have not been provided", span)
+        return S.LifetimeContext(start, end or S.ContextCondition("never"), overlapping, distinct or (), span=span)
 
     return build

@@ -10,6 +10,7 @@ import attrs
 from epl.event_types import EventType
 from epl.plan import expressions as typed
 from epl.plan.contained import ContainedPlan
+from epl.plan.context_text import context_lines, specification_text
 from epl.plan.expression_text import PropertyText, constant_text, expression_text, of, plain
 from epl.plan.historical import HistoricalPlan
 from epl.plan.joins import JoinPlan
@@ -17,13 +18,13 @@ from epl.plan.lookups import LookupPlan, NamedIndex
 from epl.plan.match_recognize import Condition, Operand, RowPattern, RowRecognitionPlan
 from epl.plan.on_statements import MergeBranchPlan, OnWindowPlan
 from epl.plan.queries import QueryPlan, SelectQueryPlan, UpdateQueryPlan
-from epl.plan.statements import BodyPlan, SelectPlan, StatementPlan
+from epl.plan.statements import BodyPlan, CreateContextPlan, SelectPlan, StatementPlan
 from epl.plan.streams import FilterPlan, NamedWindow, SourcePlan, StorePlan
 from epl.plan.subqueries import SubqueryPlan
 from epl.plan.windows import WindowConfig
 from epl.value_types import ValueType
 
-HIDDEN = {"text", "fingerprint", "annotations", "output_type", "match_type", "groups", "conditions", "names"}
+HIDDEN = {"context", "text", "fingerprint", "annotations", "output_type", "match_type", "groups", "conditions", "names"}
 ONE = {"streams": "stream", "windows": "window", "aggregations": "aggregation", "branches": "branch", "assignments": "assignment",
        "subqueries": "subquery"}
 """Fields of several parts, and how each part is called."""
@@ -44,7 +45,8 @@ def explain_query(plan: QueryPlan) -> str:
     body = plan.body
     output = body.output_type
     columns = "" if output is None else " → " + ", ".join(f"{p.name} {p.type}" for p in output.properties.values())
-    return "\n".join([f"{_words(type(body).__name__)}{columns}", *_fields(body, "  ", _streams_of_query(body))])
+    within = () if plan.context is None else (f"  in the partitions of the context {plan.context.name}",)
+    return "\n".join([f"{_words(type(body).__name__)}{columns}", *within, *_fields(body, "  ", _streams_of_query(body))])
 
 
 def _streams_of_query(body: BodyPlan) -> Streams:
@@ -59,9 +61,14 @@ def _statement(plan: StatementPlan) -> Iterator[str]:
     output = plan.body.output_type
     columns = "" if output is None else " → " + ", ".join(f"{p.name} {p.type}" for p in output.properties.values())
     yield f"{plan.name}: {_words(plan.kind)}{columns}"
+    if plan.context is not None:
+        yield f"  of each partition of the context {plan.context.name}"
     if plan.priority:
         yield f"  priority {plan.priority}"
-    yield from _fields(plan.body, "  ", _streams(plan))
+    if isinstance(plan.body, CreateContextPlan):
+        yield from context_lines(plan.body.context, "  ")
+    else:
+        yield from _fields(plan.body, "  ", _streams(plan))
 
 
 def _streams(plan: StatementPlan) -> Streams:
@@ -107,6 +114,8 @@ def _named(name: str, item: Any, indent: str, streams: Streams) -> Iterator[str]
     dump = getattr(item, "dump", None)
     if isinstance(item, FilterPlan):
         yield f"{indent}{label}: {_filter(item, streams)}"
+        if item.partitioned is not None:
+            yield f"{indent}  of a partition: {specification_text(item.partitioned)}"
     elif isinstance(item, StorePlan):
         tests = " and ".join(expression_text(condition, streams[:1]) for condition in item.conditions)
         yield f"{indent}{label}: {item.window.name}{f' where {tests}' if tests else ''}"

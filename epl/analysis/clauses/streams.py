@@ -11,6 +11,7 @@ from epl.analysis.clauses.historical import analyse_historical, is_historical
 from epl.analysis.clauses.pattern_streams import analyse_pattern
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind_in_clause
+from epl.analysis.expressions.context_values import ContextRefusal
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.filters.lookup import bind_filters, plan_filter
 from epl.analysis.names.remedies import unknown_type
@@ -157,6 +158,8 @@ def _window(view: View, event_type: EventType, source: EventType, catalog: Catal
     try:
         seen = source if config_class.merges else event_type
         return config_class.from_arguments(_arguments(view, config_class, seen, catalog, declarations), event_type)
+    except ContextRefusal:
+        raise
     except EplValidationError as error:
         message = getattr(error, "whole_message", None) or f"Error in view '{view.name}', {error.message}"
         raise EplValidationError(
@@ -192,6 +195,8 @@ def _argument(written: Expression, scope: Scope, index: int, config: type[Window
     descending = written.descending if isinstance(written, Ordered) else None
     try:
         typed = bind_in_clause(value, scope)
+    except ContextRefusal:
+        raise
     except EplValidationError as error:
         if error.message == NO_SUBQUERY and scope.builtin_names:
             raise WindowRefused(f"Invalid expiry expression: {NO_SUBQUERY}", whole=True) from error

@@ -13,7 +13,7 @@ from epl.analysis.clauses.streams import NO_DATA_WINDOW, analyse_stream
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind, bind_in_clause, column_name
 from epl.analysis.expressions.binding import StatementRefusal, SubqueryRefusal, SubqueryUse, bind_subquery
-from epl.analysis.expressions.context_values import subquery_mismatch
+from epl.analysis.expressions.context_values import ContextRefusal, subquery_mismatch
 from epl.analysis.expressions.conversions import boxed_name, comparison_type, convert, is_array, is_opaque, require_numeric
 from epl.analysis.expressions.operators import equatable
 from epl.analysis.expressions.properties import Read, missing, path_of, reads
@@ -115,7 +115,10 @@ class _Subquery:
             )
         table = self.scope.catalog.tables.get(source.source.type_name)
         if table is not None:
-            self._check_context(table, source.span)
+            try:
+                self._check_context(table, source.span)
+            except EplValidationError as error:
+                raise self._refused(error) from error
         try:
             stream, own = analyse_stream(source, self.scope.catalog, self.scope.declarations)
         except EplValidationError as error:
@@ -129,9 +132,10 @@ class _Subquery:
         return stream, own
 
     def _check_context(self, store: NamedWindow | Table, span: Span | None) -> None:
+        """Refuse partitions of another context, of which the sub-query would read the rows as they are."""
         mismatch = subquery_mismatch(store, self.scope.catalog)
         if mismatch is not None:
-            raise self._refused(EplValidationError(mismatch, span=span))
+            raise EplValidationError(mismatch, span=span)
 
     # ------------------------------------------------------------------ the whole
 
@@ -139,7 +143,7 @@ class _Subquery:
         """The node. ``compared``: what in, any and all compare with its rows."""
         try:
             plan = self._plan()
-        except _WholeRefusal:
+        except (_WholeRefusal, ContextRefusal):
             raise
         except EplValidationError as refusal:
             raise self._refused(refusal) from refusal

@@ -89,9 +89,10 @@ def _distinct(written: Expression, where: Declaring) -> TypedExpression:
     calls = {name.lower() for node in nodes_of(written) if isinstance(node, Chain) and isinstance(node.links[0], Call)
              for name in (node.links[0].name,)}
     aggregates = any(name in where.catalog.aggregations for name in calls)
-    if aggregates or calls & {"prev", "prior"} or any(isinstance(node, Subquery) for node in nodes_of(written)):
-        raise EplValidationError(
-            f"Invalid context distinct-clause expression '{expression_text(written)}': {NOT_PLAIN}", span=written.span)
+    has_subquery = any(isinstance(node, Subquery) for node in nodes_of(written))
+    if aggregates or calls & {"prev", "prior"} or has_subquery:
+        text = "subselect_0" if isinstance(written, Subquery) else expression_text(written)
+        raise EplValidationError(f"Invalid context distinct-clause expression '{text}': {NOT_PLAIN}", span=written.span)
     seen = tuple(attrs.evolve(stream, outer=False) for stream in where.known)
     scope = Scope(
         where.catalog, seen, clause="context distinct-clause", declarations=where.declarations, allow_previous=False,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from epl.analysis.context.conditions import Declaring, Tagged, analyse_condition
+from epl.analysis.context.conditions import Declaring, Tagged, analyse_condition, refuse_subqueries
 from epl.analysis.expressions import calls
 from epl.analysis.expressions.bind import bind, bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
@@ -227,6 +227,7 @@ SERIALIZED = ("boolean", "byte", "short", "int", "long", "float", "double", "Str
 def _argument(written: Expression, scope: Scope, function: str) -> TypedExpression:
     if isinstance(written, Wildcard):
         raise EplUnsupportedError(f"{function}(*) is not supported", span=written.span, hint="name the properties")
+    refuse_subqueries(written)
     value = bind_in_clause(written, scope)
     if is_null(value.type):
         raise EplValidationError("Expression returns a null-type value", span=written.span)

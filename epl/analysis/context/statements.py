@@ -3,6 +3,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import attrs
+
 from epl.analysis.filters.partitions import lists
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
@@ -32,7 +34,8 @@ def check_types(statement: Statement, body: BodyPlan, context: Context, catalog:
         _check_window(statement.body, body, context)
         return
     windows = {id(w.event_type): w.source for w in catalog.named_windows.values() if w.context is context and w.source is not None}
-    read = [windows.get(id(one), one) for one in types_read(body)]
+    own_first = (*types_read(attrs.evolve(body, subqueries=())), *types_read(body.subqueries))
+    read = [windows.get(id(one), one) for one in own_first]
     _check(read, context, statement.body.span, exact=False)
 
 

@@ -65,6 +65,8 @@ def bind_chain(node: Chain, scope: Scope) -> TypedExpression:
     except StatementRefusal:
         raise
     except EplValidationError as refusal:
+        if refusal.message.startswith("Context property"):
+            raise
         if _like_mapped_property(node):
             raise calls.refused_within(
                 f"Failed to resolve enumeration method, date-time method or mapped property '{expression_text(node)}'", refusal) from None

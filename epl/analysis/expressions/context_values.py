@@ -44,16 +44,20 @@ def unknown_property(node: Chain, context: Context) -> EplValidationError:
         f"Context property '{written}' is not a known property, known properties are [{', '.join(context.names)}]", span=node.span)
 
 
+class ContextRefusal(StatementRefusal):
+    """A variable of a context where there is none of it: nothing precedes its refusal anywhere."""
+
+
 def check_variable(variable: Variable, catalog: Catalog, span: Span | None) -> None:
     """Refuse a variable of which each partition of another context has one."""
     own = catalog.statement_context
     if variable.context is None or (own is not None and own.name == variable.context):
         return
     if own is None:
-        raise StatementRefusal(
+        raise ContextRefusal(
             f"Variable '{variable.name}' defined for use with context '{variable.context}' can only be accessed within that context",
             span=span, hint=f"write context {variable.context} in front of the statement")
-    raise StatementRefusal(
+    raise ContextRefusal(
         f"Variable '{variable.name}' defined for use with context '{variable.context}' is not available for use with context '{own.name}'",
         span=span)
 
@@ -81,4 +85,4 @@ def subquery_mismatch(store: NamedWindow | Table, catalog: Catalog) -> str | Non
             f"{query}")
 
 
-__all__ = ["check_store", "check_variable", "context_value", "subquery_mismatch", "unknown_property"]
+__all__ = ["ContextRefusal", "check_store", "check_variable", "context_value", "subquery_mismatch", "unknown_property"]

@@ -72,6 +72,8 @@ class OtherStatements:
 
 def facts_of(plan: StatementPlan, surroundings: OtherStatements) -> Sequence[Facts]:
     """Return the facts of each stream that the statement reads. Raise NotPartitionable where its rows have to stay together."""
+    if plan.context is not None:
+        raise NotPartitionable(f"the context '{plan.context.name}'", "its partitions are not known to be local to a key")
     builder = FACTS.get(type(plan.body))
     if builder is None:
         raise NotPartitionable(plan.kind, "this kind of statement is not known to be local to a key")

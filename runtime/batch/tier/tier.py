@@ -234,6 +234,8 @@ class BatchTier:
         plan = statement.plan.body
         if not isinstance(plan, SelectPlan):
             raise not_in_columns(statement.plan.kind)
+        if statement.plan.context is not None:
+            raise not_in_columns("a statement of a context")
         if plan.subqueries:
             raise not_in_columns("a sub-query")
         read = filter_of(only_stream(plan.streams, not_in_columns), not_in_columns).event_type
