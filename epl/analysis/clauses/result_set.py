@@ -75,9 +75,8 @@ def analyse(
         _check_having(having, grouping, select, plain)
         refuse_previous(having, select.having)
     each_group = output is not None and output.selector in ("first", "last")
-    context = catalog.statement_context
-    if collector.plans and len(streams) == 1 and context is not None:
-        selection, having, order_by = _with_own_keys(own_keys(streams[0].event_type, context), selection, having, order_by)
+    if collector.plans and len(streams) == 1 and catalog.statement_context is not None:
+        selection, having, order_by = _with_own_keys(own_keys(streams[0].event_type, catalog), selection, having, order_by)
     shape = decide_shape(selection, grouping, having, order_by, tuple(collector.plans), each_group)
     if shape == "fully aggregated":
         order_by = _of_no_row(order_by)

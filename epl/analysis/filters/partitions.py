@@ -73,11 +73,12 @@ def _category(level: CategoryLevel) -> TypedExpression:
     return Conditional(type=BOXED_BOOLEAN, pairs=pairs)
 
 
-def own_keys(event_type: EventType, context: Context) -> dict[str, ContextValue]:
+def own_keys(event_type: EventType, catalog: Catalog) -> dict[str, ContextValue]:
     """Return the properties of an event type by whose values the context cuts: in a partition each has one value. None of a nested context,
     as in Esper."""
     keys: dict[str, ContextValue] = {}
-    for level in () if context.is_nested else levels_for(event_type, context.levels):
+    levels = levels_for(event_type, catalog)
+    for level in levels if len(levels) == 1 else ():
         if isinstance(level, KeyedLevel):
             item = next((item for item in level.items if event_type.is_a(item.event_type)), None)
             for number, key in enumerate(() if item is None else item.keys, 1):
