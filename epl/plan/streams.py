@@ -70,7 +70,7 @@ class FilterPlan(SourcePlan):
     conditions: tuple[TypedExpression, ...] = ()
     key: IndexKey | None = None
     repeats: tuple[EqualConstants, ...] = ()
-    partitioned: FilterSpecification | None = None
+    partitioned: FilterSpecification | None = attrs.field(default=None, metadata=REFERENCE)
 
     def __attrs_post_init__(self) -> None:
         if self.key is not None:

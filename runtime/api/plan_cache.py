@@ -50,6 +50,7 @@ class _Question:
             _items(user_functions), _items(catalog.functions.aggregations), _items(catalog.window_configs),
             repr(sorted(catalog.functions.constants)), _items(catalog.methods), _items(catalog.static_tables),
             _items(catalog.tables),
+            _items(catalog.contexts),
         )
 
     def __eq__(self, other: object) -> bool:

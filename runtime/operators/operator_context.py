@@ -52,7 +52,8 @@ class StatementContext:
         self.output = output
         parts, kinds = list(plans_of(plan.body)), {type(node) for node in _nodes(plan.body)}
         shares = any(isinstance(part, (NamedWindow, Table)) for part in parts) or not kinds.isdisjoint((TableValue, TableKeys))
-        self.follows = _meets_itself(plan.body) or any(isinstance(part, PatternPlan) for part in parts)
+        is_context = isinstance(plan.body, CreateContextPlan)
+        self.follows = not is_context and (_meets_itself(plan.body) or any(isinstance(part, PatternPlan) for part in parts))
         """Whether the statement gets an event after those that one stream of theirs delivers it to."""
         if shares and any(getattr(part, "order_by", None) for part in parts):
             self.follows = True
@@ -68,7 +69,7 @@ class StatementContext:
         """Whether an event that ends a partition which matches it too is delivered again to all others that do, as Esper does where
         partitions overlap."""
         self._own_tests: dict[int, bool] = {}
-        if plan.context is not None or isinstance(plan.body, CreateContextPlan):
+        if plan.context is not None or is_context:
             drop = plan.drop and core.settings.prioritized
             self.filters = PartitionFilters(core, environment, plan.name, drop=drop)
         if plan.context is not None:

@@ -196,7 +196,8 @@ GATHERINGS: Mapping[tuple[str, type[ResultSet]], Callable[..., BufferBase]] = {
 
 def build_gathering(plan: OutputPlan, inner: ResultSet, context: Any) -> OutputBuffer:
     """Return what gathers for a selector and a result set."""
-    if plan.selector == "default":
+    at_end = plan.terminated is not None and isinstance(inner, Unaggregated)  # rows may read what the end brings: they are made then
+    if plan.selector == "default" or (plan.selector == "all" and at_end):
         return Deltas(inner)
     if plan.selector == "snapshot":
         return Snapshot(inner)
