@@ -26,6 +26,7 @@ from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment
 from runtime.fused import fuse
 from runtime.operators.operator_context import OperatorContext, StatementContext
+from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.stream_entry import StreamEntry
 from runtime.operators.subquery import Subqueries
 from runtime.statements.create_index import RunningCreateIndex
@@ -52,7 +53,7 @@ def _select(plan: SelectPlan, context: OperatorContext) -> Running:
     running: SelectOperators
     if plan.join is None:
         running = RunningSelect(plan, context)
-        if not plan.subqueries and isinstance(running.entry, StreamEntry):
+        if not plan.subqueries and isinstance(running.entry, (StreamEntry, PartitionEntry)):
             fuse(running)
     else:
         running = RunningJoin(plan, context)

@@ -26,7 +26,7 @@ def fuse_recognition(running: RunningSelect) -> None:
         if isinstance(recognizer, SharedRowRecognition) and recognizer.can_be_written:
             receiver.write = partial(_written, running, recognizer)
     elif type(view) is TimeView and not view.duration.calendar:
-        running.receiver.receive = view.one_entering(recognizer.receive)  # type: ignore[assignment]
+        running.receiver.receive = view.one_entering(recognizer.receive)  # type: ignore[method-assign]
         view.timer.callback = view.one_expiring(recognizer.leave)  # type: ignore[attr-defined]
 
 

@@ -8,16 +8,19 @@ from __future__ import annotations
 from epl.plan.streams import StreamPlan, filter_of
 from runtime.event_loop.loop import EventLoop
 from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter
+from runtime.expressions.generated_steps import EmitSteps
 from runtime.operators.contained_events import ContainedStage, Containment
 from runtime.operators.operator_context import OperatorContext
+from runtime.operators.stream_entry import Receive
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink
 
 
 class PartitionEntry:
-    """A stream's entry of one partition, from ``start`` to ``close``; parameters as of StreamEntry."""
+    """A stream's entry of one partition, from ``start`` to ``close``; parameters as of StreamEntry. ``receive(event)`` passes an event on; a
+    generated function may stand in its place."""
 
-    __slots__ = ("active", "_context", "_number", "_specification", "_update")
+    __slots__ = ("active", "receive", "write", "_context", "_number", "_specification")
 
     def __init__(self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False) -> None:
         specification = filter_of(stream).partitioned
@@ -28,13 +31,20 @@ class PartitionEntry:
         self.active: ActiveFilter | None = None
         if stream.contained is not None:
             first = ContainedStage(Containment(stream.contained, context.environment), first, quiet=quiet)
-        self._update = first.update
+        update = first.update
+
+        def receive(event: Event) -> None:
+            update((event,), NO_EVENTS)
+
+        self.receive: Receive = receive
+        self.write: EmitSteps | None = None
+
+    @property
+    def receiver(self) -> PartitionEntry:
+        return self
 
     def repeat(self) -> None:
         """Do nothing: entries of in-lists that hold a value twice see to it themselves."""
-
-    def receive(self, event: Event) -> None:
-        self._update((event,), NO_EVENTS)
 
     def start(self) -> None:
         context = self._context

@@ -208,9 +208,9 @@ class RunningSelect(SelectOperators):
         self.chain.child = sink
 
     @property
-    def receiver(self) -> Receiver:
+    def receiver(self) -> Receiver | PartitionEntry:
         """What takes the events that pass the filter."""
-        assert isinstance(self.entry, StreamEntry)
+        assert isinstance(self.entry, (StreamEntry, PartitionEntry))
         return self.entry.receiver
 
     def rows(self) -> Iterable[Event]:
