@@ -1,6 +1,6 @@
 """The hash functions of contexts: values of an event → the number of a partition. Esper 9.0.0 was asked for all of it.
 
-Nulls among several values are left out; of nothing but nulls the number is 0. Of a single null number consistent_hash_crc32 has none.
+Nulls among several values are omitted; of nothing but nulls the number is 0. Of a single null number consistent_hash_crc32 has none.
 """
 from __future__ import annotations
 
