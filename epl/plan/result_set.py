@@ -104,8 +104,8 @@ class ReclaimGroups:
 
 @attrs.frozen(kw_only=True)
 class TerminatedOutput:
-    """``when terminated``: what is held is emitted when the context partition ends, if ``condition`` is true (None: always), and then
-    ``assignments`` are made; both may read the Local values that OUTPUT_NAMES lists.
+    """``when terminated``: what is held is emitted when the context partition ends, if ``condition`` is true (None: always). Then
+    ``assignments`` are made, whatever the condition; both may read the Local values that OUTPUT_NAMES lists.
     """
 
     condition: TypedExpression | None = None

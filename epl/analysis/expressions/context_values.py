@@ -16,7 +16,8 @@ from epl.unparse import expression_text
 
 
 def context_value(node: Chain, context: Context) -> tuple[ContextValue, Sequence[Link]]:
-    """Return the property of the context that a chain begins with, and the links that follow."""
+    """Return the property of the context that a chain begins with, and the links that follow. The innermost level's ``id`` is the
+    partition's."""
     known = dict(context.properties)
     path: tuple[str, ...] = ()
     for at, link in enumerate(node.links[1:], 2):
@@ -24,7 +25,8 @@ def context_value(node: Chain, context: Context) -> tuple[ContextValue, Sequence
             break
         path = (*path, link.name)
         if path in known:
-            return ContextValue(type=known[path], path=path), node.links[at:]
+            place = path[-1:] if path == (context.levels[-1].name, "id") and context.is_nested else path
+            return ContextValue(type=known[path], path=place), node.links[at:]
     if path and len(node.links) == 2 and any(each[:1] == path for each in known):
         raise EplUnsupportedError(
             f"All properties of '{path[0]}' as one value are not supported", span=node.span, hint=f"select {_example(path[0], context)}")

@@ -24,8 +24,8 @@ class NoOther(Condition):
 
 
 class WhenTerminated(Condition):
-    """Around the condition for the other times: ``fire(force)`` is called at the end of the partition, if the clause's own condition holds.
-    ``force``: listeners are called also where there is nothing to emit."""
+    """Around the condition for the other times: ``fire(force)`` is called at the end of the partition, if the clause's own condition holds;
+    its assignments are made in any case. ``force``: listeners are called also where there is nothing to emit."""
 
     def __init__(
         self, plan: TerminatedOutput, context: TimeContext, inner: Condition, fire: Callable[[bool], None], *, force: bool
@@ -54,8 +54,8 @@ class WhenTerminated(Condition):
         values = self._counts.values()
         if self._holds is None or self._holds(*values) is True:
             self._fire(self._force)
-            if self._assign is not None:
-                self._assign(*values)
+        if self._assign is not None:
+            self._assign(*values)
 
     def close(self) -> None:
         self._inner.close()
