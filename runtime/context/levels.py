@@ -129,16 +129,14 @@ class ItemEntry:
         key = self._key(event)
         if key not in level.branches:
             own = level.own(key)
-            if self._alias is not None and level.keeps_start:
+            if self._alias is not None:
                 own[self._alias] = event
             level.tree.open(level, key, own, Occurrence({}, (event,), event))
 
 
 class ByKey(LevelBase):
-    """Branches that events begin, found by a key of the event. ``keeps_start``: whether the event that begins one is a property;
-    ``ended_by``: the last event that has ended one, which begins none."""
+    """Branches that events begin, found by a key of the event. ``ended_by``: the last event that has ended one, which begins none."""
 
-    keeps_start = False
     ended_by: Event | None = None
 
     def ended(self, branch: Branch, occurrence: Occurrence) -> None:
@@ -175,7 +173,6 @@ class Keyed(ByKey):
     def __init__(self, level: plan.KeyedLevel, tree: Any, depth: int, outer: Branch | None) -> None:
         super().__init__(tree, depth, outer)
         self.plan: plan.KeyedLevel = level
-        self.keeps_start = bool(level.initiated_by) or level.terminated_by is not None
         self._names = [f"key{n}" for n in range(1, len(level.key_types) + 1)]
 
     def entries(self) -> Sequence[ItemEntry]:

@@ -90,6 +90,9 @@ class _Specification:
             condition = self._with_values(_as_looked_up(written))
             if (key := _equal_lookup(condition)) is not None:
                 equal.append(key)
+            elif (coarse := _coarse_lookup(condition)) is not None:
+                equal.append(coarse)
+                rest.append(condition)
             elif (listed := _list_lookup(condition)) is not None:
                 lists.append((listed, condition))
             elif (between := _range_lookup(condition)) is not None:
@@ -178,6 +181,16 @@ def _equal_lookup(condition: TypedExpression) -> EqualLookup | None:
         if _is_event_side(one, HASHED) and _is_operand(one, other):
             return EqualLookup(expression=one, operand=other, null_matches=condition.null_safe)
     return None
+
+
+def _coarse_lookup(condition: TypedExpression) -> EqualLookup | None:
+    """``x is v`` of values of any other type: keys of the table may be equal where the values are not, which the condition decides."""
+    if not isinstance(condition, Equality) or condition.negated or not condition.null_safe:
+        return None
+    one, other = condition.left, condition.right
+    if not isinstance(one, StreamProperty) or one.stream or not isinstance(other, Local) or one.type.boxed != other.type.boxed:
+        return None
+    return EqualLookup(expression=one, operand=other, null_matches=True)
 
 
 def _list_lookup(condition: TypedExpression) -> ListLookup | None:
