@@ -8,6 +8,7 @@ import attrs
 
 from epl.analysis.clauses.assignments import analyse_assignment
 from epl.analysis.expressions.binding import StatementRefusal, bind
+from epl.analysis.expressions.context_values import ContextRefusal
 from epl.analysis.expressions.crontab import analyse_crontab
 from epl.analysis.expressions.scope import Scope
 from epl.catalog import Catalog
@@ -99,7 +100,7 @@ def _condition(
         return None
     try:
         bound = bind(condition, _with_counts(scope))
-    except (EplUnsupportedError, StatementRefusal):
+    except (EplUnsupportedError, ContextRefusal):
         raise
     except EplValidationError as refusal:
         message = f"Failed to validate output limit expression '{expression_text(condition)}': {refusal.message}"
@@ -131,7 +132,7 @@ def _bound(expression: Expression, scope: Scope) -> TypedExpression:
         bound = bind(expression, scope)
     except EplUnsupportedError:
         raise
-    except StatementRefusal as refusal:
+    except ContextRefusal as refusal:
         raise StatementRefusal(PREFIX + refusal.message, span=expression.span) from refusal
     except EplValidationError as refusal:
         name = getattr(getattr(expression, "links", [None])[0], "name", None)

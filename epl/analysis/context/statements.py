@@ -10,6 +10,7 @@ from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.contexts import CategoryLevel, Context
+from epl.plan.expressions import Constant, Equality, Logic, Not, TypedExpression
 from epl.plan.named_windows import CreateWindowPlan
 from epl.plan.statements import BodyPlan
 from epl.plan.streams import types_read
@@ -29,6 +30,7 @@ def context_named(statement: Statement, catalog: Catalog) -> Context | None:
 
 def check_types(statement: Statement, body: BodyPlan, context: Context, catalog: Catalog) -> None:
     """Refuse a statement none of whose event types the context lists."""
+    _check_categories(context, statement.body.span)
     if isinstance(body, CreateWindowPlan):
         assert isinstance(statement.body, CreateWindow)
         _check_window(statement.body, body, context)
@@ -37,6 +39,31 @@ def check_types(statement: Statement, body: BodyPlan, context: Context, catalog:
     own_first = (*types_read(attrs.evolve(body, subqueries=())), *types_read(body.subqueries))
     read = [windows.get(id(one), one) for one in own_first]
     _check(read, context, statement.body.span, exact=False)
+
+
+def _check_categories(context: Context, span: Span | None) -> None:
+    """Refuse a category that no event can be in: Esper finds that when a statement is deployed."""
+    for level in context.levels:
+        for label, test in zip(level.labels, level.tests) if isinstance(level, CategoryLevel) else ():
+            if _is_never_true(test):
+                raise EplValidationError(
+                    f"Category context '{context.name}' for category '{label}' has evaluated to a condition that cannot become true",
+                    span=span)
+
+
+def _is_never_true(condition: TypedExpression) -> bool:
+    """Whether constants alone decide that it is not true."""
+    if isinstance(condition, Constant):
+        return condition.value is not True
+    if isinstance(condition, Not):
+        return isinstance(condition.operand, Constant) and condition.operand.value is not False
+    if isinstance(condition, Logic):
+        return (any if condition.operator == "and" else all)(map(_is_never_true, condition.operands))
+    if isinstance(condition, Equality) and isinstance(condition.left, Constant) and isinstance(condition.right, Constant):
+        left, right = condition.left.value, condition.right.value
+        known = condition.null_safe or (left is not None and right is not None)
+        return not known or (left == right) is condition.negated
+    return False
 
 
 def _check_window(written: CreateWindow, body: CreateWindowPlan, context: Context) -> None:
