@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
+from epl.analysis.context.statements import check_categories
 from epl.plan.contexts import Context
 from epl.plan.named_windows import CreateWindowPlan
 from runtime.context.selectors import select
@@ -41,6 +42,7 @@ class PreparedInContext:
         return self._instances.environment
 
     def instantiate(self, partition: int = 0, state: State = NO_STATE, properties: Mapping[str, Any] | None = None) -> Running:
+        check_categories(self._context)
         statement = self._instances.context
         tree: ContextTree = statement.core.contexts[self._context]
         if isinstance(statement.plan.body, CreateWindowPlan):

@@ -16,7 +16,7 @@ import attrs
 
 from epl.errors import EplError, EplRuntimeError, EplValidationError
 from epl.event_types import EventType
-from epl.plan.statements import SelectPlan
+from epl.plan.statements import SelectPlan, SelectRowPlan
 from epl.value_types import OBJECT, ValueType
 from runtime.api.deployment import Deployment
 from runtime.api.runtime import Runtime
@@ -243,7 +243,8 @@ class TracePlayer:
             self.ids[item["deployment"]] = deployment.id
         if self.listens_to_all:
             for statement in deployment:
-                if isinstance(statement.plan.body, SelectPlan) or statement.plan.kind in ("OnSelect", "OnInsert", "OnSplit"):
+                body = statement.plan.body
+                if isinstance(body, (SelectPlan, SelectRowPlan)) or statement.plan.kind in ("OnSelect", "OnInsert", "OnSplit"):
                     self._listen(statement)
         return deployment
 

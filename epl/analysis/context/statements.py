@@ -7,7 +7,7 @@ import attrs
 
 from epl.analysis.filters.partitions import lists
 from epl.catalog import Catalog
-from epl.errors import EplValidationError
+from epl.errors import EplDeploymentError, EplValidationError
 from epl.event_types import EventType
 from epl.plan.contexts import CategoryLevel, Context
 from epl.plan.expressions import Constant, Equality, Logic, Not, TypedExpression
@@ -30,7 +30,6 @@ def context_named(statement: Statement, catalog: Catalog) -> Context | None:
 
 def check_types(statement: Statement, body: BodyPlan, context: Context, catalog: Catalog) -> None:
     """Refuse a statement none of whose event types the context lists."""
-    _check_categories(context, statement.body.span)
     if isinstance(body, CreateWindowPlan):
         assert isinstance(statement.body, CreateWindow)
         _check_window(statement.body, body, context)
@@ -41,14 +40,13 @@ def check_types(statement: Statement, body: BodyPlan, context: Context, catalog:
     _check(read, context, statement.body.span, exact=False)
 
 
-def _check_categories(context: Context, span: Span | None) -> None:
-    """Refuse a category that no event can be in: Esper finds that when a statement is deployed."""
+def check_categories(context: Context) -> None:
+    """Refuse a category that no event can be in: when a statement is deployed, as Esper does, not when it is compiled."""
     for level in context.levels:
         for label, test in zip(level.labels, level.tests) if isinstance(level, CategoryLevel) else ():
             if _is_never_true(test):
-                raise EplValidationError(
-                    f"Category context '{context.name}' for category '{label}' has evaluated to a condition that cannot become true",
-                    span=span)
+                raise EplDeploymentError(
+                    f"Category context '{context.name}' for category '{label}' has evaluated to a condition that cannot become true")
 
 
 def _is_never_true(condition: TypedExpression) -> bool:
@@ -93,4 +91,4 @@ def _check(read: Sequence[EventType], context: Context, span: Span | None, *, ex
             f"in any of the filter expressions of the statement, type '{read[0].name}' is not one of the types listed", span=span)
 
 
-__all__ = ["check_types", "context_named"]
+__all__ = ["check_categories", "check_types", "context_named"]
