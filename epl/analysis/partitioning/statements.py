@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 
+from epl.analysis.partitioning.contexts import facts_within
 from epl.analysis.partitioning.facts import Collector, Demand, Facts, Feed, NotPartitionable
 from epl.analysis.partitioning.meetings import JoinedRows, subquery_meeting
 from epl.analysis.partitioning.operators import contained, groups_are_steady, insertion, previous, refuse_whole_output, result_set, windows
@@ -20,7 +21,7 @@ from epl.plan.indexes import CreateIndexPlan
 from epl.plan.named_windows import CreateWindowPlan
 from epl.plan.on_statements import OnDeletePlan, OnMergePlan, OnSelectPlan, OnSetPlan, OnUpdatePlan, OnWindowPlan, UpdateIstreamPlan
 from epl.plan.pattern import PatternPlan, pattern_of
-from epl.plan.result_set import OutputPlan
+from epl.plan.result_set import OutputPlan, TerminatedOutput
 from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
 from epl.plan.statements import (
     BodyPlan,
@@ -55,7 +56,7 @@ def variables_set(plans: Iterable[StatementPlan]) -> dict[str, str]:
     writers: dict[str, str] = {}
     for plan in plans:
         for part in plans_of(plan.body):
-            for assignment in part.assignments if isinstance(part, (OnSetPlan, OutputPlan)) else ():
+            for assignment in part.assignments if isinstance(part, (OnSetPlan, OutputPlan, TerminatedOutput)) else ():
                 if assignment.variable is not None:
                     writers[assignment.variable.name] = plan.name
     return writers
@@ -73,7 +74,9 @@ class OtherStatements:
 def facts_of(plan: StatementPlan, surroundings: OtherStatements) -> Sequence[Facts]:
     """Return the facts of each stream that the statement reads. Raise NotPartitionable where its rows have to stay together."""
     if plan.context is not None:
-        raise NotPartitionable(f"the context '{plan.context.name}'", "its partitions are not known to be local to a key")
+        within = facts_within(plan, plan.context)
+        _check_expressions(plan.body, surroundings, PURE | {typed.ContextValue})
+        return [within]
     builder = FACTS.get(type(plan.body))
     if builder is None:
         raise NotPartitionable(plan.kind, "this kind of statement is not known to be local to a key")
@@ -84,14 +87,16 @@ def facts_of(plan: StatementPlan, surroundings: OtherStatements) -> Sequence[Fac
     return [facts] if isinstance(facts, Facts) else facts
 
 
-def _check_expressions(body: BodyPlan, surroundings: OtherStatements) -> None:
+def _check_expressions(
+    body: BodyPlan, surroundings: OtherStatements, pure: frozenset[type[typed.TypedExpression]] = PURE
+) -> None:
     for node in (n for e in expressions_of(body) for n in e.walk()):
         if isinstance(node, typed.Prior):
             raise NotPartitionable("prior", "it counts the events of the stream, whatever their keys")
         if (isinstance(node, TableValue) and isinstance(body, SelectPlan) and not (body.subqueries or body.row_recognition)
                 and pattern_of(body.streams[0]) is None):
             continue  # its rows meet those of the statement: see ``accesses``
-        if type(node) not in PURE:
+        if type(node) not in pure:
             raise NotPartitionable(type(node).__name__, "this expression is not known to be local to a key")
         if isinstance(node, typed.VariableValue) and node.name in surroundings.variables:
             reason = f"statement '{surroundings.variables[node.name]}' sets it for rows of all keys"
