@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from epl.errors import EplDeploymentError, EplValidationError
+from epl.errors import EplDeploymentError, EplUnsupportedError, EplValidationError
 from epl.functions.partition_hashes import partition_hash
 from epl.plan.contexts import CategoryLevel, Context, HashLevel, KeyedLevel, LifetimeLevel
 from epl.plan.expressions import ContextValue, HashNumber, StreamProperty
@@ -140,8 +140,28 @@ def test_a_function_of_the_application_numbers_partitions() -> None:
     with pytest.raises(EplValidationError, match="or a plug-in single-row function or script but received 'bucket_of'"):
         runtime.deploy(SCHEMAS + "create context C coalesce by bucket_of(customer) from Sale granularity 4")
 
+    def initial_of(customer: str) -> str:
+        return customer[:1]
+
+    runtime.register_function("initial_of", initial_of)
+    with pytest.raises(EplUnsupportedError, match="A hash function that returns String is not supported"):
+        runtime.deploy(SCHEMAS + "create context C coalesce by initial_of(customer) from Sale granularity 4")
+
     def length_of(customer: str) -> int:
         return len(customer)
 
     runtime.register_function("length_of", length_of)
     runtime.deploy(SCHEMAS + "create context D coalesce by length_of(customer) from Sale granularity 4")
+
+
+def test_queries_name_a_context() -> None:
+    runtime = Runtime()
+    runtime.deploy(SCHEMAS + "@public create context C partition by customer from Sale; @public context C create window W#keepall as Sale")
+    plan = runtime.compile_query("context C select context.key1 as k, amount from W")
+    assert plan.context is not None and plan.context.name == "C"
+    with pytest.raises(EplValidationError, match="Joins in runtime queries for context partitions are not supported"):
+        runtime.compile_query("context C select a.amount as n from W as a, W as b")
+    with pytest.raises(EplValidationError, match="Context by name 'D' could not be found"):
+        runtime.compile_query("context D select * from W")
+    with pytest.raises(EplValidationError, match=r"Failed to resolve property 'context\.key1' to a stream"):
+        runtime.compile_query("select context.key1 as k from W")

@@ -73,8 +73,6 @@ class Declaring:
             if named_window is not None:
                 raise EplValidationError(named_window, span=source.span)
             raise EplUnsupportedError("Named windows in a context declaration are not supported", span=source.span)
-        if source.contained:
-            raise EplUnsupportedError("Contained events in a context declaration are not supported", span=source.span)
         return type_named(source.type_name, source, self.catalog)
 
     def scope(self, own: ScopeStream, clause: str = "filter") -> Scope:

@@ -25,6 +25,7 @@ from epl.plan.result_set import OutputPlan, TerminatedOutput
 from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
 from epl.plan.statements import (
     BodyPlan,
+    CreateContextPlan,
     CreateExpressionPlan,
     CreateSchemaPlan,
     CreateTablePlan,
@@ -46,7 +47,7 @@ PURE: frozenset[type[typed.TypedExpression]] = frozenset({
     typed.Order, typed.Range, typed.Membership, typed.Quantified, typed.LikeMatch, typed.RegexpMatch, typed.Conditional, typed.Coalesce,
     typed.Extreme, typed.SameEvent, typed.Cast, typed.TypeTest, typed.TypeNameOf, typed.NewArrayOf, typed.NewArraySized, typed.NewStructOf,
     typed.Function, typed.Invoke, typed.Previous, typed.Aggregated, typed.AggregationMethodCall, typed.GroupingCall, typed.TimeSpan,
-    typed.Single, typed.SubqueryValue, StructAs,
+    typed.Single, typed.SubqueryValue, typed.HashNumber, StructAs,
 })
 """Expressions whose value depends on the row, its group, engine time and variables alone (prev: see ``operators.previous``)."""
 
@@ -289,6 +290,7 @@ FACTS: Mapping[type[BodyPlan], Callable[[StatementPlan, Any, OtherStatements], F
     OnSelectPlan: _on_window,
     OnUpdatePlan: _on_window,
     OnSetPlan: _on_set,
+    CreateContextPlan: _declaration,
     CreateSchemaPlan: _declaration,
     CreateWindowPlan: _create_window,
     CreateTablePlan: _create_table,
