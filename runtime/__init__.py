@@ -26,8 +26,19 @@ from epl.errors import (
     EplWarning as EplWarning,
 )
 from epl.settings import Settings as Settings
+from runtime.api.contexts import ContextAccess as ContextAccess
 from runtime.api.deployment import Deployment as Deployment
 from runtime.api.runtime import Runtime as Runtime
+from runtime.context.changes import ContextChange as ContextChange
+from runtime.context.selectors import AllPartitions as AllPartitions
+from runtime.context.selectors import ContextPartition as ContextPartition
+from runtime.context.selectors import NestedPartitions as NestedPartitions
+from runtime.context.selectors import PartitionsByCategory as PartitionsByCategory
+from runtime.context.selectors import PartitionsByHash as PartitionsByHash
+from runtime.context.selectors import PartitionsById as PartitionsById
+from runtime.context.selectors import PartitionsByKey as PartitionsByKey
+from runtime.context.selectors import PartitionSelector as PartitionSelector
+from runtime.context.selectors import PartitionsWhere as PartitionsWhere
 from runtime.conversion.rows import Row as Row
 from runtime.conversion.rows import Rows as Rows
 from runtime.event_loop.delivery import Condition as Condition
@@ -36,9 +47,10 @@ from runtime.historical.cache import LruCache as LruCache
 from runtime.statements.statement import Statement as Statement
 
 __all__ = [
-    "Condition", "Deployment", "EplDeploymentError", "EplError", "EplRuntimeError", "EplSyntaxError", "EplUnsupportedError",
-    "EplValidationError", "EplWarning", "ExpiryCache", "LruCache", "Row", "Rows", "Runtime", "Settings", "Statement", "__version__",
-    "sql",
+    "AllPartitions", "Condition", "ContextAccess", "ContextChange", "ContextPartition", "Deployment", "EplDeploymentError", "EplError",
+    "EplRuntimeError", "EplSyntaxError", "EplUnsupportedError", "EplValidationError", "EplWarning", "ExpiryCache", "LruCache",
+    "NestedPartitions", "PartitionSelector", "PartitionsByCategory", "PartitionsByHash", "PartitionsById", "PartitionsByKey",
+    "PartitionsWhere", "Row", "Rows", "Runtime", "Settings", "Statement", "__version__", "sql",
 ]
 
 sql = Runtime.sql

@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 
 from runtime.context.changes import ContextListener
-from runtime.context.selectors import AllPartitions, ContextPartition, PartitionSelector, partitions_of, select
+from runtime.context.selectors import AllPartitions, ContextPartition, PartitionSelector, partition_of, select
 from runtime.context.tree import ContextTree
 from runtime.event_loop.loop import EventLoop
+
+ALL = AllPartitions()
 
 
 class ContextAccess:
@@ -25,9 +27,9 @@ class ContextAccess:
         return self._tree.context.name
 
     @property
-    def levels(self) -> int:
-        """How many levels it has: more than one where it is nested."""
-        return len(self._tree.context.levels)
+    def levels(self) -> tuple[str, ...]:
+        """The names of its levels, outermost first: of a context that is not nested its own."""
+        return tuple(level.name for level in self._tree.context.levels)
 
     @property
     def statements(self) -> list[str]:
@@ -35,13 +37,23 @@ class ContextAccess:
         with self._lock:
             return [statement.name for statement in self._tree.statements]
 
-    def partitions(self, selector: PartitionSelector | None = None) -> list[ContextPartition]:
+    def ids(self, selector: PartitionSelector = ALL) -> list[int]:
+        """Return the ids of the partitions that are there, or of those that a selector selects, as ``partitions`` does."""
+        with self._lock:
+            return select(selector, self._tree.context, self._tree.partitions)
+
+    def partitions(self, selector: PartitionSelector = ALL) -> list[ContextPartition]:
         """Return the partitions that are there, or those that a selector selects. Raise EplRuntimeError for one of another kind of
         context."""
         with self._lock:
             tree = self._tree
-            chosen = select(selector or AllPartitions(), tree.context, tree.partitions)
-            return list(partitions_of({number: tree.partitions[number] for number in chosen}))
+            return [partition_of(tree.partitions[number]) for number in select(selector, tree.context, tree.partitions)]
+
+    def partition(self, number: int) -> ContextPartition | None:
+        """Return the partition of that id; None where there is none."""
+        with self._lock:
+            branch = self._tree.partitions.get(number)
+            return None if branch is None else partition_of(branch)
 
     def __iter__(self) -> Iterator[ContextPartition]:
         return iter(self.partitions())
@@ -88,6 +100,21 @@ class Contexts(Mapping[str, ContextAccess]):
 
     def __len__(self) -> int:
         return len(self._trees())
+
+    def add_listener(self, listener: ContextListener) -> ContextListener:
+        """Call ``listener(change)`` whenever a context is deployed (``created``) or undeployed (``destroyed``) from now on; return the
+        listener."""
+        with self._lock:
+            self._check_open()
+            self._core.context_listeners = (*self._core.context_listeners, listener)
+        return listener
+
+    def remove_listener(self, listener: ContextListener) -> None:
+        """Call it no more. Raise ValueError where it is none."""
+        with self._lock:
+            listeners = list(self._core.context_listeners)
+            listeners.remove(listener)
+            self._core.context_listeners = tuple(listeners)
 
 
 __all__ = ["ContextAccess", "Contexts"]

@@ -239,7 +239,7 @@ class Deployer:
 
     def undeploy(self, deployment: Deployment) -> None:
         """Stop and forget a deployment, even if others use what it declares."""
-        for statement in deployment:
+        for statement in reversed(deployment.statements):
             statement.running.close()
         for declared in deployment.plan.declared:
             cell = self._variables.get(declared.name)

@@ -15,6 +15,7 @@ from epl.plan.streams import NamedWindow
 from epl.plan.tables import Table
 from epl.value_types import ValueType
 from runtime.api.error_reports import without_engine_frames
+from runtime.api.queried_partitions import QueriedPartitions, Selectors
 from runtime.conversion.from_python import WrongValue, coercion
 from runtime.conversion.rows import Row, Rows, pandas_frame, rows_of
 from runtime.event_loop.loop import EventLoop
@@ -23,6 +24,7 @@ from runtime.historical.static_table import arrow_of
 from runtime.statements.queries.changes import insertion
 from runtime.statements.queries.query import ParameterCell, Query
 from runtime.statements.queries.rows import Stores
+from runtime.statements.running import EVERY_PARTITION
 from windows.event import Event
 
 if TYPE_CHECKING:
@@ -86,12 +88,13 @@ class PreparedQuery:
         return {p.name: str(p.type) for p in _output_type(self.plan).properties.values()}
 
     @without_engine_frames
-    def execute(self, parameters: Parameters = ()) -> QueryRows:
-        """Run the query; raise EplRuntimeError where a parameter's value is missing or of another type."""
+    def execute(self, parameters: Parameters = (), *, partitions: Selectors = EVERY_PARTITION) -> QueryRows:
+        """Run the query; raise EplRuntimeError where a parameter's value is missing or of another type. ``partitions``: as of
+        ``Runtime.query``."""
         values = self._values(parameters)
         with self._lock:
             self._check_open()
-            events: Sequence[Event] = self._query.run(values)
+            events: Sequence[Event] = self._query.run(values, partitions)
             if self.plan.changes:
                 self._settle()
         return QueryRows(rows_of(events), _output_type(self.plan))
@@ -143,6 +146,10 @@ def fill(core: EventLoop, stores: Stores, declared: NamedWindow | Table, frame: 
     from runtime.conversion.batch_order import Options, part_of  # brings Arrow
     from runtime.conversion.from_columns import events_of
 
+    if declared.context is not None:
+        raise EplRuntimeError(
+            f"'{declared.name}' is of a context: no rows can be filled in, since they do not say which partition they are for",
+            hint="send events that 'insert into' brings there, or insert by queries with partitions=…")
     units = core.settings.units_per_second
     event_type = declared.plain_type if isinstance(declared, Table) else declared.event_type
     table = arrow_of(frame, declared.name) if type(frame).__module__.startswith("pyspark.") else frame
@@ -157,7 +164,9 @@ def query_of(
 ) -> Query:
     """Return the query, compiled. ``environment(cells)``: what its expressions may touch."""
     cells: dict[str | int, ParameterCell] = {key: ParameterCell() for key, _ in plan.parameters}
-    return Query(plan, core, environment(cells), cells, prepared=prepared)
+    of_query = environment(cells)
+    stores = Stores(core.stores, of_query.tables)
+    return Query(plan, core, of_query, cells, QueriedPartitions(plan, core, stores), stores, prepared=prepared)
 
 
 __all__ = ["Parameters", "PreparedQuery", "QueryRows", "fill", "planned_query", "query_of"]

@@ -20,6 +20,7 @@ from runtime.api.deployer import Deployer
 from runtime.api.deployment import Deployment
 from runtime.api.error_reports import explained, reporting, without_engine_frames
 from runtime.api.plan_cache import parsed
+from runtime.api.queried_partitions import Selectors
 from runtime.api.queries import Parameters, PreparedQuery, QueryRows, planned_query
 from runtime.api.registry import Registry
 from runtime.api.restore import Provided
@@ -35,6 +36,7 @@ from runtime.event_loop.loop import ErrorHandler, EventLoop, log_error
 from runtime.state.changed_pages import ChangedPages, Pages
 from runtime.state.runtime_state import RuntimeState
 from runtime.state.snapshot import snapshot as snapshot_of
+from runtime.statements.running import EVERY_PARTITION
 from runtime.statements.statement import Listener, Statement, check_listener
 from windows.event import Event
 from windows.protocol import State
@@ -374,6 +376,15 @@ class Runtime(Registry):
             return self._deployer.stored_rows()
 
     @property
+    def context_partitions(self) -> dict[str, int]:
+        """How many partitions each context has, by name; of those of one name together."""
+        counts: dict[str, int] = {}
+        with self.lock:
+            for tree in self._core.contexts.values():
+                counts[tree.context.name] = counts.get(tree.context.name, 0) + len(tree.partitions)
+        return counts
+
+    @property
     def contexts(self) -> Contexts:
         """The contexts that are deployed, by name: their partitions and statements."""
         return Contexts(self._core, self.lock, self._check_open)
@@ -443,16 +454,18 @@ class Runtime(Registry):
             return planned_query(text, self._deployer.catalog())
 
     @without_engine_frames
-    def query(self, query: str | QueryPlan, parameters: Parameters = ()) -> QueryRows:
+    def query(
+        self, query: str | QueryPlan, parameters: Parameters = (), *, partitions: Selectors = EVERY_PARTITION
+    ) -> QueryRows:
         """Run a fire-and-forget query and return its rows: select, insert into, update or delete on named windows and tables; select also
         on databases and static tables, or without from clause.
 
         ``parameters``: values of ``?`` by name or position (from 1), or in order. What a query changes has reached consumers and listeners
         when it returns; the result is the rows that it has inserted into a window, changed or deleted there. Raises EplError; nothing has
-        changed then.
+        changed then. ``partitions``: those of a context that a PartitionSelector selects.
         """
         with self.lock:
-            return self._prepared(query, prepared=False).execute(parameters)
+            return self._prepared(query, prepared=False).execute(parameters, partitions=partitions)
 
     @without_engine_frames
     def prepare_query(self, query: str | QueryPlan) -> PreparedQuery:

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from epl.plan.contexts import ContextLevel
 from runtime.context.conditions import Occurrence, RunningCondition
 from windows.protocol import State
 
@@ -30,6 +31,7 @@ class Branch:
 class Level(Protocol):
     """The branches of one declaration within one branch of the one around it, ``outer``."""
 
+    plan: ContextLevel
     outer: Branch | None
     branches: dict[Any, Branch]
 

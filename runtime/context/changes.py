@@ -8,13 +8,21 @@ import attrs
 
 from runtime.context.selectors import ContextPartition
 
+ContextChangeKind = Choice[
+    "created", "destroyed", "activated", "deactivated", "statement_added", "statement_removed", "partition_started", "partition_ended"]
+
 
 @attrs.frozen
 class ContextChange:
-    """``activated``: it has its first statement; ``deactivated``: it has lost its last one. ``statement``: the name of one that was added
-    or removed; ``partition``: one that begins, before its statements run, or has ended."""
+    """``created``, ``destroyed``: the context is deployed, undeployed (``Contexts.add_listener``); ``activated``: it has its first
+    statement; ``deactivated``: it has lost its last one. ``statement``: the name of one that was added or removed;
+    ``partition``: one that begins, before its statements run, or has ended.
 
-    kind: Choice["activated", "deactivated", "statement_added", "statement_removed", "partition_started", "partition_ended"]
+    As in Esper the partitions that are there from the beginning begin before the context is ``activated``; those that are there when it is
+    ``deactivated`` are reported one by one of a nested context alone.
+    """
+
+    kind: ContextChangeKind
     context: str
     statement: str | None = None
     partition: ContextPartition | None = None
@@ -22,4 +30,4 @@ class ContextChange:
 
 ContextListener = Callable[[ContextChange], object]
 
-__all__ = ["ContextChange", "ContextListener"]
+__all__ = ["ContextChange", "ContextChangeKind", "ContextListener"]

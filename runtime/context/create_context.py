@@ -20,11 +20,13 @@ class RunningCreateContext:
         self.tree = self._contexts[plan.context] = ContextTree(plan.context, context.statement)
 
     def start(self) -> None:
-        """Do nothing: the first statement of the context begins it."""
+        """The first statement of the context begins it."""
+        self.tree.declared("created")
 
     def close(self) -> None:
         if self._contexts.get(self._context) is self.tree:
             del self._contexts[self._context]
+            self.tree.declared("destroyed")
         self._statement.close()
 
     def iterate(self) -> Iterable[Event]:

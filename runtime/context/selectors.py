@@ -1,38 +1,65 @@
 """Which partitions of a context an iterator, a query or a listener is about."""
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from epl.errors import EplRuntimeError
-from epl.plan.contexts import CategoryLevel, Context, ContextLevel, HashLevel, KeyedLevel, LifetimeLevel
+from epl.plan.contexts import HASH, CategoryLevel, Context, ContextLevel, HashLevel, KeyedLevel, LifetimeLevel
 from runtime.context.branches import Branch
 from windows.event import Event
-from windows.keys import freeze
+from windows.keys import freeze, key_of_values
+
+
+@attrs.frozen
+class PartitionIdentifier:
+    """What a partition is found by on one level of its context, which is called ``context``.
+
+    ``keys``: of ``partition by``; ``hash``: the number, of ``coalesce by``; ``label``: of ``group … as label``; ``start_time``,
+    ``end_time``: of ``start … end`` and ``initiated by … terminated by``, the end as far as it is known. The others are None.
+    """
+
+    context: str
+    keys: tuple[Any, ...] | None = None
+    hash: int | None = None
+    label: str | None = None
+    start_time: int | None = None
+    end_time: int | None = None
 
 
 @attrs.frozen
 class ContextPartition:
-    """A partition as callers see it. ``id``: ``context.id``; ``properties``: what ``context.`` gives, by the text behind it.
+    """A partition as callers see it. ``id``: ``context.id``; ``properties``: what ``context.`` gives, by the text after it;
+    ``identifiers``: one a level, outermost first.
 
-    >>> ContextPartition(0, {"name": "PerUser", "id": 0, "key1": "u1"}).properties["key1"]
-    'u1'
+    >>> ContextPartition(0, {"name": "PerUser", "id": 0, "key1": "u1"}, (PartitionIdentifier("PerUser", keys=("u1",)),)).identifier.keys
+    ('u1',)
     """
 
-    id: int
+    id: int | None
     properties: Mapping[str, Any]
+    identifiers: tuple[PartitionIdentifier, ...]
+
+    @property
+    def identifier(self) -> PartitionIdentifier:
+        """What it is found by on the innermost level: the only one, unless the context is nested."""
+        return self.identifiers[-1]
 
 
 class PartitionSelector:
-    """Which partitions: a closed family."""
+    """Which partitions: a closed family. ``title``: what Esper calls it."""
 
-    title = "AllPartitions"
+    title = "ContextPartitionSelectorAll"
 
-    def fits(self, level: ContextLevel) -> bool:
-        """Return whether it can be asked of a level."""
-        raise NotImplementedError
+    def fits(self, level: ContextLevel, *, nested: bool = False) -> bool:
+        """Return whether it can be asked of a level, of a nested context or of one without others."""
+        return True
+
+    def chosen(self, level: ContextLevel, partitions: Mapping[int, Branch]) -> Iterable[int]:
+        """Return the ids selected of a context of one level."""
+        return [number for number, branch in partitions.items() if self.selects(level, branch)]
 
     def selects(self, level: ContextLevel, branch: Branch) -> bool:
         """Return whether it selects a branch of a level."""
@@ -41,77 +68,103 @@ class PartitionSelector:
 
 @attrs.frozen
 class AllPartitions(PartitionSelector):
-    def fits(self, level: ContextLevel) -> bool:
-        return True
-
     def selects(self, level: ContextLevel, branch: Branch) -> bool:
         return True
 
 
-def _ids(ids: Collection[int] | None) -> frozenset[int]:
-    return frozenset(ids or ())
+def _ids(ids: Collection[int] | None) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(ids or ()))
 
 
 @attrs.frozen
 class PartitionsById(PartitionSelector):
-    """Those with these ids."""
+    """Those with these ids, in this order. In a path of NestedPartitions an outer level's branches are counted as they begin."""
 
-    ids: frozenset[int] = attrs.field(converter=_ids)
-    title = "PartitionsById"
+    ids: tuple[int, ...] = attrs.field(converter=_ids)
+    title = "ContextPartitionSelectorById"
 
-    def fits(self, level: ContextLevel) -> bool:
-        return True
+    def fits(self, level: ContextLevel, *, nested: bool = False) -> bool:
+        return not nested or isinstance(level, (HashLevel, LifetimeLevel))  # as Esper has it
+
+    def chosen(self, level: ContextLevel, partitions: Mapping[int, Branch]) -> Iterable[int]:
+        return [number for number in self.ids if number in partitions]
 
     def selects(self, level: ContextLevel, branch: Branch) -> bool:
-        return branch.partition is None or branch.partition in self.ids
+        return (branch.number if branch.partition is None else branch.partition) in self.ids
 
 
-def _keys(keys: Collection[Sequence[Any]] | None) -> frozenset[Any]:
-    return frozenset(tuple(freeze(value) for value in key) for key in keys or ())
+def _keys(keys: Collection[Sequence[Any]] | None) -> tuple[tuple[Any, ...], ...]:
+    return tuple(dict.fromkeys(tuple(freeze(value) for value in key) for key in keys or ()))
 
 
 @attrs.frozen
 class PartitionsByKey(PartitionSelector):
     """Of ``partition by`` those with these keys, each a sequence of values."""
 
-    keys: frozenset[Any] = attrs.field(converter=_keys)
-    title = "PartitionsByKey"
+    keys: tuple[tuple[Any, ...], ...] = attrs.field(converter=_keys)
+    title = "ContextPartitionSelectorSegmented"
 
-    def fits(self, level: ContextLevel) -> bool:
+    def fits(self, level: ContextLevel, *, nested: bool = False) -> bool:
         return isinstance(level, KeyedLevel)
+
+    def chosen(self, level: ContextLevel, partitions: Mapping[int, Branch]) -> Iterable[int]:
+        assert isinstance(level, KeyedLevel)
+        self._check(level)
+        return _looked_up(partitions, [key_of_values(key, level.key_types) for key in self.keys])
+
+    def _check(self, level: KeyedLevel) -> None:
+        for key in self.keys:
+            if len(key) != len(level.key_types):
+                raise EplRuntimeError(
+                    f"A key of PartitionsByKey has {len(key)} values, and 'partition by' of context '{level.name}' {len(level.key_types)}")
 
     def selects(self, level: ContextLevel, branch: Branch) -> bool:
         assert isinstance(level, KeyedLevel)
-        names = [".".join((*level.prefix, f"key{n}")) for n in range(1, len(level.key_types) + 1)]
-        return tuple(freeze(branch.properties[name]) for name in names) in self.keys
+        self._check(level)
+        return tuple(map(freeze, _keys_of(level, branch))) in self.keys
+
+
+def _looked_up(partitions: Mapping[int, Branch], keys: Iterable[Any]) -> list[int]:
+    """Return the partitions with these keys of a context of one level, in the order in which they began."""
+    if not partitions:
+        return []
+    branches = next(iter(partitions.values())).level.branches
+    return sorted(branch.partition for key in keys if (branch := branches.get(key)) is not None and branch.partition is not None)
+
+
+def _keys_of(level: KeyedLevel, branch: Branch) -> tuple[Any, ...]:
+    return tuple(branch.properties[".".join((*level.prefix, f"key{n}"))] for n in range(1, len(level.key_types) + 1))
 
 
 @attrs.frozen
 class PartitionsByHash(PartitionSelector):
     """Of ``coalesce by`` those with these hash numbers."""
 
-    hashes: frozenset[int] = attrs.field(converter=_ids)
-    title = "PartitionsByHash"
+    hashes: tuple[int, ...] = attrs.field(converter=_ids)
+    title = "ContextPartitionSelectorHash"
 
-    def fits(self, level: ContextLevel) -> bool:
+    def fits(self, level: ContextLevel, *, nested: bool = False) -> bool:
         return isinstance(level, HashLevel)
+
+    def chosen(self, level: ContextLevel, partitions: Mapping[int, Branch]) -> Iterable[int]:
+        return _looked_up(partitions, self.hashes)
 
     def selects(self, level: ContextLevel, branch: Branch) -> bool:
         return branch.key in self.hashes
 
 
-def _labels(labels: Collection[str] | None) -> frozenset[str]:
-    return frozenset(labels or ())
+def _labels(labels: Collection[str] | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(labels or ()))
 
 
 @attrs.frozen
 class PartitionsByCategory(PartitionSelector):
     """Of ``group … as label`` those with these labels."""
 
-    labels: frozenset[str] = attrs.field(converter=_labels)
-    title = "PartitionsByCategory"
+    labels: tuple[str, ...] = attrs.field(converter=_labels)
+    title = "ContextPartitionSelectorCategory"
 
-    def fits(self, level: ContextLevel) -> bool:
+    def fits(self, level: ContextLevel, *, nested: bool = False) -> bool:
         return isinstance(level, CategoryLevel)
 
     def selects(self, level: ContextLevel, branch: Branch) -> bool:
@@ -120,16 +173,14 @@ class PartitionsByCategory(PartitionSelector):
 
 @attrs.frozen
 class PartitionsWhere(PartitionSelector):
-    """Those for which ``test(properties)`` is true."""
+    """Those for which ``test(partition)`` is true, a ContextPartition. In a path of NestedPartitions it has the identifiers of its level
+    and those around, and on outer levels no id."""
 
-    test: Callable[[Mapping[str, Any]], bool]
-    title = "PartitionsWhere"
-
-    def fits(self, level: ContextLevel) -> bool:
-        return True
+    test: Callable[[ContextPartition], object]
+    title = "ContextPartitionSelectorFiltered"
 
     def selects(self, level: ContextLevel, branch: Branch) -> bool:
-        return bool(self.test(visible(branch.properties)))
+        return bool(self.test(partition_of(branch)))
 
 
 def _paths(paths: Collection[Sequence[PartitionSelector]]) -> tuple[tuple[PartitionSelector, ...], ...]:
@@ -141,50 +192,53 @@ class NestedPartitions(PartitionSelector):
     """Of a nested context: each path has a selector for each of its levels, outermost first; what one of the paths selects counts."""
 
     paths: tuple[tuple[PartitionSelector, ...], ...] = attrs.field(converter=_paths)
-    title = "NestedPartitions"
+    title = "ContextPartitionSelectorNested"
 
-    def fits(self, level: ContextLevel) -> bool:
+    def fits(self, level: ContextLevel, *, nested: bool = False) -> bool:
         return False
 
     def selects(self, level: ContextLevel, branch: Branch) -> bool:
         return False
 
 
-ANY_CONTEXT = ("AllPartitions", "PartitionsWhere", "PartitionsById")
-OF_KIND: Mapping[type[ContextLevel], tuple[str, ...]] = {
-    KeyedLevel: ("PartitionsByKey",), HashLevel: ("PartitionsByHash",), CategoryLevel: ("PartitionsByCategory",), LifetimeLevel: (),
+OF_NESTED = (AllPartitions, PartitionsById, NestedPartitions)
+OF_ONE_LEVEL = (AllPartitions, PartitionsWhere, PartitionsById)
+OF_KIND: Mapping[type[ContextLevel], tuple[type[PartitionSelector], ...]] = {
+    KeyedLevel: (PartitionsByKey,), HashLevel: (PartitionsByHash,), CategoryLevel: (PartitionsByCategory,), LifetimeLevel: (),
 }
 
 
-def visible(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the properties that a statement may read, with events as they are."""
-    return {name: value for name, value in properties.items() if "#" not in name}
-
-
-def select(selector: PartitionSelector, context: Context, partitions: Mapping[int, Branch]) -> list[int]:
-    """Return the ids of the partitions selected, in the order in which they began; raise EplRuntimeError for a selector of another kind
-    of context."""
-    if isinstance(selector, NestedPartitions):
-        return _nested(selector, context, partitions)
-    level = context.levels[-1]
+def select(selector: object, context: Context, partitions: Mapping[int, Branch]) -> list[int]:
+    """Return the ids of the partitions selected, in the order in which they began, those by id in that of the ids; raise EplRuntimeError
+    for a selector of another kind of context."""
+    if selector is None:
+        raise EplRuntimeError("No selector provided", hint="without an argument all partitions are selected")
     if context.is_nested:
-        if not isinstance(selector, (AllPartitions, PartitionsById, PartitionsWhere)):
-            raise _invalid(selector, (*ANY_CONTEXT, "NestedPartitions"))
-    elif not selector.fits(level):
-        raise _invalid(selector, (*ANY_CONTEXT, *OF_KIND[type(level)]))
-    return [number for number, branch in partitions.items() if selector.selects(level, branch)]
+        if not isinstance(selector, OF_NESTED):
+            raise _invalid(selector, OF_NESTED)
+        if isinstance(selector, NestedPartitions):
+            return _nested(selector, context, partitions)
+    elif isinstance(selector, NestedPartitions):
+        raise _invalid(selector, OF_NESTED)
+    else:
+        _check_fits(selector, context.levels[0], nested=False)
+    assert isinstance(selector, PartitionSelector)
+    return list(selector.chosen(context.levels[0], partitions))
+
+
+def _check_fits(selector: object, level: ContextLevel, *, nested: bool) -> None:
+    if not isinstance(selector, PartitionSelector) or not selector.fits(level, nested=nested):
+        raise _invalid(selector, (*OF_ONE_LEVEL, *OF_KIND[type(level)]))
 
 
 def _nested(selector: NestedPartitions, context: Context, partitions: Mapping[int, Branch]) -> list[int]:
-    if not context.is_nested:
-        raise _invalid(selector, (*ANY_CONTEXT, *OF_KIND[type(context.levels[0])]))
     for path in selector.paths:
         if len(path) != len(context.levels):
-            levels = len(context.levels)
-            raise EplRuntimeError(f"Invalid context partition selector, a path of NestedPartitions has {len(path)} selectors, not {levels}")
+            raise EplRuntimeError(
+                f"Invalid context partition selector, a path of NestedPartitions has {len(path)} selectors, and context '{context.name}' "
+                f"{len(context.levels)} levels")
         for each, level in zip(path, context.levels):
-            if not each.fits(level):
-                raise _invalid(each, (*ANY_CONTEXT, *OF_KIND[type(level)]))
+            _check_fits(each, level, nested=True)
     return [number for number, branch in partitions.items()
             if any(all(one.selects(level, around) for one, level, around in zip(path, context.levels, _around(branch)))
                    for path in selector.paths)]
@@ -198,21 +252,43 @@ def _around(branch: Branch) -> list[Branch]:
     return branches[::-1]
 
 
-def _invalid(selector: PartitionSelector, expected: Sequence[str]) -> EplRuntimeError:
+def _invalid(selector: object, expected: Sequence[type[PartitionSelector]]) -> EplRuntimeError:
+    received = selector.title if isinstance(selector, PartitionSelector) else type(selector).__name__
     return EplRuntimeError(
-        f"Invalid context partition selector, expected an implementation class of any of [{', '.join(expected)}] interfaces but received "
-        f"{selector.title}")
+        f"Invalid context partition selector, expected an implementation class of any of [{', '.join(each.title for each in expected)}] "
+        f"interfaces but received {received}", hint=f"the selectors of such a context: {', '.join(each.__name__ for each in expected)}")
 
 
-def partitions_of(partitions: Mapping[int, Branch]) -> Iterator[ContextPartition]:
+# ------------------------------------------------------------------ partitions as callers see them
+
+
+def partition_of(branch: Branch) -> ContextPartition:
+    """Return a partition, or the branch of an outer level, as callers see it."""
+    return ContextPartition(branch.partition, {
+        name: dict(zip(value.type.names, value.values())) if isinstance(value, Event) else value
+        for name, value in branch.properties.items() if "#" not in name
+    }, tuple(_identifier(each) for each in _around(branch)))
+
+
+def _identifier(branch: Branch) -> PartitionIdentifier:
+    level, properties = branch.level.plan, branch.properties
+    if isinstance(level, KeyedLevel):
+        return PartitionIdentifier(level.name, keys=_keys_of(level, branch))
+    if isinstance(level, HashLevel):
+        return PartitionIdentifier(level.name, hash=properties[".".join((*level.prefix, HASH))])
+    if isinstance(level, CategoryLevel):
+        return PartitionIdentifier(level.name, label=properties[".".join((*level.prefix, "label"))])
+    start, end = (properties[".".join((*level.prefix, name))] for name in ("startTime", "endTime"))
+    return PartitionIdentifier(level.name, start_time=start, end_time=end)
+
+
+def partitions_of(branches: Iterable[Branch]) -> Iterator[ContextPartition]:
     """Yield the partitions as callers see them."""
-    for number, branch in partitions.items():
-        yield ContextPartition(number, {
-            name: dict(zip(value.type.names, value.values())) if isinstance(value, Event) else value
-            for name, value in visible(branch.properties).items()})
+    return map(partition_of, branches)
 
 
 __all__ = [
-    "AllPartitions", "ContextPartition", "NestedPartitions", "PartitionSelector", "PartitionsByCategory", "PartitionsByHash",
-    "PartitionsById", "PartitionsByKey", "PartitionsWhere", "partitions_of", "select",
+    "AllPartitions", "ContextPartition", "NestedPartitions", "PartitionIdentifier", "PartitionSelector",
+    "PartitionsByCategory", "PartitionsByHash", "PartitionsById", "PartitionsByKey", "PartitionsWhere", "partition_of", "partitions_of",
+    "select",
 ]

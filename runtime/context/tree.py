@@ -8,10 +8,10 @@ from epl.errors import EplRuntimeError
 from epl.plan.contexts import Context
 from epl.plan.expressions import TypedExpression
 from runtime.context.branches import Branch
-from runtime.context.changes import ContextChange, ContextListener
+from runtime.context.changes import ContextChange, ContextChangeKind, ContextListener
 from runtime.context.conditions import Occurrence
 from runtime.context.levels import LevelBase, level_of
-from runtime.context.selectors import partitions_of
+from runtime.context.selectors import partition_of
 from runtime.event_loop.prepared_filters import ActiveFilter
 from runtime.operators.operator_context import OperatorContext, StatementContext
 from windows.event import Event
@@ -56,13 +56,15 @@ class ContextTree:
         first = not self.statements
         self.statements[statement] = None
         self._tell("statement_added", statement=statement.name)
-        if first:
-            self._tell("activated")
         if self._root is not None:
             for number, branch in tuple(self.partitions.items()):
                 statement.begin(number, branch.properties)
-        if not first:
-            return
+        if first:
+            self._activate()
+            self._tell("activated")
+
+    def _activate(self) -> None:
+        """Begin, the first statement having come: go on where a state was restored."""
         if self._is_restored:
             self._is_restored = False
             if self._root is not None:
@@ -127,7 +129,7 @@ class ContextTree:
         if end is not None:
             end.start()
             if end.due is not None:
-                name = ".".join((*branch.level.plan.prefix, "endTime"))  # type: ignore[attr-defined]
+                name = ".".join((*branch.level.plan.prefix, "endTime"))
                 if name in branch.properties:
                     branch.properties[name] = end.due
 
@@ -152,7 +154,7 @@ class ContextTree:
         self._note()
         del level.branches[branch.key]
         if ending:
-            prefix = "".join(f"{name}." for name in level.plan.prefix)  # type: ignore[attr-defined]
+            prefix = "".join(f"{name}." for name in level.plan.prefix)
             branch.properties.update((f"{prefix}{name}", value) for name, value in ending.items())
         if branch.end is not None:
             branch.end.stop()
@@ -164,7 +166,8 @@ class ContextTree:
         if number is not None and self.partitions.pop(number, None) is not None:
             for statement in tuple(self.statements):
                 statement.end(number)
-            self._tell("partition_ended", branch)
+            if self._root is not None or self.context.is_nested:  # as Esper: else that the context is deactivated says it
+                self._tell("partition_ended", branch)
 
     def is_gone(self, level: LevelBase) -> bool:
         """Return whether a level has ended, so that nothing begins in it any more."""
@@ -175,15 +178,19 @@ class ContextTree:
             level = outer.level  # type: ignore[assignment]
         return level is not self._root
 
-    def _tell(self, kind: Any, branch: Branch | None = None, statement: str | None = None) -> None:
+    def _tell(self, kind: ContextChangeKind, branch: Branch | None = None, statement: str | None = None) -> None:
         """Call the listeners of the context."""
-        if not self.listeners:
-            return
-        partition = None
-        if branch is not None and branch.partition is not None:
-            partition = next(partitions_of({branch.partition: branch}))
-        change = ContextChange(kind, self.context.name, statement, partition)
-        for listener in self.listeners:
+        if self.listeners:
+            partition = None if branch is None or branch.partition is None else partition_of(branch)
+            self.call(self.listeners, ContextChange(kind, self.context.name, statement, partition))
+
+    def declared(self, kind: ContextChangeKind) -> None:
+        """Call the runtime's listeners: the context has been created or destroyed."""
+        self.call(self.core.context_listeners, ContextChange(kind, self.context.name))
+
+    def call(self, listeners: Sequence[ContextListener], change: ContextChange) -> None:
+        """Call listeners; what they raise goes to the error handler of listeners."""
+        for listener in listeners:
             try:
                 listener(change)
             except Exception as error:  # noqa: BLE001 - law 6

@@ -72,6 +72,8 @@ class EventLoop:
         """The rows of named windows (runtime.stores.named_window), by their event types."""
         self.contexts: dict[Any, Any] = {}
         """The contexts (runtime.context.tree), by what declares them."""
+        self.context_listeners: Sequence[Callable[[Any], object]] = ()
+        """Called when one is created or destroyed."""
         self.routed = RoutedEvents(settings.max_routed)
         self.pending: dict[Delivery, None] = {}
         """What has something to deliver once all statements have had the event."""

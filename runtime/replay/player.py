@@ -23,9 +23,10 @@ from runtime.api.runtime import Runtime
 from runtime.batch.refusals import NotInBatchTier
 from runtime.conversion.from_python import to_event
 from runtime.conversion.rows import Rows
-from runtime.replay.partition_selectors import partition_selector
+from runtime.replay.partition_selectors import partition_selector, partition_selectors
 from runtime.replay.trace_schema import TraceTypes, add_variant_streams, settings_of, types_of
 from runtime.replay.trace_values import from_json, from_text, json_row, json_value
+from runtime.statements.running import EVERY_PARTITION
 from runtime.statements.statement import Statement
 from windows.event import Event
 
@@ -404,11 +405,14 @@ class TracePlayer:
             done["values"] = [{**v, "value": json_value(self.runtime.get_variable(v["name"]), None)} for v in step["values"]]
 
     def iterate(self, step: Step, done: Done) -> None:
-        selector = step.get("selector")
-        done["rows"] = [json_row(row) for row in self._statement(step).rows(None if selector is None else partition_selector(selector))]
+        statement = self._statement(step)
+        rows = statement.rows(partition_selector(step["selector"])) if "selector" in step else statement.rows()
+        done["rows"] = [json_row(row) for row in rows]
 
     def faf(self, step: Step, done: Done) -> None:
-        done["rows"] = [json_row(row) for row in self.runtime.query(step["epl"], _parameters(step.get("params", ())))]
+        parameters = _parameters(step.get("params", ()))
+        partitions = partition_selectors(step["selectors"]) if "selectors" in step else EVERY_PARTITION
+        done["rows"] = [json_row(row) for row in self.runtime.query(step["epl"], parameters, partitions=partitions)]
 
     def initialize(self, step: Step, done: Done) -> None:
         """Replace the runtime by a new one."""

@@ -16,12 +16,15 @@ import pyarrow as pa
 
 from epl.errors import EplRuntimeError
 from runtime.api.faults import StatementFault, fault_of, in_words, shown
+from runtime.api.queried_partitions import Selectors
 from runtime.api.runtime import Runtime
 from runtime.clock.late_rows import LatePolicy, LateRows, Released, ReorderBuffer, ipc, stored_table
 from runtime.clock.schedule import MAX_STOPS, Late, TimeMode
+from runtime.context.selector_states import selector_of_state, selector_state
 from runtime.spark.sources import TIME, Sources
 from runtime.state.codec import Decoder, Encoder, list_of, unpacked
 from runtime.state.seal import reading
+from runtime.statements.running import EVERY_PARTITION
 from runtime.statements.statement import BatchListener, Statement
 
 
@@ -54,15 +57,28 @@ class Entry:
             return cls(None if rows is None else stored_table(rows), *rest)
 
 
-def query_entry(text: str, parameters: Mapping[Any, Any]) -> Entry:
-    """Return the entry of a query that changes something; raise EplRuntimeError for parameters that cannot be logged."""
-    return Entry(change={"query": text, "parameters": Encoder().encode([list(item) for item in parameters.items()])})
+def query_entry(text: str, parameters: Mapping[Any, Any], partitions: Selectors = EVERY_PARTITION) -> Entry:
+    """Return the entry of a query that changes something; raise EplRuntimeError for parameters and selectors that cannot be logged."""
+    change: dict[str, Any] = {"query": text, "parameters": Encoder().encode([list(item) for item in parameters.items()])}
+    if partitions is not EVERY_PARTITION and partitions is not None:
+        each = partitions if isinstance(partitions, Sequence) else [partitions]
+        change["partitions"] = Encoder().encode([None if one is None else selector_state(one) for one in each])
+    return Entry(change=change)
 
 
 def decoded_parameters(data: bytes) -> list[list[Any]]:
     """Decode the parameters of a query."""
     with reading("the parameters of a query"):
         return [list_of(item, 2) for item in list_of(Decoder(lambda number: None).decode(data))]
+
+
+def decoded_selectors(data: bytes | None) -> Selectors:
+    """Decode the selectors of a query; without any every partition counts."""
+    if data is None:
+        return EVERY_PARTITION
+    with reading("the selectors of a query"):
+        states = list_of(Decoder(lambda number: None).decode(data))
+        return [None if state is None else selector_of_state(state) for state in states]
 
 
 @attrs.frozen(eq=False)
@@ -241,7 +257,8 @@ class Feed:
     def _queried(self, change: Mapping[str, Any]) -> Any:
         """Run a query or a fill, if the change is one."""
         if "query" in change:
-            return self.runtime.query(change["query"], dict(decoded_parameters(change["parameters"])))
+            return self.runtime.query(change["query"], dict(decoded_parameters(change["parameters"])),
+                                      partitions=decoded_selectors(change.get("partitions")))
         return self.runtime.fill(change["fill"], stored_table(change["rows"])) if "fill" in change else None
 
     def _done(self, late: pa.Table | None, ahead: pa.Table | None, fed: int, result: Any = None) -> Step:

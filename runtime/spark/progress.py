@@ -50,6 +50,7 @@ class Progress:
         self.state_bytes = 0
         self._state: dict[str, int] = {}
         self._stored: dict[str, int] = {}
+        self._partitions: dict[str, int] = {}
         self._logged_at = time.monotonic()
 
     def update_state(self, feed: Feed) -> None:
@@ -59,6 +60,7 @@ class Progress:
         self._state = {"engine_time": runtime.now, "rows_waiting": waiting, "matches_in_progress": runtime.matches_in_progress,
                        "subexpressions_in_progress": runtime.subexpressions_in_progress}
         self._stored = runtime.stored_rows
+        self._partitions = runtime.context_partitions
 
     def note(self, number: int, feed: Feed, entry: Entry, step: Step, seconds: float) -> None:
         """Note that a step has been done. ``number``: which one."""
@@ -100,10 +102,12 @@ class Progress:
             ("state_bytes", "size of the last snapshot", self.state_bytes),
         ]
         metrics = [metric("counter", name, text, {"": value}) for name, text, value in counters]
-        stored = {f'{{name="{name}"}}': rows for name, rows in sorted(self._stored.items())}
-        windows = [metric("gauge", "stored_rows", "rows of named windows and tables", stored)] if stored else []
+        named = [("stored_rows", "rows of named windows and tables", self._stored),
+                 ("context_partitions", "partitions of contexts", self._partitions)]
+        by_name = [metric("gauge", name, text, {f'{{name="{each}"}}': count for each, count in sorted(counts.items())})
+                   for name, text, counts in named if counts]
         return "".join([
-            *metrics, *(metric("gauge", name, text, {"": value}) for name, text, value in gauges if value is not None), *windows])
+            *metrics, *(metric("gauge", name, text, {"": value}) for name, text, value in gauges if value is not None), *by_name])
 
     def of_batch(self, batch: int) -> StepProgress | None:
         """Return what a micro-batch came to, while it is among the last steps: for a StreamingQueryListener, by ``progress.batchId``."""

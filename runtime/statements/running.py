@@ -4,9 +4,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Protocol, runtime_checkable
 
+import attrs
+
 from runtime.expressions import Environment
 from windows.event import NO_EVENTS, Event
 from windows.protocol import State
+
+
+class Selector(Protocol):
+    """Which partitions of a context: runtime.context.selectors.PartitionSelector. ``title``: what Esper calls it."""
+
+    @property
+    def title(self) -> str: ...
+
+
+@attrs.frozen
+class EveryPartition:
+    """Where no selector is given."""
+
+    title: str = "ContextPartitionSelectorAll"
+
+
+EVERY_PARTITION: Selector = EveryPartition()
 
 
 @runtime_checkable
@@ -65,4 +84,4 @@ class Declaration:
             raise ValueError("a declaration has no state")
 
 
-__all__ = ["NO_STATE", "Declaration", "OfPartitions", "Prepared", "Running"]
+__all__ = ["EVERY_PARTITION", "NO_STATE", "Declaration", "OfPartitions", "Prepared", "Running", "Selector"]

@@ -20,7 +20,7 @@ from runtime.event_loop.delivery import Delivery
 from runtime.event_loop.loop import EventLoop
 from runtime.operators.grouped_delivery import Divide
 from runtime.statements.historical_select import RunningHistoricalSelect
-from runtime.statements.running import Declaration, OfPartitions, Prepared, Running
+from runtime.statements.running import EVERY_PARTITION, Declaration, OfPartitions, Prepared, Running, Selector
 from windows.event import Event
 
 if TYPE_CHECKING:
@@ -323,15 +323,14 @@ class Statement(Delivery):
         """The current rows: a snapshot taken at the call."""
         return iter(self.rows())
 
-    def rows(self, partitions: object = None) -> Rows:
+    def rows(self, partitions: Selector | None = EVERY_PARTITION) -> Rows:
         """Return the current rows; ``partitions``: those of the partitions of its context that a PartitionSelector selects. Raise
         EplRuntimeError for a selector of another kind of context, or a statement without one."""
         with self._iterating():
-            if partitions is None:
+            if partitions is EVERY_PARTITION:
                 return rows_of(self.running.iterate())
             if not isinstance(self.running, OfPartitions):
-                raise EplRuntimeError(
-                    f"Statement '{self.name}' is not associated to a context: a context partition selector selects nothing")
+                raise EplRuntimeError("Iterator with context selector is only supported for statements under context")
             return rows_of(self.running.select(partitions))
 
     def _iterating(self) -> AbstractContextManager[object]:

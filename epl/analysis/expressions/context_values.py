@@ -79,7 +79,7 @@ def check_store(store: NamedWindow | Table, catalog: Catalog, span: Span | None,
 def subquery_mismatch(store: NamedWindow | Table, catalog: Catalog) -> str | None:
     """Return why a sub-query that reads the rows of a named window or table as they are does not see those of its partitions."""
     own, declared = catalog.statement_context, context_of(store)
-    if declared is None or own is declared or catalog.for_query:
+    if declared is None or own is declared:
         return None
     title = "table" if isinstance(store, Table) else "named window"
     query = "no context " if own is None else f"context '{own.name}'"

@@ -27,6 +27,7 @@ from epl.errors import EplError, EplRuntimeError
 from epl.event_types import EventType
 from runtime.api.deployment import Deployment
 from runtime.api.faults import in_words
+from runtime.api.queried_partitions import Selectors
 from runtime.api.queries import Parameters, QueryRows
 from runtime.api.runtime import Runtime
 from runtime.clock.instants import shown
@@ -42,6 +43,7 @@ from runtime.spark.progress import Progress
 from runtime.spark.pushdown import Wanted, take, wanted_rows
 from runtime.spark.schemas import spark_schema
 from runtime.spark.sources import fetched
+from runtime.statements.running import EVERY_PARTITION, Selector
 from runtime.statements.statement import Statement
 
 log = logging.getLogger("epl.spark")
@@ -303,24 +305,25 @@ class Job:
                 hint="start it again: the state in front of that step comes back from the checkpoint",
             )
 
-    def iterate(self, name: str) -> list[Any]:
-        """Return the rows of the statement's window after the last step."""
+    def iterate(self, name: str, *, partitions: Selector | None = EVERY_PARTITION) -> list[Any]:
+        """Return the rows of the statement's window after the last step; ``partitions``: as of ``Statement.rows``."""
         with self.runtime.lock:
             self.check_whole()
-            return list(self.statement(name))
+            return list(self.statement(name).rows(partitions))
 
-    def query(self, text: str, parameters: Parameters = ()) -> QueryRows:
+    def query(self, text: str, parameters: Parameters = (), *, partitions: Selectors = EVERY_PARTITION) -> QueryRows:
         """Run a fire-and-forget query over the state after the last step. One that changes something is a step of its own: after any death
-        of the process it has had its effects once, in its place among the micro-batches.
+        of the process it has had its effects once, in its place among the micro-batches. ``partitions``: those of a context that a
+        PartitionSelector selects.
         """
         with self.runtime.lock:
             self.check_whole()
             plan = self.runtime.compile_query(text)
             if not plan.changes:
-                return self.runtime.query(plan, parameters)
+                return self.runtime.query(plan, parameters, partitions=partitions)
             self._check_between_steps()
             values = parameters if isinstance(parameters, Mapping) else dict(enumerate(parameters, 1))
-            rows: QueryRows = self._take(query_entry(text, values)).result
+            rows: QueryRows = self._take(query_entry(text, values, partitions)).result
             return rows
 
     def fill(self, name: str, frame: Any) -> int:

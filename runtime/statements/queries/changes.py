@@ -19,23 +19,33 @@ from windows.event import NO_EVENTS, Event, event_class
 
 
 @attrs.frozen(eq=False)
-class Change:
-    """What a query does to a named window or table. ``result``: its rows; those of a table are not among it, as in Esper."""
+class StoreChange:
+    """Rows that come into and leave a named window or table."""
 
     store: Store
     new: Sequence[Event]
     old: Sequence[Event]
+
+
+@attrs.frozen(eq=False)
+class Change:
+    """What a query does, in one or several partitions. ``result``: its rows; those of a table are not among it, as in Esper."""
+
+    parts: Sequence[StoreChange]
     result: Sequence[Event]
 
     def make(self, core: EventLoop) -> Sequence[Event]:
         """Do it: consumers and listeners have had it when this returns; ``begun`` of the event loop says whether there were effects."""
-        if not (self.new or self.old):
+        parts = [part for part in self.parts if part.new or part.old]
+        if not parts:
             return self.result
-        self.store.check(self.new, self.old)
+        for part in parts:
+            part.store.check(part.new, part.old)
         outer, core.busy = core.busy, True
         core.begun += 1
         try:
-            self.store.change(self.new, self.old)
+            for part in parts:
+                part.store.change(part.new, part.old)
             core.flush()
             core.work()
         finally:
@@ -43,22 +53,27 @@ class Change:
         return self.result
 
 
+def together(changes: Sequence[Change]) -> Change:
+    """Return several changes as one."""
+    return Change([part for each in changes for part in each.parts], [row for each in changes for row in each.result])
+
+
 class InsertQuery:
     """The result is what has been inserted."""
 
-    def __init__(self, plan: InsertQueryPlan, stores: Stores, *, prepared: bool) -> None:
-        self._plan, self._stores = plan, stores
+    def __init__(self, plan: InsertQueryPlan, *, prepared: bool) -> None:
+        self._plan = plan
 
-    def change(self, environment: Environment) -> Change:
+    def change(self, environment: Environment, stores: Stores) -> Change:
         rows = [_new_row(each, environment) for each in self._plan.new_rows]
-        return insertion(self._stores[self._plan.store], rows)
+        return insertion(stores[self._plan.store], rows)
 
 
 def insertion(store: Store, rows: Sequence[Event]) -> Change:
     """Return the change that inserts events of the window's type, of a table's plain type."""
     if isinstance(store, TableStore):
-        return Change(store, [store.row_of(row) for row in rows], NO_EVENTS, NO_EVENTS)
-    return Change(store, rows, NO_EVENTS, rows)
+        return Change([StoreChange(store, [store.row_of(row) for row in rows], NO_EVENTS)], NO_EVENTS)
+    return Change([StoreChange(store, rows, NO_EVENTS)], rows)
 
 
 def _new_row(plan: NewRowPlan, environment: Environment) -> Event:
@@ -69,29 +84,29 @@ def _new_row(plan: NewRowPlan, environment: Environment) -> Event:
 class UpdateQuery:
     """Changed copies take the rows' places; they are the result."""
 
-    def __init__(self, plan: UpdateQueryPlan, stores: Stores, *, prepared: bool) -> None:
-        self._plan, self._stores = plan, stores
-        self._rows = StreamRows(plan.store, (), plan.rows, stores, prepared=prepared)
+    def __init__(self, plan: UpdateQueryPlan, *, prepared: bool) -> None:
+        self._plan = plan
+        self._rows = StreamRows(plan.store, (), plan.rows, prepared=prepared)
 
-    def change(self, environment: Environment) -> Change:
+    def change(self, environment: Environment, stores: Stores) -> Change:
         plan = self._plan
-        rows = self._rows.rows(environment)
+        rows = self._rows.rows(environment, stores)
         changed_of = compile_changes(plan.assignments, plan.store.event_type, environment, 2, in_turn=True)
         changed = [changed_of(row, row) for row in rows]
-        return Change(self._stores[plan.store], changed, rows, NO_EVENTS if isinstance(plan.store, Table) else changed)
+        return Change([StoreChange(stores[plan.store], changed, rows)], NO_EVENTS if isinstance(plan.store, Table) else changed)
 
 
 class DeleteQuery:
     """The result is what has been deleted."""
 
-    def __init__(self, plan: DeleteQueryPlan, stores: Stores, *, prepared: bool) -> None:
-        self._plan, self._stores = plan, stores
-        self._rows = StreamRows(plan.store, (), plan.rows, stores, prepared=prepared)
+    def __init__(self, plan: DeleteQueryPlan, *, prepared: bool) -> None:
+        self._plan = plan
+        self._rows = StreamRows(plan.store, (), plan.rows, prepared=prepared)
 
-    def change(self, environment: Environment) -> Change:
-        rows = self._rows.rows(environment)
+    def change(self, environment: Environment, stores: Stores) -> Change:
+        rows = self._rows.rows(environment, stores)
         store = self._plan.store
-        return Change(self._stores[store], NO_EVENTS, rows, NO_EVENTS if isinstance(store, Table) else rows)
+        return Change([StoreChange(stores[store], NO_EVENTS, rows)], NO_EVENTS if isinstance(store, Table) else rows)
 
 
-__all__ = ["Change", "DeleteQuery", "InsertQuery", "UpdateQuery", "insertion"]
+__all__ = ["Change", "DeleteQuery", "InsertQuery", "UpdateQuery", "insertion", "together"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from epl.errors import EplDeploymentError
+from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.historical import historical_of, stored_table_of
@@ -20,6 +20,7 @@ from runtime.expressions import Environment, compile_predicate
 from runtime.expressions.compiled import compile_row
 from runtime.historical.stream import HistoricalStream
 from runtime.operators.subquery_answers import Answer, answer_of
+from runtime.stores.by_partition import PartitionedTable, PartitionedWindow
 from runtime.stores.indexes import HashIndex, IndexedRows
 from runtime.stores.lookup import LookUp, compile_lookup
 from runtime.stores.named_window import NamedWindowStore
@@ -31,20 +32,37 @@ Store = NamedWindowStore | TableStore
 
 
 class Stores:
-    """The named windows and tables that are there, as they are at any time."""
+    """The named windows and tables that are there, as they are at any time; of those of a context the ones of the partition
+    ``number``."""
 
-    def __init__(self, windows: Mapping[EventType, Any], tables: Mapping[Any, Any]) -> None:
+    def __init__(self, windows: Mapping[EventType, Any], tables: Mapping[Any, Any], number: int | None = None) -> None:
         self._windows, self._tables = windows, tables
+        self.number = number
 
-    def __getitem__(self, declared: NamedWindow | Table) -> Store:
-        """Return the rows; raise EplDeploymentError where they have been undeployed."""
+    def of(self, number: int) -> Stores:
+        """Return them as a partition has them."""
+        return Stores(self._windows, self._tables, number)
+
+    def any(self, declared: NamedWindow | Table) -> Any:
+        """Return the rows, or those of all partitions; raise EplDeploymentError where they have been undeployed."""
         is_table = isinstance(declared, Table)
-        store: Store | None = self._tables.get(declared) if is_table else self._windows.get(declared.event_type)
+        store = self._tables.get(declared) if is_table else self._windows.get(declared.event_type)
         if store is None:
             raise EplDeploymentError(
                 f"A precondition is not satisfied: {'Table' if is_table else 'Named window'} '{declared.name}' cannot be found",
                 hint="prepare the query again")
         return store
+
+    def __getitem__(self, declared: NamedWindow | Table) -> Store:
+        """Return the rows; raise EplDeploymentError where they have been undeployed, EplRuntimeError where a partition has none."""
+        store = self.any(declared)
+        if isinstance(store, (PartitionedWindow, PartitionedTable)):
+            own = None if self.number is None else store.partitions.get(self.number)
+            if own is None:
+                raise EplRuntimeError(f"'{declared.name}' is of a context: it has rows in partitions of the context alone")
+            return own
+        rows: Store = store
+        return rows
 
 
 def tests_of(conditions: Iterable[TypedExpression | None], environment: Environment, arity: int) -> list[Test]:
@@ -62,17 +80,15 @@ def passing(rows: Iterable[Event], tests: Sequence[Test]) -> list[Event]:
 class StreamRows:
     """The rows of a stream that a query is about. ``prepared``: the query is run more than once, so that an index is worth it."""
 
-    def __init__(
-        self, store: NamedWindow | Table, conditions: Sequence[TypedExpression], plan: RowsPlan, stores: Stores, *, prepared: bool
-    ) -> None:
-        self._store, self._conditions, self._plan, self._stores = store, conditions, plan, stores
+    def __init__(self, store: NamedWindow | Table, conditions: Sequence[TypedExpression], plan: RowsPlan, *, prepared: bool) -> None:
+        self._store, self._conditions, self._plan = store, conditions, plan
         self._prepared = prepared
         self._known: tuple[Store, int, LookUp] | None = None
         self._key = _places_of_key(store, plan.lookup) if isinstance(store, Table) else None
 
-    def rows(self, environment: Environment) -> list[Event]:
+    def rows(self, environment: Environment, stores: Stores) -> list[Event]:
         """Return them in the order in which the window or table iterates; those that an index was created for, in its order."""
-        store, plan = self._stores[self._store], self._plan
+        store, plan = stores[self._store], self._plan
         find = self._look_up(store, plan.lookup, environment)
         if find is None:
             own = plan.lookup.applied if plan.where is None else (plan.where,)
@@ -96,6 +112,8 @@ class StreamRows:
         if not self._prepared and not queried.is_worth_it(plan):
             return None
         find = compile_lookup(plan, queried, environment, 1)
+        if self._store.context is not None:  # each partition has rows and indexes of its own: nothing refers to those that have ended
+            return find
         self._known = store, queried.generation, find
         return find
 

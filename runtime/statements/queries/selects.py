@@ -32,35 +32,36 @@ class Collected:
 class SelectQuery:
     """Rows of one stream, of a join, or one row without any → where → result set. Nothing is kept from one run to the next."""
 
-    def __init__(self, plan: SelectQueryPlan, stores: Stores, *, prepared: bool) -> None:
-        self._plan, self._stores = plan, stores
+    def __init__(self, plan: SelectQueryPlan, *, prepared: bool) -> None:
+        self._plan = plan
         source = source_of(plan.streams[plan.looked_up]) if plan.streams else None
         self._first: StreamRows | None = None
         if source is not None and plan.rows is not None:
-            self._first = StreamRows(*source, plan.rows, stores, prepared=prepared)
+            self._first = StreamRows(*source, plan.rows, prepared=prepared)
 
-    def run(self, environment: Environment) -> Sequence[Event]:
-        """Return the rows of the result."""
+    def run(self, environment: Environment, parts: Sequence[Stores]) -> Sequence[Event]:
+        """Return the rows of the result. ``parts``: the named windows and tables; of partitions whose rows count together, those of
+        each."""
         results = result_set.build(self._plan.result_set, environment)
         results.child = collected = Collected()
-        rows = self._rows(environment)
+        rows = self._rows(environment, parts[0]) if len(parts) == 1 else [row for each in parts for row in self._rows(environment, each)]
         results.update(rows, NO_EVENTS)
         return collected.rows
 
-    def _rows(self, environment: Environment) -> Sequence[Any]:
+    def _rows(self, environment: Environment, stores: Stores) -> Sequence[Any]:
         plan = self._plan
         if plan.join is not None:
-            joined = QueriedJoin(plan, plan.join, self._stores, environment, self._first).rows()
+            joined = QueriedJoin(plan, plan.join, stores, environment, self._first).rows()
             tests = tests_of((plan.where,), environment, len(plan.streams))
             return [row for row in joined if all(test(*row) for test in tests)] if tests else joined
         if not plan.streams:
             return [None] if all(test() for test in tests_of((plan.where,), environment, 0)) else NO_EVENTS
         if self._first is not None:
-            return self._first.rows(environment)
+            return self._first.rows(environment, stores)
         assert plan.rows is not None
         conditions = plan.rows.lookup.applied if plan.rows.where is None else (plan.rows.where,)
         tests = tests_of(conditions, environment, 1)
-        return [row for row in contents_of(plan.streams[0], self._stores, environment, 1) if all(test(row) for test in tests)]
+        return [row for row in contents_of(plan.streams[0], stores, environment, 1) if all(test(row) for test in tests)]
 
 
 class QueriedJoin:
@@ -100,7 +101,7 @@ class QueriedJoin:
         else:
             run = compile_loops(drive, chain, [self._rows_of(number) for number in range(self._arity)], environment)
         if self._first is not None and drive.stream == self._plan.looked_up:
-            return run(self._first.rows(environment))
+            return run(self._first.rows(environment, self._stores))
         return run(self._rows_of(drive.stream))
 
     def _rows_of(self, stream: int) -> IndexedRows:

@@ -8,6 +8,7 @@ import attrs
 from epl.analysis.clauses.streams import source_type
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import SubqueryRefusal
+from epl.analysis.expressions.context_values import subquery_mismatch
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes, named_indexes
 from epl.analysis.lookups.planner import conjuncts, plan_lookup
@@ -92,10 +93,16 @@ def together(conditions: Iterable[TypedExpression]) -> TypedExpression | None:
     return Logic(type=BOXED_BOOLEAN, operator="and", operands=all_of) if len(all_of) > 1 else all_of[0] if all_of else None
 
 
-def check_filters(statement: Statement) -> None:
-    """Refuse filters of sub-queries, as Esper does."""
+def check_sources(statement: Statement, catalog: Catalog) -> None:
+    """Refuse filters of sub-queries, and those that do not see what their named window or table has in partitions, as Esper does."""
     for each in subqueries_in(statement):
         from_ = each.select.from_ if isinstance(each.select, Select) else None
+        for stream in () if from_ is None else from_.streams:
+            name = stream.source.type_name if isinstance(stream.source, TypeFilter) else ""
+            store = catalog.named_windows.get(name) or catalog.tables.get(name)
+            mismatch = None if store is None else subquery_mismatch(store, catalog)
+            if mismatch is not None:
+                raise EplValidationError(f"Failed to plan {subquery_title(each)}: {mismatch}", span=each.span)
         if from_ is not None and any(isinstance(stream.source, TypeFilter) and stream.source.filters for stream in from_.streams):
             raise EplValidationError(
                 f"Failed to plan {subquery_title(each)}: Subqueries in fire-and-forget queries do not allow filter expressions",
@@ -129,6 +136,6 @@ def check_subqueries(subqueries: Sequence[SubqueryPlan], span: Span | None) -> N
 
 
 __all__ = [
-    "NO_EVENTS", "bind_where", "check_filters", "check_subqueries", "indexes_of", "is_indexed", "plan_rows", "store_named", "stored_in",
+    "NO_EVENTS", "bind_where", "check_sources", "check_subqueries", "indexes_of", "is_indexed", "plan_rows", "store_named", "stored_in",
     "together",
 ]

@@ -6,16 +6,19 @@ import attrs
 from epl.analysis.context.statements import context_named
 from epl.analysis.statements.annotations import check_annotations
 from epl.analysis.statements.queries.changes import analyse_delete_query, analyse_insert_query, analyse_update_query
-from epl.analysis.statements.queries.parts import check_filters, check_subqueries, is_indexed
+from epl.analysis.statements.queries.parts import check_sources, check_subqueries, is_indexed, stored_in
 from epl.analysis.statements.queries.selects import analyse_select_query
 from epl.analysis.statements.subquery_numbers import number_subqueries
 from epl.analysis.statements.substitution_parameters import number_parameters, parameter_types
 from epl.catalog import Catalog
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
-from epl.plan.expressions import Parameter
-from epl.plan.queries import QueryPlan, SelectQueryPlan
+from epl.plan.contexts import Context, context_of
+from epl.plan.expressions import ContextValue, Parameter
+from epl.plan.queries import DeleteQueryPlan, InsertQueryPlan, QueryPlan, SelectQueryPlan, UpdateQueryPlan
 from epl.plan.statements import BodyPlan
+from epl.plan.streams import NamedWindow
 from epl.plan.subqueries import distinct_subqueries
+from epl.plan.tables import Table
 from epl.plan.walk import expressions_of
 from epl.syntax import FafDelete, FafUpdate, InsertValues, Select, Statement
 
@@ -36,10 +39,9 @@ def _analyse(statement: Statement, text: str, catalog: Catalog) -> QueryPlan:
     if statement.classes:
         raise EplUnsupportedError("Inlined classes are not supported", span=statement.span, hint="register a Python function instead")
     statement = number_subqueries(number_parameters(statement))
-    check_filters(statement)
+    check_sources(statement, catalog)
     body = _body(statement, catalog)
-    if context is not None:
-        _check_joins(statement, body)
+    _check_context(statement, body, context)
     body = attrs.evolve(body, subqueries=distinct_subqueries(body))
     check_subqueries(body.subqueries, statement.body.span)
     parameters = parameter_types(n for e in expressions_of(body) for n in e.walk() if isinstance(n, Parameter))
@@ -47,9 +49,28 @@ def _analyse(statement: Statement, text: str, catalog: Catalog) -> QueryPlan:
     return QueryPlan(body=body, text=text, parameters=tuple(parameters.items()), indexed=indexed, context=context)
 
 
-def _check_joins(statement: Statement, body: BodyPlan) -> None:
+def _check_context(statement: Statement, body: BodyPlan, context: Context | None) -> None:
+    """Refuse joins of what contexts have in partitions, and properties of another context than that of the rows."""
+    stores = _stores(body)
     if isinstance(body, SelectQueryPlan) and len(body.streams) > 1:
-        raise EplValidationError("Joins in runtime queries for context partitions are not supported", span=statement.body.span)
+        if context is not None:
+            raise EplValidationError("Joins in runtime queries for context partitions are not supported", span=statement.body.span)
+        if any(context_of(store) is not None for store in stores):
+            raise EplValidationError("Joins against named windows that are under context are not supported", span=statement.body.span)
+    for store in stores:
+        own = context_of(store)
+        if own is not context and context is not None and own is not None and any(
+                isinstance(node, ContextValue) for expression in expressions_of(body) for node in expression.walk()):
+            raise EplUnsupportedError(
+                f"A query of context '{context.name}' reads properties of its partitions, and '{store.name}' is of context '{own.name}'",
+                span=statement.body.span, hint=f"write context {own.name}")
+
+
+def _stores(body: BodyPlan) -> list[NamedWindow | Table]:
+    if isinstance(body, SelectQueryPlan):
+        return [store for stream in body.streams if (store := stored_in(stream)) is not None]
+    assert isinstance(body, (InsertQueryPlan, UpdateQueryPlan, DeleteQueryPlan))
+    return [body.store]
 
 
 def _body(statement: Statement, catalog: Catalog) -> BodyPlan:
