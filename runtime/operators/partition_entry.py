@@ -17,8 +17,8 @@ from windows.protocol import Sink
 
 
 class PartitionEntry:
-    """A stream's entry of one partition, from ``start`` to ``close``; parameters as of StreamEntry. ``receive(event)`` passes an event on; a
-    generated function may stand in its place."""
+    """A stream's entry of one partition, from ``start`` to ``close``; parameters as of StreamEntry. ``receive(event)`` passes an event on;
+    a generated function may stand in its place."""
 
     __slots__ = ("active", "receive", "write", "_context", "_number", "_specification")
 
