@@ -236,7 +236,7 @@ class Categories(LevelBase):
 
     def start(self) -> None:
         for place, label in enumerate(self.plan.labels):
-            self.tree.open(self, place, {CATEGORY: place, "label": label}, Occurrence())
+            self.tree.open(self, place, {CATEGORY: place, "label": label}, None)  # as in Esper
 
 
 # ------------------------------------------------------------------ lifetimes
@@ -325,9 +325,7 @@ class Lifetimes(LevelBase):
             self._open(Occurrence())
             return
         self._beginning = self._new_beginning()
-        started = self.tree.started_by(self._beginning.start)
-        if occurrence.event is not None:
-            self.tree.deliver(started, (occurrence.event,))
+        self.tree.beginning_again = self.tree.started_by(self._beginning.start)
 
     # ------------------------------------------------------------------ state
 

@@ -30,6 +30,17 @@ class InContext(Protocol):
     def end(self, number: int) -> None: ...
 
 
+LAST = 9
+"""After all places."""
+
+
+def _turn(entry: ActiveFilter) -> tuple[int, int, int, int]:
+    """Return when an entry gets the event that has started it: sub-queries, which otherwise come first, after their statement, as in
+    Esper."""
+    rank, place, statement, stream = entry.order
+    return rank, LAST if stream < 0 else place, statement, stream
+
+
 class ContextTree:
     """Lives from the first of its statements to the last; ids are counted from 0 each time.
 
@@ -44,6 +55,8 @@ class ContextTree:
         self.partitions: dict[int, Branch] = {}
         self.statements: dict[InContext, None] = {}
         self.listeners: Sequence[ContextListener] = ()
+        self.beginning_again: list[ActiveFilter] = []
+        """What has started to begin partitions since an event ended one: it gets that event only if statements of the one match it, too."""
         self._shared: dict[tuple[str, int], Any] = {}
         self._next_id = self._next_number = 0
         self._root: LevelBase | None = None
@@ -106,12 +119,13 @@ class ContextTree:
         named = {f"{prefix}name": level.plan.name} if prefix else {}
         return {**around, **named, **{f"{prefix}{name}": value for name, value in own.items()}}
 
-    def open(self, level: LevelBase, key: Any, own: Mapping[str, Any], occurrence: Occurrence) -> Branch | None:
+    def open(self, level: LevelBase, key: Any, own: Mapping[str, Any], occurrence: Occurrence | None) -> Branch | None:
         """Begin a branch, and give its statements and levels the events that count for them. None where there are as many partitions as
-        there may be: that is an error, and the handler is called."""
+        there may be: that is an error, and the handler is called. Without an ``occurrence`` it gets none of the events that have begun
+        the branch around it."""
         limit = self.core.settings.max_partitions
         if limit is not None and len(self.partitions) >= limit:
-            event = occurrence.events[-1] if occurrence.events else None
+            event = occurrence.events[-1] if occurrence is not None and occurrence.events else None
             self.core.on_error(EplRuntimeError(
                 f"Context '{self.context.name}' has reached its limit of {limit} partitions: none begins", hint="Settings(max_partitions=…)"
             ), self.statement.plan.name, event)
@@ -120,8 +134,8 @@ class ContextTree:
         branch = Branch(level, key, key if type(key) is int else self.next_number(), self.properties_of(level, own))
         level.branches[key] = branch
         self._start_end(branch)
-        started = self.started_by(lambda: self._begin(branch))
-        self.deliver(started, occurrence.events)
+        started = self.core.filters.started_by(lambda: self._begin(branch), counts=occurrence is not None)
+        self.deliver(started, () if occurrence is None else occurrence.events)
         return branch
 
     def _start_end(self, branch: Branch) -> None:
@@ -211,7 +225,7 @@ class ContextTree:
         """Give events that are under way, or have been, to those of the entries that match them."""
         for event in events:
             ranks: set[int] = set()  # of entries that let an event go no further
-            for entry in sorted([each for each in started if self._matches(each, event)], key=lambda each: each.order):
+            for entry in sorted([each for each in started if self._matches(each, event)], key=_turn):
                 if ranks and entry.order[0] not in ranks:
                     break
                 if entry.drop:
@@ -222,6 +236,11 @@ class ContextTree:
                     entry.receive(event)
                 except Exception as error:  # noqa: BLE001 - law 6
                     self.core.on_error(error, entry.name, event)
+
+    def begin_again(self, event: Event) -> None:
+        """Give an event that has ended a partition, and that a statement of it matches, to what begins partitions."""
+        entries, self.beginning_again = self.beginning_again, []
+        self.deliver(entries, (event,))
 
     def _matches(self, entry: ActiveFilter, event: Event) -> bool:
         try:

@@ -152,15 +152,15 @@ class FilterIndex:
 
         return PreparedFilter(specification, environment, name, order, drop=drop, table=used, close=close, started=self._started)
 
-    def started_by(self, action: Callable[[], object]) -> list[ActiveFilter]:
+    def started_by(self, action: Callable[[], object], *, counts: bool = True) -> list[ActiveFilter]:
         """Do it; return the entries of prepared filters that it has started, in order. Where it is a part of another such action they
-        count as started by that one too."""
+        count as started by that one too if ``counts`` is true."""
         outer, self._started.entries = self._started.entries, []
         try:
             action()
         finally:
             entries, self._started.entries = self._started.entries or [], outer
-        if outer is not None:
+        if outer is not None and counts:
             outer += entries
         return entries
 

@@ -40,8 +40,8 @@ class StatementContext:
     them."""
 
     __slots__ = (
-        "core", "environment", "filters", "follows", "has_place", "number", "output", "plan", "redelivers", "_has_cells", "_has_stores",
-        "_own_tests",
+        "begins_again", "core", "environment", "filters", "follows", "has_place", "number", "output", "plan", "redelivers", "_has_cells",
+        "_has_stores", "_own_tests",
     )
 
     def __init__(self, core: EventLoop, plan: StatementPlan, number: int, environment: Environment, output: Sink) -> None:
@@ -68,12 +68,16 @@ class StatementContext:
         self.redelivers = False
         """Whether an event that ends a partition which matches it too is delivered again to all others that do, as Esper does where
         partitions overlap."""
+        self.begins_again = False
+        """Whether an event that ends a partition may begin the next one: in Esper it does if a statement of the partition matches it."""
         self._own_tests: dict[int, bool] = {}
         if plan.context is not None or is_context:
             drop = plan.drop and core.settings.prioritized
             self.filters = PartitionFilters(core, environment, plan.name, drop=drop)
         if plan.context is not None:
-            self.redelivers = any(isinstance(level, LifetimeLevel) and level.overlapping for level in plan.context.levels)
+            lifetimes = [level for level in plan.context.levels if isinstance(level, LifetimeLevel)]
+            self.redelivers = any(level.overlapping for level in lifetimes)
+            self.begins_again = bool(lifetimes)
 
     def environment_of_instance(self, context: Mapping[str, Any] | None) -> Environment:
         """Return what the expressions of a new instance may touch: the statement's, where they read nothing that is the instance's own."""
@@ -261,8 +265,8 @@ class OperatorContext:
         """
         statement = self.statement
         assert statement.filters is not None
-        rank, _, number, _ = self.order(stream)
-        order = (rank, place_of(specification), number, stream)
+        rank, _, number, stream = self.order(stream)
+        order = (rank, 0 if stream < 0 else place_of(specification), number, stream)
         if not statement.has_own_test(specification):
             return statement.filters.prepared(specification, order)
         own = self.core.filters.prepare(specification, self.environment, self.name, order, drop=self.drops)

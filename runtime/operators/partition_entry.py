@@ -10,7 +10,7 @@ from runtime.event_loop.loop import EventLoop
 from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter
 from runtime.expressions.generated_steps import EmitSteps
 from runtime.operators.contained_events import ContainedStage, Containment
-from runtime.operators.operator_context import OperatorContext
+from runtime.operators.operator_context import OperatorContext, StatementContext
 from runtime.operators.stream_entry import Receive
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink
@@ -54,9 +54,27 @@ class PartitionEntry:
     def close(self) -> None:
         if self.active is not None:
             self.active.deactivate()
-            if self._context.statement.redelivers:
-                self.active.target = Redelivery(self.active.prepared, self._context.core)
+            statement = self._context.statement
+            if statement.redelivers:
+                self.active.target = Redelivery(self.active.prepared, statement.core)
+            elif statement.begins_again:
+                self.active.target = BeginAgain(statement)
             self.active = None
+
+
+class BeginAgain:
+    """In place of a partition that has ended before its turn came with an event: the event may begin the next one."""
+
+    __slots__ = ("_statement",)
+
+    def __init__(self, statement: StatementContext) -> None:
+        self._statement = statement
+
+    def receive(self, event: Event) -> None:
+        statement = self._statement
+        tree = statement.core.contexts.get(statement.plan.context)
+        if tree is not None:
+            tree.begin_again(event)
 
 
 class Redelivery:
