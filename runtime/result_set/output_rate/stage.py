@@ -222,7 +222,7 @@ class OutputStage(ResultSet):
         self.condition = self._make_condition(plan, context)
         self._terminated: WhenTerminated | None = None
         if plan.terminated is not None:
-            force = plan.selector == "snapshot" or isinstance(inner, Unaggregated)
+            force = plan.selector == "snapshot" or (plan.selector in ("default", "all") and isinstance(inner, Unaggregated))
             self.condition = self._terminated = WhenTerminated(plan.terminated, context, self.condition, self._flush, force=force)
 
     def _make_condition(self, plan: OutputPlan, context: TimeContext) -> Condition:
