@@ -35,12 +35,17 @@ class Outcome:
 
 class Subject:
     """What a branch acts on: the events that its expressions read. ``events``: the row as it is by then, the event, and the row as it
-    was; or the event alone.
+    was; or the event alone. The actions on a table's row follow one another.
     """
 
     def __init__(self, *events: Event) -> None:
         self.events = events
         self.deleted = False
+
+    @property
+    def to_change(self) -> tuple[Event, ...] | None:
+        """What an update reads; None where the row is gone."""
+        return None if self.deleted else self.events
 
     def update(self, row: Event, outcome: Outcome) -> None:
         before, event, initial = self.events
@@ -60,6 +65,23 @@ class Subject:
         self.deleted = True
 
 
+class WindowSubject(Subject):
+    """A row of a named window: each update and deletion is one of the row as it was. Two updates give two rows, and one that is updated and
+    deleted leaves a changed copy; what is inserted reads the last copy. So Esper."""
+
+    def update(self, row: Event, outcome: Outcome) -> None:
+        outcome.old.append(self.events[2])
+        outcome.new.append(row)
+        self.events = (row, *self.events[1:])
+
+    def delete(self, outcome: Outcome) -> None:
+        outcome.old.append(self.events[2])
+
+    @property
+    def to_change(self) -> tuple[Event, ...] | None:
+        return (self.events[2], *self.events[1:])
+
+
 Act = Callable[[Subject, Outcome], None]
 
 
@@ -70,8 +92,13 @@ class RunningOnMerge(RunningOnWindow):
         super().__init__(plan, context)
         self._always = plan.always
         self._updated = {each.property for branch in plan.branches for action in branch.actions for each in action.assignments}
+        self._subject: type[Subject] = WindowSubject
         if isinstance(self._store, TableStore):
+            self._subject = Subject
             self._store.merged.update(self._updated)
+        changes = [sum(action.kind != "insert" for action in branch.actions) for branch in plan.branches]
+        self._repeats = any(count > 1 for count in changes)
+        """Whether listeners may get a row that leaves more than once; it leaves the window once."""
         self._matched = [_Branch(branch, plan, context) for branch in plan.branches if branch.matched]
         self._unmatched = [_Branch(branch, plan, context) for branch in plan.branches if not branch.matched]
 
@@ -84,13 +111,14 @@ class RunningOnMerge(RunningOnWindow):
         outcome = Outcome()
         rows = [] if self._always else self._matches.of(event)
         branches = self._matched if rows else self._unmatched
-        for subject in [Subject(row, event, row) for row in rows] or [Subject(event)]:
+        subject_of = self._subject
+        for subject in [subject_of(row, event, row) for row in rows] or [Subject(event)]:
             for branch in branches:
                 if branch.take(subject, outcome):
                     break
         if outcome.new or outcome.old:
             before = events_of(outcome.old)
-            self._store.change(outcome.new, outcome.old)
+            self._store.change(outcome.new, list(dict.fromkeys(outcome.old)) if self._repeats else outcome.old)
             self._context.output.update(events_of(outcome.new), before)
         for route, inserted in outcome.routed:
             route(inserted)
@@ -134,10 +162,16 @@ def _on_event_alone(act: Act) -> Act:
 
 def _act(plan: MergeActionPlan, merge: OnMergePlan, arity: int, context: OperatorContext) -> Act:
     if plan.kind == "delete":
-        return Subject.delete
+        return lambda subject, outcome: subject.delete(outcome)
     if plan.kind == "update":
         changed = compile_changes(plan.assignments, merge.match.store.event_type, context.environment, 3, in_turn=True)
-        return lambda subject, outcome: None if subject.deleted else subject.update(changed(*subject.events), outcome)
+
+        def update(subject: Subject, outcome: Outcome) -> None:
+            events = subject.to_change
+            if events is not None:
+                subject.update(changed(*events), outcome)
+
+        return update
     assert plan.insert is not None
     return _insertion(plan, plan.insert, merge, arity, context)
 
