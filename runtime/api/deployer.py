@@ -120,6 +120,7 @@ class Deployer:
                 if statement.name in listeners:
                     statement.attach(listeners[statement.name])
                 statement.running.start()
+            self._core.settle()
         except BaseException as error:
             self.undeploy(deployment)
             if isinstance(error, EplError):

@@ -161,6 +161,17 @@ class EventLoop:
         finally:
             self.busy = outer
 
+    def settle(self) -> None:
+        """Deliver and process what waits; nothing while an event is processed, which does it in the end."""
+        if self.busy or not (self.pending or self.queue):
+            return
+        self.busy = True
+        try:
+            self.flush()
+            self.work()
+        finally:
+            self.busy = False
+
     def deliver_alone(self, receiver: Receiver, event: Event) -> None:
         """Process an event that only one receiver matches."""
         outer, self.busy = self.busy, True

@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from epl.plan.statements import SelectPlan
 from epl.plan.streams import NamedWindow, StorePlan, StreamPlan, store_of
 from runtime.operators.contained_events import ContainedStage, Containment
 from runtime.operators.operator_context import OperatorContext
@@ -117,8 +118,13 @@ def stream_entry(
 
 
 def fill(entry: object, context: OperatorContext) -> None:
-    """Let a new statement begin with the rows that are there; it emits nothing for them."""
-    if isinstance(entry, StoreEntry) and not context.restoring:
+    """Let a new statement begin with the rows that are there; it emits nothing for them, but output rate limiting gathers them."""
+    if not isinstance(entry, StoreEntry) or context.restoring:
+        return
+    body = context.plan.body
+    if isinstance(body, SelectPlan) and len(body.streams) == 1 and body.result_set.output is not None:
+        entry.fill()
+    else:
         context.withheld(entry.fill)
 
 
