@@ -19,6 +19,9 @@ from epl.grammar.row_patterns import match_recognize
 from epl.grammar.triggers import Triggers
 from epl.spans import Span
 
+CONSTANTS = ("null", "true", "false", "-", "+")
+"""How constants begin that are no strings or numbers without sign."""
+
 
 class Statements:
     """The grammar of statements: ``statement``, continuous or fire-and-forget, and ``expression`` alone."""
@@ -168,7 +171,8 @@ class Statements:
         alias = kit.key("as") + kit.field("alias", kit.name)
         constant = kit.field("expression", Constant(kit.source)) + alias
         column = kit.ahead(
-            lambda token, _: token.kind in ("string", "integer", "float"), constant, "a constant"
+            lambda token, _: token.kind in ("string", "integer", "float") or token.text.lower() in CONSTANTS,
+            constant, "a constant"
         ) | kit.field("expression", clauses.expressions.chain) + Opt(alias)
         item = kit.node(S.SelectItem, kit.dispatch({"*": kit.field("expression", wildcard)}, column))
         selected = kit.key("select") + kit.fields("items", kit.listed(item)) + kit.key("from")

@@ -26,22 +26,13 @@ BULLETS = (
     "on update of a table", "on merge of a table", "reset",
     "query select", "query of a named window", "query of a table", "query where", "query aggregated", "query group by",
     "query order by", "query limit", "query distinct", "query join", "query with sub-query", "query without from",
+    "rollup into a table", "insert into a table", "keys() of a table", "on delete of a table", "on select of a table",
+    "query insert of a table", "query update of a table", "query delete of a table",
     "query insert values", "query insert select", "query insert several rows", "query update", "query delete",
 )  # fmt: skip
 """The census: each occurs in so many stored programs that emit rows."""
 
-SELDOM_WINDOWS = (
-    "length_batch", "time_batch", "time_length_batch", "time_accum", "ext_timed", "ext_timed_batch", "time_order",
-    "timetolive", "firsttime", "firstunique", "firstevent", "rank", "expr_batch",
-)  # fmt: skip
-
-SELDOM = (
-    "rollup into a table", "insert into a table", "keys() of a table", "on delete of a table", "on select of a table",
-    "query insert of a table", "query update of a table", "query delete of a table",
-)  # fmt: skip
-"""Lines that too few stored programs show as yet; so are, of the data windows, those that are not in ``WINDOW_BULLETS``."""
-
-WINDOW_BULLETS = tuple(f"#{name}" for name in DATA_WINDOWS if name not in SELDOM_WINDOWS)
+WINDOW_BULLETS = tuple(f"#{name}" for name in DATA_WINDOWS)
 
 VALUES = (Column("k", "text"), Column("i", "int"), Column("n", "serial"))
 
@@ -169,10 +160,14 @@ def joined(draw: Draw, store: Store) -> None:
     other = draw.one(*(each for each in TYPES if each != store.source))
     draw.reads([other])
     condition = draw.one("a.k = r.k", "a.k = r.k", "a.i = r.i", "a.k = r.k and a.i >= r.i", "a.i < r.i")
-    kind = draw.one(",", ",", "inner", "left outer", "full outer")
+    key = draw.one("k", "i")
+    if store.is_table:  # by another column than the key Esper's outer joins match all rows (docs/compatibility.md)
+        key = store.keys[0] if len(store.keys) == 1 else ""
+    kind = draw.one(",", ",", "inner", "left outer", "full outer") if key else ","
     kinds = "table" if store.is_table else "named window"
     uni = " unidirectional" if draw.chance(0.5) and kind != "full outer" else ""
-    left = f"{other}{'' if uni else draw.one('#length(2)', '#lastevent', '#unique(k)')} as a{uni}"
+    known = f"({key} is not null)" if kind != "," else ""  # null equals null there
+    left = f"{other}{known}{'' if uni else draw.one('#length(2)', '#lastevent', '#unique(k)')} as a{uni}"
     draw.mark(f"join with a {kinds}")
     columns = "a.n as c0, r.k as c1, r.n as c2"
     joining = draw.joining
@@ -180,7 +175,7 @@ def joined(draw: Draw, store: Store) -> None:
     if kind == ",":
         draw.statement(f"select irstream {columns} from {left}, {store.name} as r where {condition}")
     else:
-        condition = draw.one("a.k = r.k", "a.i = r.i")
+        condition = f"a.{key} = r.{key}"
         if "outer" in kind and not store.is_table:
             draw.mark("outer join with a named window")
         draw.statement(f"select irstream {columns} from {left} {kind} join {store.name} as r on {condition}")
@@ -258,7 +253,9 @@ def aggregations_table(draw: Draw, life: Life) -> None:
     if keyed and draw.chance(0.35) and not held & {"cms"}:
         draw.mark("rollup into a table")
         group = draw.one(" group by rollup(k)", " group by grouping sets((k), ())")
-    actions.silent(draw, f"into table {name} select {', '.join(f'{value} as {column}' for column, _, value in chosen)} from {source}{views}{group}")  # noqa: E501
+    filtered = "(k is not null)" if "(k)" in group else ""  # else a rollup's levels have rows in common, whose columns hold events twice
+    listed = ", ".join(f"{value} as {column}" for column, _, value in chosen)
+    actions.silent(draw, f"into table {name} select {listed} from {source}{filtered}{views}{group}")
     if shared and draw.chance(0.6):
         draw.mark("several writers")
         second = draw.one(*(each for each in TYPES if each != source))
@@ -300,7 +297,7 @@ def _table_readers(draw: Draw, name: str, other: str, keyed: bool, held: set[str
         draw.statement(f"select irstream n from {other}#length(2) where {base}.total {draw.one('>', '<=')} 2")
     if keyed and held & {"total", "cnt"} and draw.chance(0.4):
         column = "total" if "total" in held else "cnt"
-        kind = draw.one(f"{other} as a, {name} as r where a.k = r.k", f"{other} as a unidirectional left outer join {name} as r on a.k = r.k")  # noqa: E501
+        kind = draw.one(f"{other} as a, {name} as r where a.k = r.k", f"{other}(k is not null) as a unidirectional left outer join {name} as r on a.k = r.k")  # noqa: E501
         draw.mark("join with a table")
         draw.joining = True
         draw.statement(f"select a.n as c0, r.{column} as c1 from {kind}")

@@ -1,6 +1,8 @@
 """create window: the type of its rows, its data windows, what it begins with."""
 from __future__ import annotations
 
+import attrs
+
 from epl.analysis.clauses.selection import analyse_selection
 from epl.analysis.clauses.streams import analyse_windows, check_windows
 from epl.analysis.expressions.bind import bind_in_clause
@@ -13,10 +15,11 @@ from epl.analysis.statements.subquery_numbers import has_subqueries
 from epl.catalog import Catalog
 from epl.errors import AlreadyDeclaredError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
-from epl.plan.expressions import Previous, Prior, TypedExpression
+from epl.plan.expressions import Constant, Previous, Prior, TypedExpression
 from epl.plan.named_windows import CreateWindowPlan, FillPlan
 from epl.plan.streams import FilterPlan, NamedWindow, StreamPlan
 from epl.syntax import CreateSchema, CreateWindow, Expression, SelectItem, Statement, Stream, TypeFilter, Wildcard
+from epl.value_types import Scalar
 
 NO_WINDOW = "Named windows require one or more child views that are data window views"
 
@@ -82,7 +85,11 @@ def _row_type(body: CreateWindow, statement: Statement, catalog: Catalog) -> tup
         catalog, (ScopeStream(None, source),), declarations=statement.declarations, allow_previous=False,
         aggregation_refusal="Aggregation functions may not be used within create-window")
     selection = analyse_selection(body.items, scope, body.name)
-    return EventType(body.name, "map", selection.output_type.properties), selection.columns
+    properties = dict(selection.output_type.properties)
+    for name, column in zip(list(properties), selection.columns):
+        if isinstance(column, Constant) and isinstance(column.type, Scalar):  # a row may be without it
+            properties[name] = attrs.evolve(properties[name], type=column.type.boxed)
+    return EventType(body.name, "map", properties), selection.columns
 
 
 def _is_whole(item: SelectItem) -> bool:
