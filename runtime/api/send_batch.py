@@ -76,8 +76,8 @@ def _feed_rows_of(parts: Sequence[Part], order: BatchOrder, core: EventLoop, opt
 
 def _feed_both(batch: ColumnBatch, order: BatchOrder, core: EventLoop, options: Options) -> None:
     """Feed what ``batch`` takes to the batch tier, and the other rows to the row tier, whose time goes on by all of them."""
-    rest = [part for part in order.parts if part not in batch.parts]
-    rows: Iterable[Placed] = _merged([_stream(part, core) for part in rest], order)
+    rest = batch.left
+    rows: Iterable[Placed] = list(_merged([_stream(part, core) for part in rest], order))
     core.begun += 1
     jump = options.time_mode == "jump"
     batch.feed(order.end, jump=jump)
@@ -86,7 +86,9 @@ def _feed_both(batch: ColumnBatch, order: BatchOrder, core: EventLoop, options: 
             rows = _with_others(rows, order)
         else:
             options = attrs.evolve(options, max_stops=sys.maxsize)  # between two rows of all there are not so many
-    _feed(core, rows, order, options)
+    placed = list(rows)
+    with batch.beside(placed):
+        _feed(core, placed, order, options)
     if options.time is not None and core.clock.now < order.end:
         core.advance_span(order.end)
 

@@ -1,6 +1,8 @@
 """The part of a batch that goes to components in the batch tier: its types as one order."""
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -8,8 +10,9 @@ import numpy as np
 from runtime.batch.storage.intake import Intake
 from runtime.batch.tier.chain import Input
 from runtime.batch.tier.listener_calls import Source
-from runtime.conversion.batch_order import BatchOrder
+from runtime.conversion.batch_order import BatchOrder, Part
 from runtime.conversion.columns import Times
+from windows.event import Event
 
 if TYPE_CHECKING:
     from runtime.batch.tier.tier import BatchTier, StatementGroup
@@ -38,9 +41,24 @@ class ColumnBatch:
                 self.parts = [p for p in self.parts if owners[p] is not owner]
 
     @property
+    def left(self) -> list[Part]:
+        """The parts that the row tier needs: those that it does not take, and those that are read there, too."""
+        return [part for part in self._order.parts if part not in self.parts or self._tier.is_read_apart(part.event_type)]
+
+    @property
     def leaves_rows(self) -> bool:
-        """Whether there are rows that it does not take."""
-        return any(part.columns.rows for part in self._order.parts if part not in self.parts)
+        """Whether there are rows that the row tier needs."""
+        return any(part.columns.rows for part in self.left)
+
+    @contextmanager
+    def beside(self, rows: Iterable[tuple[int, int, Event | None]]) -> Iterator[None]:
+        """Let the row tier process rows of which some have been taken here."""
+        taken = tuple(part.event_type for part in self.parts)
+        self._tier.taken = {event for _, _, event in rows if event is not None and event.type in taken} if taken else ()
+        try:
+            yield
+        finally:
+            self._tier.taken = ()
 
     def feed(self, until: int, *, jump: bool) -> None:
         """Process the rows, then time up to ``until`` for all that the batch tier holds."""

@@ -1,13 +1,28 @@
-"""Which statements belong together: those that share a stream, a variable or a table, directly or through others, are one component."""
+"""Which statements belong together: those that share a stream, a variable or a table, directly or through others, are one component.
+
+A statement over a pattern that reads only what comes from outside, and that nothing else depends on, is a component of its own: the row
+tier runs it beside others that have the same rows in columns.
+"""
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression, VariableValue
 from epl.plan.indexes import CreateIndexPlan
-from epl.plan.statements import BodyPlan, CreateExpressionPlan, CreateSchemaPlan, CreateTablePlan, CreateVariablePlan, SelectRowPlan
+from epl.plan.pattern import pattern_of
+from epl.plan.statements import (
+    BodyPlan,
+    CreateExpressionPlan,
+    CreateSchemaPlan,
+    CreateTablePlan,
+    CreateVariablePlan,
+    InsertPlan,
+    SelectPlan,
+    SelectRowPlan,
+)
+from epl.plan.streams import types_read
 from epl.plan.tables import Table, TableKeys, TableValue
 from epl.plan.walk import plans_of
 
@@ -29,13 +44,31 @@ def statement_groups(statements: Iterable[Statement]) -> list[tuple[Statement, .
         return token
 
     active = [s for s in statements if not isinstance(s.plan.body, PASSIVE)]
+    filled = [part.target for s in active for part in plans_of(s.plan.body) if isinstance(part, InsertPlan)]
     for statement in active:
-        for token in shared(statement.plan.body):
+        tokens = shared(statement.plan.body)
+        if is_apart(statement, filled):
+            tokens = (token for token in tokens if not isinstance(token, EventType))
+        for token in tokens:
             leader[find(token)] = find(statement)
     groups: dict[Hashable, list[Statement]] = {}
     for statement in active:
         groups.setdefault(find(statement), []).append(statement)
     return [tuple(group) for group in groups.values()]
+
+
+def is_apart(statement: Statement, filled: Sequence[EventType]) -> bool:
+    """Return whether the statement, over a pattern, may have the events that come from outside after all others have had a whole batch of
+    them. ``filled``: the types that statements insert into."""
+    plan = statement.plan
+    body = plan.body
+    if not isinstance(body, SelectPlan) or len(body.streams) != 1 or pattern_of(body.streams[0]) is None:
+        return False
+    bound = plan.drop or plan.priority or plan.context is not None
+    if bound or body.insert is not None or body.subqueries or body.result_set.into is not None:
+        return False
+    read = list(types_read(body))
+    return not any(one.is_a(other) or other.is_a(one) for one in read for other in filled)
 
 
 def shared(body: BodyPlan) -> Iterator[Hashable]:
@@ -50,4 +83,4 @@ def shared(body: BodyPlan) -> Iterator[Hashable]:
             yield from (("variable", node.name) for node in value.walk() if isinstance(node, VariableValue))
 
 
-__all__ = ["shared", "statement_groups"]
+__all__ = ["is_apart", "shared", "statement_groups"]

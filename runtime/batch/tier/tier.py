@@ -6,7 +6,7 @@ batch has columns that no kernel can take, and when it is joined by a statement 
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol
@@ -16,8 +16,9 @@ import numpy as np
 
 from epl.errors import EplUnsupportedError
 from epl.event_types import EventType
-from epl.plan.statements import SelectPlan
+from epl.plan.statements import InsertPlan, SelectPlan
 from epl.plan.streams import filter_of, only_stream, types_read
+from epl.plan.walk import plans_of
 from runtime.batch.available import missing
 from runtime.batch.compiler.kernels import Kernel, Warming
 from runtime.batch.match_recognize.run import MatchRun
@@ -32,7 +33,7 @@ from runtime.batch.tier.build import build_run
 from runtime.batch.tier.chain import GroupPipeline, Input, PipelineNode, check_insert
 from runtime.batch.tier.listener_calls import Call, Source
 from runtime.batch.tier.running import BatchRunning
-from runtime.batch.tier.statement_groups import statement_groups
+from runtime.batch.tier.statement_groups import is_apart, statement_groups
 from runtime.event_loop.cause import RowOf
 from runtime.event_loop.filter_index import Entry
 from runtime.event_loop.loop import EventLoop
@@ -73,6 +74,8 @@ class StatementGroup:
         self.rows = 0
         self.sends = 0
         self.entries: list[tuple[EventType, Entry]] = []
+        self.is_apart = False
+        """Whether it has the events of a batch beside a component in columns that reads them, too."""
 
     def has_row_listeners(self) -> bool:
         return any(s.listeners for s in self.statements)
@@ -93,7 +96,8 @@ class _Receiver:
         self._component = component
 
     def receive(self, event: Event) -> None:
-        self._tier.one(self._component, event)
+        if event not in self._tier.taken:
+            self._tier.one(self._component, event)
 
 
 class TierHost(Protocol):
@@ -120,10 +124,13 @@ class BatchTier:
         self._components: dict[int, StatementGroup] = {}
         """By number of the statement."""
         self._owners: dict[EventType, StatementGroup | None] = {}
+        self._read_apart: dict[EventType, bool] = {}
         self._stale = True
         self._calls: list[Call] = []
         self.compile: Callable[[str], Kernel] = lru_cache(maxsize=4096)(Warming)
         """Statements of one shape share a kernel, and their rows count together until it is compiled."""
+        self.taken: Container[Event] = ()
+        """The events of the batch under way that components here have had by columns."""
         self.row_of: RowOf | None = None
         """Which row is at a place of the batch that calls wait for."""
 
@@ -142,11 +149,13 @@ class BatchTier:
         if not self._stale:
             return
         self._stale = False
-        before, self._components, self._owners = self._components, {}, {}
+        before, self._components, self._owners, self._read_apart = self._components, {}, {}, {}
         kept = {c.statements: c for c in before.values()}
         statements = [s for d in self._host.deployments.values() for s in d]
         groups = [kept.get(group) or StatementGroup(group) for group in statement_groups(statements)]
+        filled = [part.target for s in statements for part in plans_of(s.plan.body) if isinstance(part, InsertPlan)]
         for component in groups:
+            component.is_apart = len(component.statements) == 1 and is_apart(component.statements[0], filled)
             self._components.update((s.number, component) for s in component.statements)
         for old in dict.fromkeys(before.values()):
             if old.chain is not None and old not in groups:
@@ -169,7 +178,9 @@ class BatchTier:
         come."""
         self._refresh()
         if event_type not in self._owners:
-            self._owners[event_type] = next((c for c in self._components.values() if self._reads(c, event_type)), None)
+            readers = [c for c in dict.fromkeys(self._components.values()) if self._reads(c, event_type)]
+            self._owners[event_type] = next((c for c in readers if not c.is_apart), None)
+            self._read_apart[event_type] = any(c.is_apart for c in readers)
         owner = self._owners[event_type]
         if owner is None:
             return None
@@ -179,6 +190,10 @@ class BatchTier:
                 self.promote(owner)
         owner.sends = 0
         return owner if owner.chain is not None else None
+
+    def is_read_apart(self, event_type: EventType) -> bool:
+        """Return whether the row tier needs events of the type, too, when they have been taken by columns."""
+        return self._read_apart.get(event_type, False)
 
     @staticmethod
     def _reads(component: StatementGroup, event_type: EventType) -> bool:
