@@ -19,6 +19,9 @@ from runtime.api.deployment import Deployment
 def first_use(declared: Declared, deployments: Iterable[Deployment]) -> Deployment | None:
     """Return the first of the deployments that refers to what is declared, or None."""
     for deployment in deployments:
+        named = [own for own in deployment.plan.declared if (own.kind, own.key) == (declared.kind, declared.key)]
+        if any(own.value is not declared.value for own in named):
+            continue  # it has one of its own by that name
         if any(declared.is_used_by(statement.plan.body, statement.plan.text, statement.plan.context) for statement in deployment):
             return deployment
     return None

@@ -7,7 +7,7 @@ import pytest
 from epl.catalog import Catalog
 from epl.errors import EplDeploymentError
 from epl.plan.declared import KINDS, Declared
-from runtime import Runtime
+from runtime import Runtime, Settings
 
 DECLARATIONS = {
     "event_type": ("create schema D(x int)", "select x from D", "Event type 'D'", "An event type by name 'D'"),
@@ -75,3 +75,14 @@ def test_nothing_declared_changes_nothing() -> None:
     catalog = Runtime().catalog()
     assert catalog.with_declared([]) is catalog
     assert Declared("variable", "v", None).place("") == "an unknown place"
+
+
+def test_a_private_name_may_go_while_another_module_has_one_of_its_own() -> None:
+    text = "create variable int mine = 10; on pattern [every timer:interval(10)] set mine = mine + 1"
+    runtime = Runtime(settings=Settings(default_access="private"))
+    first, second = runtime.deploy(text), runtime.deploy(text.replace("= 10;", "= 20;"))
+    runtime.advance_time(10_000)
+    first.undeploy()
+    runtime.advance_time(20_000)
+    assert [row.to_dict() for row in second[0].rows()] == [{"mine": 22}]
+    second.undeploy()
