@@ -301,7 +301,7 @@ def check_pattern(pattern: t.Pattern, dialect: str) -> None:
         if name.canonical in seen and name.canonical not in fillers:
             raise not_yet("Pattern variables must be unique. That might change in the future.", name.at)
         seen.add(name.canonical)
-    _check_last(pattern)
+    _check_last(pattern, extended)
 
 
 def _check_quantifier(node: t.Quantified, extended: bool) -> None:
@@ -330,13 +330,15 @@ def _can_be_empty(at: int) -> DialectError:
     return not_yet(words, at)
 
 
-def _check_last(pattern: t.Pattern) -> None:
+def _check_last(pattern: t.Pattern, extended: bool) -> None:
+    """Alibaba has the elements of flink-cep's interface, which runs a greedy last element."""
     parts = flat(pattern)
     takes = [part for part in parts if not isinstance(part, t.Anchor | t.Exclusion | t.NotNext)]
     if not takes or all(isinstance(part, t.Quantified) and part.least == 0 for part in takes):
         raise _can_be_empty(pattern.at)
     last = parts[-1]
-    if isinstance(last, t.Quantified) and last.marks in (0, 2) and (last.least, last.most) != (0, 1) and last.least != last.most:
+    is_loop = isinstance(last, t.Quantified) and last.least != last.most and (last.least, last.most) != (0, 1)
+    if is_loop and not extended and isinstance(last, t.Quantified) and last.greedy:
         words = (
             "Greedy quantifiers are not allowed as the last element of a Pattern yet. "
             "Finish your pattern with either a simple variable or reluctant quantifier."

@@ -20,10 +20,11 @@ from epl.dialects.syntax import tree as t
 from epl.dialects.syntax.lexis import Dialect
 from epl.dialects.syntax.read_queries import read_query
 from epl.dialects.window_rules import WindowRules, refuse_in_clause
+from epl.dialects.ydb import YdbClause
 
 Catalog = Mapping[str, tuple[Column, ...]]
 """Table name → its columns."""
-CLAUSES: dict[str, type[ClauseAnalysis]] = {"sql": ClauseAnalysis, "flink": FlinkClause, "alibaba": FlinkClause}
+CLAUSES: dict[str, type[ClauseAnalysis]] = {"sql": ClauseAnalysis, "flink": FlinkClause, "alibaba": FlinkClause, "ydb": YdbClause}
 """Dialect → the rules of its clause."""
 
 
@@ -231,6 +232,8 @@ class QueryAnalysis:
         typed: list[y.Typed] = []
         columns: list[Column] = []
         for item in select.items:
+            if item.expression is None and select.relation is None:
+                raise DialectError("COLUMN_NOT_FOUND", "SELECT * not allowed in queries without FROM clause", item.at)
             if item.expression is None:
                 self._star(item, typing, scope, typed, columns)
                 continue
@@ -246,8 +249,6 @@ class QueryAnalysis:
 
     def _star(self, item: t.SelectItem, typing: Typing, scope: Scope, typed: list[y.Typed], columns: list[Column]) -> None:
         relation = item.of.written if isinstance(item.of, t.Name) else None
-        if not scope.columns and not scope.is_open:
-            raise DialectError("COLUMN_NOT_FOUND", "SELECT * not allowed in queries without FROM clause", item.at)
         places = [
             place for place, column in enumerate(scope.columns)
             if relation is None or (column.relation is not None and self._fold(column.relation) == self._fold(relation))

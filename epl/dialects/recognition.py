@@ -122,8 +122,7 @@ class ClauseAnalysis:
         measures = tuple(self._typing(in_define=False).typed(measure.expression) for measure in clause.measures)
         defines = self.defines()
         columns, shown = self.output(partition, [key for key, _, _ in order], measures)
-        if not columns:
-            raise self.no_columns()
+        self.check_output(columns)
         return plans.RecognitionPlan(
             columns=columns, is_open=self.source.is_open and clause.rows == "all", dialect=self.dialect.name, input=self.source,
             computed=tuple(self.computed), partition=tuple(partition), order=tuple(order), measures=measures,
@@ -135,9 +134,10 @@ class ClauseAnalysis:
     def _typing(self, *, in_define: bool) -> PatternTyping:
         return self.typing(self.scope, self.plan_query, self.labels, in_define=in_define)
 
-    def no_columns(self) -> DialectError:
-        """Return the error of a clause that has no output."""
-        return DialectError("TABLE_HAS_NO_COLUMNS", "pattern recognition output table has no columns", self.clause.at)
+    def check_output(self, columns: tuple[Column, ...]) -> None:
+        """Refuse a clause that has no output."""
+        if not columns:
+            raise DialectError("TABLE_HAS_NO_COLUMNS", "pattern recognition output table has no columns", self.clause.at)
 
     def shows_order(self) -> bool:
         """Return whether ALL ROWS shows the columns of ORDER BY before the measures."""

@@ -230,8 +230,11 @@ class Automaton:
         if item.greedy:
             self.guard(sink, item)
         self.taking(loop, item, loop)
-        if item.inside == "loose":
-            loop.to(IGNORE, loop, *self.skipping(item, "loose"))
+        if item.inside == "loose":  # a loop that skips rows is not left before it has taken another one
+            skipping = self.state(item.label)
+            self.taking(skipping, item, loop)
+            skipping.to(IGNORE, skipping, *self.skipping(item, "loose"))
+            loop.to(IGNORE, skipping, *self.skipping(item, "loose"))
         return loop, sink
 
     def guard(self, sink: State, item: Item) -> None:

@@ -12,6 +12,7 @@ from runtime.dialects.flink_recognition import FlinkRecognition
 from runtime.dialects.matcher import MOST_VISITS
 from runtime.dialects.recognition import Recognition, with_computed
 from runtime.dialects.sorting import sort
+from runtime.dialects.ydb_recognition import YdbRecognition
 
 Row = tuple[Any, ...]
 
@@ -48,6 +49,8 @@ class Execution:
         rows = with_computed(plan, self.rows(plan.input), self)
         if plan.dialect in ("flink", "alibaba"):
             return FlinkRecognition(plan, self).rows(rows)
+        if plan.dialect == "ydb":
+            return YdbRecognition(plan, self, self.most_visits).rows(rows)
         return Recognition(plan, self, self.most_visits).rows(rows)
 
     # select

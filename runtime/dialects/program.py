@@ -55,6 +55,8 @@ class _Writer:
                 self.choices([lambda choice=choice: self.pattern(choice) for choice in node.choices])  # type: ignore[misc]
             case t.Permutation():
                 self.permutation(node)
+            case t.Anchor() if node.sign in self.labels:
+                self.add(MATCH, self.labels.index(node.sign))
             case t.Anchor():
                 self.add(START if node.sign == "^" else END)
             case t.Exclusion():

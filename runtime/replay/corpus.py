@@ -12,6 +12,7 @@ from epl.dialects.errors import DialectError, DialectUnsupported, QueryFailed, l
 from epl.dialects.queries import compile_query
 from epl.errors import EplError
 from runtime.dialects.sql import dialect_of, run_rows
+from runtime.replay.corpus_letters import replay_letters
 from runtime.replay.corpus_tables import TableBuilder
 
 
@@ -22,7 +23,7 @@ def is_case(recorded: Mapping[str, Any]) -> bool:
 
 def replay_case(case: Mapping[str, Any]) -> dict[str, Any]:
     """Return the case with ``actual``: columns and rows, or an error."""
-    return {**case, "actual": _actual(case)}
+    return {**case, "actual": replay_letters(case) if "pattern" in case else _actual(case)}
 
 
 def _actual(case: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,128 @@
+"""The clause as YDB runs it: of the matches that begin at a row the longest one, however its quantifiers are written."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from epl.dialects.errors import QueryFailed
+from epl.dialects.plans import RecognitionPlan
+from runtime.dialects.expressions import Queries
+from runtime.dialects.frames import Frame, FrameCompiler, Marks
+from runtime.dialects.program import DONE, JUMP, MATCH, compile_pattern
+from runtime.dialects.recognition import partitions
+
+Row = tuple[Any, ...]
+Way = tuple[int, ...]
+Match = tuple[int, int, Way]
+"""The row at which it is final, its first row, the instructions that took its rows."""
+
+
+class YdbRecognition:
+    """Runs a clause over rows that are all there."""
+
+    def __init__(self, plan: RecognitionPlan, queries: Queries, most_visits: int) -> None:
+        self.plan = plan
+        self.most_visits = most_visits
+        self.labels = list(plan.labels)
+        self.program = compile_pattern(plan.pattern, self.labels)
+        self.compiler = FrameCompiler(queries, self.labels)
+        self.conditions = [self.compiler.compiled(plan.defines[label]) if label in plan.defines else None for label in self.labels]
+        self.extend = self.compiler.extender()
+        self.measures = FrameCompiler(queries, self.labels)
+        self.functions = [self.measures.compiled(measure) for measure in plan.measures]
+
+    def rows(self, rows: Sequence[Row]) -> list[Row]:
+        """Return the output rows, those of each partition in the order in which its matches are final."""
+        output: list[Row] = []
+        for partition in partitions(self.plan, rows):
+            matches = sorted(match for start in range(len(partition)) if (match := self._longest(partition, start)) is not None)
+            after = 0
+            for _, start, way in matches:
+                if self.plan.skip.kind == "past last" and start < after:
+                    continue
+                after = max(after, start + len(way))
+                output.extend(self._shown(partition, start, way))
+        return output
+
+    def _longest(self, rows: list[Row], start: int) -> Match | None:
+        """Return the longest match that begins at a row; of several, the one whose rows come first by the names of the variables."""
+        frame = Frame(rows)
+        frame.start = start
+        states: dict[tuple[int, Marks], Way] = {}
+        best = self._reach(states, 0, self.compiler.start_marks(), ())
+        row = start
+        visits = 0
+        while states and row < len(rows):
+            following: dict[tuple[int, Marks], Way] = {}
+            ended: Way | None = None
+            for (pc, marks), way in states.items():
+                visits += 1
+                place = self.program.first[pc]
+                condition = self.conditions[place]
+                frame.row = frame.end = row
+                frame.marks = marks
+                if condition is None or condition(frame) is True:
+                    longer = marks if self.extend is None else self.extend(frame, self.labels[place], marks)
+                    ended = self._better(ended, self._reach(following, pc + 1, longer, (*way, pc)))
+            if visits > self.most_visits:
+                message = f"the row pattern is ambiguous: one match needs more than {self.most_visits} steps"
+                raise QueryFailed("EXCEEDED_PATTERN_LIMIT", message)
+            best = best if ended is None else ended
+            states = following
+            row += 1
+        final = len(rows) if states else row - 1
+        return None if best is None else (final, start, best)
+
+    def _reach(self, states: dict[tuple[int, Marks], Way], pc: int, marks: Marks, way: Way) -> Way | None:
+        """Add the states that a way arrives at; return it where the pattern may end."""
+        ended = None
+        stack, seen = [pc], {pc}
+        while stack:
+            here = stack.pop()
+            operation = self.program.operations[here]
+            if operation == DONE:
+                ended = way
+            elif operation == MATCH:
+                kept = self._better(states.get((here, marks)), way)
+                assert kept is not None
+                states[here, marks] = kept
+            else:
+                targets = [self.program.first[here]] if operation == JUMP else [self.program.first[here], self.program.second[here]]
+                for target in targets:
+                    if target not in seen:
+                        seen.add(target)
+                        stack.append(target)
+        return ended
+
+    def _better(self, one: Way | None, other: Way | None) -> Way | None:
+        if one is None or other is None or one == other:
+            return other if one is None else one
+        return min(one, other, key=self._by_variable)
+
+    def _by_variable(self, way: Way) -> list[list[int]]:
+        return [[step for step, pc in enumerate(way) if self.program.first[pc] == place] for place in range(len(self.labels))]
+
+    def _shown(self, rows: list[Row], start: int, way: Way) -> Iterator[Row]:
+        """Measures are of the whole match, also where every row is shown."""
+        frame = Frame(rows)
+        frame.start, frame.end = start, start + len(way) - 1
+        frame.labels = [self.labels[self.program.first[pc]] for pc in way]
+        marks, totals = self.measures.start_marks(), self.measures.start_totals()
+        extend, add = self.measures.extender(), self.measures.adder()
+        for step, label in enumerate(frame.labels):
+            frame.row = start + step
+            marks = marks if extend is None else extend(frame, label, marks)
+            totals = totals if add is None else add(frame, label, totals)
+        frame.row = frame.end
+        frame.marks = frame.final_marks = marks
+        frame.totals = frame.final_totals = totals
+        values = [function(frame) for function in self.functions]
+        if not self.plan.all_rows:
+            yield (*(rows[start][place] for place in self.plan.partition), *values)
+            return
+        for step, pc in enumerate(way):
+            if not self.program.excluded[pc]:
+                yield (*values, *(rows[start + step][place] for place in self.plan.shown))
+
+
+__all__ = ["YdbRecognition"]
