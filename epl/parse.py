@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 
+from epl.dialects.annotation import refuse_dialect
 from epl.grammar.modules import Grammar
 from epl.syntax import Expression, Module, Statement
 
@@ -28,6 +29,7 @@ def _grammar() -> Grammar:
 
 def parse_module(text: str) -> Module:
     """Parse a module file: statements between semicolons, after ``module``, ``uses`` and ``import`` lines."""
+    refuse_dialect(text)
     return _grammar().module(text)
 
 

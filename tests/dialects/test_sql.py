@@ -168,3 +168,12 @@ def test_replay_writes_actual_beside_each_case(tmp_path: pathlib.Path) -> None:
     assert written[0]["actual"] == {"columns": ["y"], "rows": [[1], [2]]}
     assert written[1]["actual"]["error"] == {"code": "COLUMN_NOT_FOUND", "message": "line 2:2: Column 'nope' cannot be resolved"}
     assert written[2]["actual"]["ok"] is True
+
+
+@pytest.mark.parametrize("dialect", ["sql", "flink", "alibaba", "ydb"])
+def test_statements_in_a_dialect_are_refused_by_name(dialect: str) -> None:
+    with Runtime() as engine:
+        engine.deploy("create schema S(x int); @Dialect('mine') select * from S; select '@Dialect(\"sql\")' as a from S")
+        with pytest.raises(EplUnsupportedError, match=f"statements in dialect '{dialect}' are not supported") as caught:
+            engine.deploy(f"select * from S;\n@Dialect('{dialect}') select * from S match_recognize (pattern (A) define A as true) as m")
+    assert caught.value.position == (2, 1)

@@ -1,0 +1,39 @@
+"""``@Dialect('sql')`` on a statement: known, and not supported there yet; never taken as EPL."""
+from __future__ import annotations
+
+import re
+
+from epl.dialects.syntax.lexis import DIALECTS
+from epl.errors import EplUnsupportedError
+from epl.spans import Span
+
+SCAN = re.compile(
+    r"""/\*.*?\*/|//[^\n]*|(@Dialect\s*\(\s*(?:value\s*=\s*)?(['"])(\w+)\2\s*\))|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\"""",
+    re.DOTALL | re.IGNORECASE,
+)
+"""Comments and strings, so that nothing in them counts; and the annotation."""
+
+
+def refuse_dialect(text: str) -> None:
+    """Refuse a module with a statement in a SQL dialect.
+
+    >>> refuse_dialect("@Dialect('sql') select * from S match_recognize (pattern (A) define A as true)")
+    Traceback (most recent call last):
+    epl.errors.EplUnsupportedError: statements in dialect 'sql' are not supported
+      at line 1 column 1
+        @Dialect('sql') select * from S match_recognize (pattern (A) define A as true)
+        ^^^^^^^^^^^^^^^
+      hint: Runtime.sql runs queries in this dialect over tables (docs/sql.md)
+    """
+    if "ialect" not in text and "IALECT" not in text:
+        return
+    for annotation in SCAN.finditer(text):
+        if annotation[1] is not None and annotation[3].lower() in DIALECTS:
+            span = Span(annotation.start(), annotation.end())
+            raise EplUnsupportedError(
+                f"statements in dialect '{annotation[3].lower()}' are not supported", span=span, text=text,
+                hint="Runtime.sql runs queries in this dialect over tables (docs/sql.md)",
+            )  # fmt: skip
+
+
+__all__ = ["refuse_dialect"]
