@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import datetime
+from itertools import pairwise
 
 from epl.dialects import plans, scopes
 from epl.dialects import typed as y
@@ -336,14 +337,24 @@ def _check_last(pattern: t.Pattern, extended: bool) -> None:
     takes = [part for part in parts if not isinstance(part, t.Anchor | t.Exclusion | t.NotNext)]
     if not takes or all(isinstance(part, t.Quantified) and part.least == 0 for part in takes):
         raise _can_be_empty(pattern.at)
+    for before, after in pairwise(parts):
+        if _is_greedy(before) and isinstance(after, t.Quantified) and after.least == 0 and after.most in (1, None):
+            message = "MalformedPatternException: Optional pattern cannot be preceded by greedy pattern"
+            raise DialectError("MALFORMED_PATTERN", message, after.at)
     last = parts[-1]
-    is_loop = isinstance(last, t.Quantified) and last.least != last.most and (last.least, last.most) != (0, 1)
-    if is_loop and not extended and isinstance(last, t.Quantified) and last.greedy:
+    if not extended and _is_greedy(last):
         words = (
             "Greedy quantifiers are not allowed as the last element of a Pattern yet. "
             "Finish your pattern with either a simple variable or reluctant quantifier."
         )
         raise not_yet(words, last.at)
+
+
+def _is_greedy(part: t.Pattern) -> bool:
+    """An optional variable and a fixed number of rows are not greedy."""
+    if not isinstance(part, t.Quantified) or part.least == part.most or (part.least, part.most) == (0, 1):
+        return False
+    return part.marks in (0, 2)
 
 
 def flat(pattern: t.Pattern) -> list[t.Pattern]:

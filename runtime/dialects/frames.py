@@ -128,13 +128,19 @@ class FrameCompiler(ExpressionCompiler):
         """Return the function that adds the frame's row with a label to the marks; None where there are none."""
         if not self.slots:
             return None
-        slots = [(labels, first, keeps, kept) for (labels, first, keeps), kept in zip(self.slots, self.kept)]
+        slots = list(enumerate(zip(self.slots, self.kept)))
+        of_all = [(place, first, keeps, kept) for place, ((labels, first, keeps), kept) in slots if labels is None]
+        by_label = {
+            label: [(place, first, keeps, kept) for place, ((labels, first, keeps), kept) in slots if labels is None or label in labels]
+            for label in self.variables
+        }
 
         def extend(frame: Frame, label: str, marks: Marks) -> Marks:
+            touched = by_label.get(label, of_all)
+            if not touched:
+                return marks
             extended = list(marks)
-            for place, (labels, first, keeps_labels, kept) in enumerate(slots):
-                if labels is not None and label not in labels:
-                    continue
+            for place, first, keeps_labels, kept in touched:
                 before = marks[place]
                 entry = (frame.row, label) if keeps_labels else frame.row
                 if not first:

@@ -11,7 +11,7 @@ from typing import Any
 from epl.dialects.errors import QueryFailed
 from runtime.dialects.expressions import Function
 from runtime.dialects.frames import Frame, FrameCompiler, Marks
-from runtime.dialects.program import DONE, END, JUMP, SPLIT, START, Program
+from runtime.dialects.program import DONE, END, JUMP, MATCH, SPLIT, START, Program
 
 MOST_VISITS = 5_000_000
 """States that one attempt may visit."""
@@ -33,8 +33,8 @@ class Matcher:
         self.extend = compiler.extender()
         self.add = compiler.adder()
         self.is_plain = not compiler.looks_back and within is None
-        self.hopeless: set[tuple[int, int]] = set()
-        self.tested: dict[tuple[int, int], bool] = {}
+        self.hopeless: set[int] = set()
+        self.tested: list[bytearray] = []
 
     def begin(self, rows: Sequence[tuple[Any, ...]], times: Sequence[int] | None) -> None:
         """Go to another partition."""
@@ -42,10 +42,12 @@ class Matcher:
         self.times = times
         self.frame = Frame(rows)
         self.hopeless = set()
-        self.tested = {}
+        self.tested = [bytearray(len(rows)) for _ in self.conditions]
 
     def match(self, start: int, number: int) -> list[int] | None:
         """Return the instructions that took the rows of the match that begins at a row; None where there is none."""
+        if self.is_plain:
+            return self._match_plain(start)
         frame, program = self.frame, self.program
         operations, first, second = program.operations, program.first, program.second
         frame.start, frame.number = start, number
@@ -84,18 +86,56 @@ class Matcher:
                     taken.append(pc)
                     row += 1
                 pc += 1
-        if self.is_plain:
-            self.hopeless |= visited
         return None
+
+    def _match_plain(self, start: int) -> list[int] | None:
+        """The same where conditions read rows alone: what leads nowhere, leads nowhere from any first row, and each row is tested once."""
+        operations, first, second = self.program.operations, self.program.first, self.program.second
+        count, size = len(self.rows), len(operations)
+        hopeless, visited, taken = self.hopeless, set[int](), list[int]()
+        pending = [(0, start)]
+        while pending:
+            pc, row = pending.pop()
+            del taken[row - start :]
+            while True:
+                operation = operations[pc]
+                if operation == JUMP:
+                    pc = first[pc]
+                    continue
+                if operation == DONE:
+                    return taken
+                key = row * size + pc
+                if key in visited or key in hopeless:
+                    break
+                visited.add(key)
+                if operation == SPLIT:
+                    pending.append((second[pc], row))
+                    pc = first[pc]
+                    continue
+                if operation == MATCH:
+                    if row >= count or not self._holds(first[pc], row):
+                        break
+                    taken.append(pc)
+                    row += 1
+                elif row != (0 if operation == START else count):
+                    break
+                pc += 1
+        hopeless |= visited
+        return None
+
+    def _holds(self, place: int, row: int) -> bool:
+        """Return whether a row satisfies a condition that reads rows alone."""
+        known = self.tested[place]
+        if not known[row]:
+            condition = self.conditions[place]
+            self.frame.row = self.frame.start = row
+            known[row] = 1 if condition is None or condition(self.frame) is True else 2
+        return known[row] == 1
 
     def _visited(self, visited: set[Any], pc: int, row: int, marks: Marks, totals: Marks) -> bool:
         """Note that a way is here; return whether another one was before."""
         key: Any
-        if self.is_plain:
-            key = (pc, row)
-            if key in self.hopeless:
-                return True
-        elif self.compiler.looks_around:
+        if self.compiler.looks_around:
             key = (pc, row, marks, totals, tuple(self.frame.labels))
         else:
             key = (pc, row, marks, totals)
@@ -123,15 +163,6 @@ class Matcher:
         label = self.program.labels[place]
         condition = self.conditions[place]
         frame.row = row
-        if self.is_plain:
-            if condition is not None:
-                key = (place, row)
-                holds = self.tested.get(key)
-                if holds is None:
-                    holds = self.tested[key] = condition(frame) is True
-                if not holds:
-                    return None
-            return marks, totals
         if self.extend is not None:
             marks = self.extend(frame, label, marks)
         frame.labels.append(label)
