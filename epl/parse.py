@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 
-from epl.dialects.annotation import refuse_dialect
+from epl.dialects.annotation import hinted, refuse_dialect
+from epl.errors import EplSyntaxError
 from epl.grammar.modules import Grammar
 from epl.syntax import Expression, Module, Statement
 
@@ -30,7 +31,10 @@ def _grammar() -> Grammar:
 def parse_module(text: str) -> Module:
     """Parse a module file: statements between semicolons, after ``module``, ``uses`` and ``import`` lines."""
     refuse_dialect(text)
-    return _grammar().module(text)
+    try:
+        return _grammar().module(text)
+    except EplSyntaxError as error:
+        raise hinted(error, text)  # noqa: B904 - the same error
 
 
 def parse_statement(text: str) -> Statement:

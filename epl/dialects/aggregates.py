@@ -242,7 +242,7 @@ AGGREGATES: dict[str, Factory] = {
     "multimap_agg": _multimap_agg, "bool_and": _all_or_any(True), "every": _all_or_any(True), "bool_or": _all_or_any(False),
     "stddev": _spread(True, False), "stddev_samp": _spread(True, False), "stddev_pop": _spread(False, False),
     "variance": _spread(True, True), "var_samp": _spread(True, True), "var_pop": _spread(False, True), "listagg": _joined,
-    "string_agg": _joined, "approx_set": _approx_set,
+    "approx_set": _approx_set,
 }  # fmt: skip
 """Aggregates of all dialects by their names in lower case."""
 YDB_AGGREGATES: dict[str, Factory] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 import re
 
 from epl.dialects.syntax.lexis import DIALECTS
-from epl.errors import EplUnsupportedError
+from epl.errors import EplSyntaxError, EplUnsupportedError
 from epl.spans import Span
 
 SCAN = re.compile(
@@ -36,4 +36,18 @@ def refuse_dialect(text: str) -> None:
             )  # fmt: skip
 
 
-__all__ = ["refuse_dialect"]
+SQL_ONLY = re.compile(
+    r"match_recognize\s*\(.*?(\border\s+by\b|\b(one|all)\s+rows?\s+per\s+match\b|\bsubset\b|\bwithin\s+interval\b|\bskip\s+to\s+(first|last)\b|\{-)",
+    re.DOTALL | re.IGNORECASE,
+)
+"""Clauses that EPL's match_recognize does not have."""
+
+
+def hinted(error: EplSyntaxError, text: str) -> EplSyntaxError:
+    """Return the error of a text that is not EPL; where it has the clause of SQL:2016, with a hint that says so."""
+    if "atch_recognize" in text.lower() and SQL_ONLY.search(text) is not None:
+        error.hint = "this is MATCH_RECOGNIZE of SQL:2016, which EPL does not have; Runtime.sql runs it over tables (docs/sql.md)"
+    return error
+
+
+__all__ = ["hinted", "refuse_dialect"]

@@ -261,6 +261,8 @@ class Typing:
             return y.Constant(target, None)
         if self.dialect == "ydb" and target.name == "timestamp" and value.type.name in k.INTEGERS:
             convert = _microseconds
+        if self.dialect == "sql" and value.type.name in ("double", "real") and target.name == "varchar":
+            convert = v.scientific
         typed = y.Apply(target, convert, (value,))
         return y.Tried(target, typed) if node.safe else typed
 

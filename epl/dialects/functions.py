@@ -126,7 +126,7 @@ def _round(value: Any, digits: int = 0) -> Any:
     if isinstance(value, int):
         return value if digits >= 0 else int(Decimal(value).scaleb(digits).to_integral_value(ROUND_HALF_UP).scaleb(-digits))
     if isinstance(value, Decimal):
-        return value.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+        return value.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP).quantize(value)
     if math.isnan(value) or math.isinf(value):
         return value
     return float(Decimal(repr(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
@@ -221,8 +221,38 @@ def _contains(listed: list[Any], value: Any) -> bool | None:
     return True if value in listed else None if None in listed else False
 
 
+def _double(compute: Callable[[float], float]) -> Callable[[Any], float]:
+    """Outside of a function's domain it is NaN; beyond the doubles it is infinite."""
+
+    def computed(value: Any) -> float:
+        try:
+            return compute(float(value))
+        except ValueError:
+            return -math.inf if value == 0 else math.nan
+        except OverflowError:
+            return math.inf
+
+    return computed
+
+
+def _decimal_rule(change: Callable[[int, int], SqlType]) -> Rule:
+    """A function that changes the digits of decimals, and no other number's type."""
+
+    def rule(kinds: Kinds) -> SqlType | None:
+        if not kinds or not _is(kinds[0], "number") or (len(kinds) > 1 and not _is(kinds[1], "integer")):
+            return None
+        return change(*k.scale_of(kinds[0])) if kinds[0].name == "decimal" else kinds[0]
+
+    return rule
+
+
+def _only_one(rule: Rule) -> Rule:
+    return lambda kinds: rule(kinds) if len(kinds) == 1 else None
+
+
+_WHOLE = _only_one(_decimal_rule(lambda precision, scale: k.decimal(precision - scale + min(scale, 1), 0)))
 _MATH = {
-    name: Scalar(takes(k.DOUBLE, "number"), compute)
+    name: Scalar(takes(k.DOUBLE, "number"), _double(compute))
     for name, compute in {
         "sqrt": _sqrt, "exp": math.exp, "ln": math.log, "log10": math.log10, "log2": math.log2, "sin": math.sin, "cos": math.cos,
         "tan": math.tan, "cbrt": lambda value: math.copysign(abs(value) ** (1 / 3), value),
@@ -250,12 +280,12 @@ SCALARS: dict[str, Scalar] = {
     "split": Scalar(takes(k.array(k.VARCHAR), "text", "text"), _split),
     "concat": Scalar(_concat_rule, _concat),
     "abs": Scalar(takes(None, "number"), abs),
-    "sign": Scalar(takes(None, "number"), _sign),
+    "sign": Scalar(_only_one(_decimal_rule(lambda precision, scale: k.decimal(1, 0))), _sign),
     "mod": Scalar(takes(None, "number", "number"), _mod),
-    "round": Scalar(takes(None, "number", "integer", least=1), _round),
-    "floor": Scalar(takes(None, "number"), _whole(math.floor)),
-    "ceil": Scalar(takes(None, "number"), _whole(math.ceil)),
-    "ceiling": Scalar(takes(None, "number"), _whole(math.ceil)),
+    "round": Scalar(_decimal_rule(lambda precision, scale: k.decimal(precision + 1, scale)), _round),
+    "floor": Scalar(_WHOLE, _whole(math.floor)),
+    "ceil": Scalar(_WHOLE, _whole(math.ceil)),
+    "ceiling": Scalar(_WHOLE, _whole(math.ceil)),
     "power": Scalar(takes(k.DOUBLE, "number", "number"), lambda base, power: float(base) ** float(power)),
     "pow": Scalar(takes(k.DOUBLE, "number", "number"), lambda base, power: float(base) ** float(power)),
     "greatest": Scalar(_same, lambda *listed: max(listed)),

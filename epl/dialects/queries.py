@@ -32,14 +32,20 @@ def compile_query(text: str, dialect: Dialect, catalog: Catalog, *, open_tables:
     """Return the plan of a query; raises with the text's positions. ``open_tables``: tables that are not known have every column; what
     comes out can be looked at, not run."""
     try:
-        analysis = QueryAnalysis(dialect, catalog)
-        plan = analysis.query(read_query(text, dialect), {})
-        if analysis.unknown is not None and not open_tables:
-            raise analysis.unknown
-        return plan
+        return _compiled(text, dialect, catalog, open_tables)
     except (DialectError, DialectUnsupported) as error:
         error.within(text)
         raise
+    except RecursionError:
+        raise DialectError("STACK_OVERFLOW", "statement is too large: it is nested too deeply", 0).within(text) from None
+
+
+def _compiled(text: str, dialect: Dialect, catalog: Catalog, open_tables: bool) -> Plan:
+    analysis = QueryAnalysis(dialect, catalog)
+    plan = analysis.query(read_query(text, dialect), {})
+    if analysis.unknown is not None and not open_tables:
+        raise analysis.unknown
+    return plan
 
 
 class QueryAnalysis:
@@ -48,7 +54,7 @@ class QueryAnalysis:
     def __init__(self, dialect: Dialect, catalog: Catalog) -> None:
         self.dialect = dialect
         self.catalog = {self._fold(name): (name, columns) for name, columns in catalog.items()}
-        self.unknown: DialectError | None = None
+        self.unknown: DialectError | DialectUnsupported | None = None
         self.named: dict[str, Plan] = {}
 
     def _fold(self, name: str) -> str:
@@ -305,6 +311,8 @@ class QueryAnalysis:
             case t.Recognition():
                 return self._recognition(relation)
             case t.TableFunction():
+                if self.unknown is None:
+                    self.unknown = DialectUnsupported("table functions are not supported", relation.at)
                 return plans.UnknownPlan((), relation.call.name, is_open=True)
             case _:
                 return self._sampled(relation)

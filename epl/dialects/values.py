@@ -195,6 +195,16 @@ def _to_date(value: Any) -> datetime.date:
     return instant_of(str(value)).date()
 
 
+def scientific(value: float) -> str:
+    """Return a double as Trino casts it to text: ``1.5E0``."""
+    if math.isnan(value) or math.isinf(value):
+        return _text_of_float(value)
+    mantissa, _, exponent = f"{Decimal(repr(value)).normalize():E}".partition("E")
+    if value == 0:
+        mantissa, exponent = "-0" if math.copysign(1, value) < 0 else "0", "0"
+    return f"{mantissa if '.' in mantissa else mantissa + '.0'}E{int(exponent)}"
+
+
 # arithmetic
 
 
@@ -220,7 +230,9 @@ def arithmetic_type(sign: str, left: SqlType, right: SqlType, dialect: str) -> S
     if sign == "*":
         return k.decimal(p1 + p2, s1 + s2)
     if sign == "/":
-        return k.decimal(p1 + s2 + max(s2 - s1, 0), scale)
+        scale = max(6, s1 + p2 + 1)
+        digits = p1 - s1 + s2 + scale
+        return k.decimal(digits, scale if digits <= 38 else max(6, scale - digits + 38))
     return k.decimal(min(p2 - s2, p1 - s1) + scale, scale)
 
 
@@ -359,5 +371,5 @@ def truncated(value: Decimal) -> int:
 
 __all__ = [
     "EPOCH", "Cast", "Months", "Two", "add_months", "arithmetic", "arithmetic_type", "bad_cast", "cast", "instant_of", "negated",
-    "out_of_range", "text_of", "truncated",
+    "out_of_range", "scientific", "text_of", "truncated",
 ]  # fmt: skip

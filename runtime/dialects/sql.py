@@ -35,7 +35,12 @@ def run_rows(
     rules = attrs.evolve(dialect_of(dialect), streaming=streaming)
     plan = compile_query(text, rules, {name: columns for name, (columns, _) in tables.items()})
     execution = Execution({name: rows for name, (_, rows) in tables.items()}, most_visits=most_visits)
-    return plan.columns, execution.rows(plan)
+    try:
+        return plan.columns, execution.rows(plan)
+    except (ArithmeticError, ValueError, TypeError) as error:
+        raise QueryFailed("INVALID_FUNCTION_ARGUMENT", f"an expression failed: {error}") from error
+    except RecursionError:
+        raise QueryFailed("STACK_OVERFLOW", "statement is too large: its expressions are nested too deeply") from None
 
 
 def run_query(text: str, tables: Mapping[str, Any], dialect: str = "sql", *, most_visits: int = MOST_VISITS) -> pa.Table:

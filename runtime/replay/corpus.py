@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from epl.dialects import values as v
 from epl.dialects.errors import DialectError, DialectUnsupported, QueryFailed, located
 from epl.dialects.queries import compile_query
 from epl.errors import EplError
@@ -65,7 +66,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, Decimal):
         return float(value) if value != value.to_integral_value() else int(value)
     if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
+        return v.scientific(value)
     if isinstance(value, list):
         return [plain(each) for each in value]
     if isinstance(value, dict):

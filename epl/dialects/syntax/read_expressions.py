@@ -16,6 +16,8 @@ MODES = ("RUNNING", "FINAL")
 TYPED = ("DATE", "TIMESTAMP", "TIME", "DECIMAL")
 """Types whose literals are written ``type '…'``."""
 UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "WEEK", "QUARTER")
+CALLED = ("LISTAGG", "TRIM", "NORMALIZE")
+"""Reserved words that are names of functions."""
 SPECIAL = ("CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME", "LOCALTIME", "LOCALTIMESTAMP")
 
 
@@ -154,7 +156,7 @@ class ExpressionReader:
             special = self._keyword(token.word, token.at)
             if special is not None:
                 return special
-        if reader.is_name() or (token.word == "LISTAGG" and reader.peek().word == "("):
+        if reader.is_name() or (token.word in CALLED and reader.peek().word == "("):
             return self._named()
         return self._wrong()
 
@@ -327,7 +329,7 @@ class ExpressionReader:
 
     def _names(self) -> tuple[t.Name, ...]:
         reader = self.reader
-        if reader.token.word == "LISTAGG":
+        if reader.token.word in CALLED:
             token = reader.next()
             return (t.Name(token.at, token.text, False, token.word),)
         names = [reader.name()]
