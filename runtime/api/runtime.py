@@ -29,7 +29,6 @@ from runtime.batch.available import is_available, missing
 from runtime.clock.instants import Instant, instant_of, shown
 from runtime.clock.schedule import MAX_STOPS, Late, TimeMode
 from runtime.conversion.from_python import check_known, to_event
-from runtime.dialects.sql import run_query
 from runtime.event_loop.cause import Cause
 from runtime.event_loop.delivery import ConditionHandler, log_condition
 from runtime.event_loop.loop import ErrorHandler, EventLoop, log_error
@@ -483,6 +482,8 @@ class Runtime(Registry):
     def sql(text: str, tables: Mapping[str, Any], *, dialect: str = "sql") -> pa.Table:
         """Run a query in a SQL dialect over Arrow tables, pandas or Polars frames, by name, and return an Arrow table (docs/sql.md). It is
         independent of statements and engine time."""
+        from runtime.dialects.sql import run_query  # not needed by statements
+
         return run_query(text, tables, dialect)
 
     @without_engine_frames
