@@ -1,5 +1,4 @@
-"""A select whose streams are all historical: nothing arrives, so it emits nothing but at the end of a context partition; its iterator asks
-for the rows."""
+"""A select whose streams are all historical: nothing arrives. Tables are emitted as snapshots; the iterator asks for the rows."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -14,9 +13,12 @@ from runtime.expressions import compile_predicate
 from runtime.historical.stream import HistoricalStream
 from runtime.operators.insert_into import Inserter
 from runtime.operators.operator_context import OperatorContext
+from runtime.result_set.output_rate.conditions import Condition
+from runtime.result_set.output_rate.stage import build_condition
 from runtime.result_set.output_rate.terminated import NoOther, WhenTerminated
 from windows.event import NO_EVENTS, Event
 from windows.protocol import State
+from windows.shape import ANYTHING, optional, takes
 
 
 class Discard:
@@ -27,7 +29,7 @@ class Discard:
 
 
 class RunningHistoricalSelect:
-    """Each iteration looks up all rows and passes them through a result set of its own. There is no state and no output."""
+    """Each iteration looks up all rows and passes them through a result set of its own. There is no other state than when output is due."""
 
     def __init__(self, plan: SelectPlan, context: OperatorContext) -> None:
         source = only_stream(plan.streams).source
@@ -39,8 +41,11 @@ class RunningHistoricalSelect:
         tests = source.conditions if isinstance(source, StoredTablePlan) else ()
         self._tests = [compile_predicate(each, environment) for each in (*tests, plan.where) if each is not None]
         output = plan.result_set.output
+        self._times: Condition = NoOther()
+        if output is not None and output.selector == "snapshot" and isinstance(source, StoredTablePlan):
+            self._times = build_condition(output, context, self._emit)
         if output is not None and output.terminated is not None:
-            WhenTerminated(output.terminated, context, NoOther(), self._emit, force=output.selector == "snapshot")
+            self._times = WhenTerminated(output.terminated, context, self._times, self._emit, force=output.selector == "snapshot")
         self._inserter = None if plan.insert is None else Inserter(plan.insert, plan.result_set, context, Discard())
 
     def _emit(self, force: bool) -> None:
@@ -48,9 +53,10 @@ class RunningHistoricalSelect:
             self._context.output.update(tuple(self.iterate()), NO_EVENTS)
 
     def start(self) -> None:
-        pass
+        self._times.add(0, 0)  # times are counted from now on
 
     def close(self) -> None:
+        self._times.close()
         self._stream.close()
         self._context.close()
 
@@ -66,11 +72,12 @@ class RunningHistoricalSelect:
         return events if self._inserter is None else [self._inserter.convert(event) for event in events]
 
     def state(self) -> State:
-        return None
+        return None if isinstance(self._times, NoOther) else [self._times.state()]
 
+    @takes(optional((ANYTHING,)))
     def restore(self, state: State) -> None:
         if state is not None:
-            raise ValueError("a select of historical streams has no state")
+            self._times.restore(state[0])
 
 
 __all__ = ["RunningHistoricalSelect"]

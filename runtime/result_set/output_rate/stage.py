@@ -211,6 +211,22 @@ def build_gathering(plan: OutputPlan, inner: ResultSet, context: Any) -> OutputB
     return GATHERINGS[plan.selector, type(inner)](inner)
 
 
+def build_condition(plan: OutputPlan, context: TimeContext, flush: Callable[[bool], None], *, once: bool = False) -> Condition:
+    """Return what calls ``flush`` when rows are to be emitted; not at the end of a partition. ``once``: see AtTimes."""
+    if plan.only_terminated:
+        return NoOther()
+    if plan.crontab is not None:
+        crontab = Crontab(plan.crontab, context.constant, context.environment.settings)
+        return AtTimes(context, lambda due, now: crontab.next_after(now), flush)
+    if plan.condition is not None:
+        return When(plan, context, flush)
+    if plan.every is None:
+        return Always(flush)
+    if plan.unit == "events":
+        return EveryEvents(compile_expression(plan.every, context.environment, 0), flush)
+    return AtTimes(context, periods(context, plan.every), flush, once=once)
+
+
 class OutputStage(ResultSet):
     """A result set whose output is limited."""
 
@@ -219,27 +235,15 @@ class OutputStage(ResultSet):
         self.plan = inner.plan
         self.gathering: OutputBuffer = build_gathering(plan, inner, context)
         self.after = None if plan.after is None else After(plan, context)
-        self.condition = self._make_condition(plan, context)
         self._terminated: WhenTerminated | None = None
+        if plan.condition is not None and isinstance(self.gathering, (FirstOfGroups, FirstOfGroupEvents)):  # which have it themselves
+            self.condition: Condition = Always(self._flush)
+        else:
+            once = plan.selector == "snapshot" and self.plan.unidirectional
+            self.condition = build_condition(plan, context, self._flush, once=once)
         if plan.terminated is not None:
             force = plan.selector == "snapshot" or (plan.selector in ("default", "all") and isinstance(inner, Unaggregated))
             self.condition = self._terminated = WhenTerminated(plan.terminated, context, self.condition, self._flush, force=force)
-
-    def _make_condition(self, plan: OutputPlan, context: TimeContext) -> Condition:
-        if plan.only_terminated:
-            return NoOther()
-        if plan.crontab is not None:
-            crontab = Crontab(plan.crontab, context.constant, context.environment.settings)
-            return AtTimes(context, lambda due, now: crontab.next_after(now), self._flush)
-        if plan.condition is not None:
-            own = isinstance(self.gathering, (FirstOfGroups, FirstOfGroupEvents))
-            return Always(self._flush) if own else When(plan, context, self._flush)
-        if plan.every is None:
-            return Always(self._flush)
-        if plan.unit == "events":
-            return EveryEvents(compile_expression(plan.every, context.environment, 0), self._flush)
-        once = plan.selector == "snapshot" and self.plan.unidirectional
-        return AtTimes(context, periods(context, plan.every), self._flush, once=once)
 
     def close(self) -> None:
         self.condition.close()
