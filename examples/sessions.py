@@ -30,8 +30,8 @@ create context Session
 select context.login.user as user, count(*) as clicks, last(page) as lastPage, current_timestamp() - context.startTime as length
 from Click(user = context.login.user) output last when terminated;
 
-context Session create window Pages#keepall as (page string);
-context Session insert into Pages select page from Click(user = context.login.user);
+context Session create table Seen(page string primary key, times count(*));
+context Session into table Seen select count(*) as times from Click(user = context.login.user) group by page;
 """
 
 MINUTE = 60_000
@@ -47,8 +47,8 @@ EVENTS = [
     ("Click", {"user": "cid", "page": "/", "ts": 46 * MINUTE}),
     ("Click", {"user": "cid", "page": "/hats", "ts": 51 * MINUTE}),
 ]
-PAGES = "context Session select context.login.user as user, count(*) as pages from Pages"
-SEEN = "select page from Pages"
+PAGES = "context Session select context.login.user as user, count(*) as pages from Seen"
+SEEN = "select page, times from Seen order by page"
 OF_CID = PartitionsWhere(lambda partition: partition.properties["login"]["user"] == "cid")
 
 Shown = dict[str, list[dict[str, Any]]]

@@ -235,6 +235,9 @@ class Categories(LevelBase):
         self.plan: plan.CategoryLevel = level
 
     def start(self) -> None:
+        self.tree.core.filters.started_apart(self._open)  # as in Esper: they do not see the event that begins the branch around them
+
+    def _open(self) -> None:
         for place, label in enumerate(self.plan.labels):
             self.tree.open(self, place, {CATEGORY: place, "label": label}, None)  # as in Esper
 

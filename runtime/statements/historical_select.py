@@ -42,7 +42,7 @@ class RunningHistoricalSelect:
         self._tests = [compile_predicate(each, environment) for each in (*tests, plan.where) if each is not None]
         output = plan.result_set.output
         self._times: Condition = NoOther()
-        if output is not None and output.selector == "snapshot" and isinstance(source, StoredTablePlan):
+        if output is not None and output.selector == "snapshot" and output.after is None and isinstance(source, StoredTablePlan):
             self._times = build_condition(output, context, self._emit)
         if output is not None and output.terminated is not None:
             self._times = WhenTerminated(output.terminated, context, self._times, self._emit, force=output.selector == "snapshot")

@@ -127,7 +127,8 @@ def test_what_there_is() -> None:
 
 def test_max_partitions() -> None:
     errors: list[tuple[str, str]] = []
-    runtime = Runtime(settings=Settings(max_partitions=2), on_error=lambda error, name, event: errors.append((str(error), event.values()[0])))
+    runtime = Runtime(
+        settings=Settings(max_partitions=2), on_error=lambda error, name, event: errors.append((str(error), event.values()[0])))
     runtime.deploy(TYPES + """@name('ctx') create context C initiated by distinct(e.k) E as e terminated by X(k = e.k);
         @name('s') context C select context.id as i, v from E(k = context.e.k)#keepall""")
     for k in ("a", "b", "c", "a"):

@@ -179,6 +179,27 @@ def test_dashboard_on_spark() -> None:
     assert done.stdout.splitlines()[-len(DASHBOARD):] == [f"{title:10} {rows}" for title, rows in DASHBOARD.items()]
 
 
+SESSIONS = {
+    "ended": [{"user": "bob", "clicks": 2, "lastPage": "/hats", "length": 1440000},
+              {"user": "ann", "clicks": 2, "lastPage": "/shoes", "length": 3000000}],
+    "live": [{"id": 2, "user": "cid"}],
+    "pages": [{"user": "cid", "pages": 2}],
+    "of cid": [{"page": "/", "times": 1}, {"page": "/hats", "times": 1}],
+}
+
+
+def test_sessions() -> None:
+    assert load("sessions").in_process() == SESSIONS
+
+
+@pytest.mark.spark
+def test_sessions_on_spark() -> None:
+    done = subprocess.run(
+        [sys.executable, "examples/sessions.py", "--spark"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.splitlines()[-len(SESSIONS):] == [f"{title:7} {rows}" for title, rows in SESSIONS.items()]
+
+
 @pytest.mark.spark
 def test_demo_on_spark_equals_in_process() -> None:
     command = [sys.executable, "examples/demo.py", "--rows", "6000", "--batches", "10"]
