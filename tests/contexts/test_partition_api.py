@@ -1,4 +1,4 @@
-"""Runtime.contexts: partitions, statements, and what listeners hear in which order, as Esper tells its own."""
+"""Runtime.contexts: partitions, statements, and what listeners get, in the order of Esper."""
 from __future__ import annotations
 
 import pytest
