@@ -22,7 +22,7 @@ def incorrect_syntax(source: Source) -> EplSyntaxError:
     """Return the error at the furthest place that the grammar reached."""
     token = source.at.get(source.furthest, source.tokens.end)
     expected = list(dict.fromkeys(source.expected))
-    if token.kind == "end" or token.text == ";":  # statements are read one by one
+    if token.kind == "end":
         message = _at_the_end(source, token, expected)
         return EplSyntaxError(message, span=token.span, text=source.tokens.text, hint=_hint(source, token, expected))
     token_text = _described(token)
