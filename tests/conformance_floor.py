@@ -59,7 +59,7 @@ def judge(floor: dict[str, dict[str, int]], suites: dict[str, dict[str, int]]) -
     return fallen + [f"{suite}: was not replayed" for suite in floor.keys() - suites.keys()], risen
 
 
-WITHOUT = "context"
+WITHOUT = ""
 """What is not there yet, or only in part: the table shows the traces without these features beside all of them."""
 SUITES = {
     "seeds": "the manual's chapters on row patterns and basic concepts",
