@@ -13,7 +13,7 @@ from runtime.context.conditions import Occurrence
 from runtime.context.levels import LevelBase, level_of
 from runtime.context.selectors import partition_of
 from runtime.event_loop.prepared_filters import ActiveFilter
-from runtime.operators.operator_context import OperatorContext, StatementContext
+from runtime.operators.operator_context import LAST, OperatorContext, StatementContext
 from windows.event import Event
 from windows.protocol import Damaged, State
 
@@ -28,10 +28,6 @@ class InContext(Protocol):
     def begin(self, number: int, properties: Mapping[str, Any]) -> None: ...
 
     def end(self, number: int) -> None: ...
-
-
-LAST = 9
-"""After all places."""
 
 
 def _turn(entry: ActiveFilter) -> tuple[int, int, int, int]:

@@ -9,10 +9,12 @@ from collections.abc import Callable, Sequence
 from epl.event_types import EventType
 from epl.plan.streams import StreamPlan, filter_of
 from runtime.event_loop.filter_index import Entry
+from runtime.event_loop.prepared_filters import ActiveFilter
 from runtime.event_loop.receiver_order import Path, Places
 from runtime.expressions.generated_steps import EmitSteps
 from runtime.join.join import Join
 from runtime.operators.operator_context import OperatorContext
+from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.store_entry import StoreEntry
 from runtime.operators.stream_entry import StreamEntry
 from windows.event import Event
@@ -48,7 +50,8 @@ class SharedEntries:
         self, streams: Sequence[StreamPlan], entries: Sequence[object], join: Join, context: OperatorContext
     ) -> None:
         _hold_windows(entries, join, context)
-        receiving = [(stream, entry) for stream, entry in zip(streams, entries, strict=True) if isinstance(entry, StreamEntry)]
+        receiving = [(stream, entry) for stream, entry in zip(streams, entries, strict=True)
+                     if isinstance(entry, (StreamEntry, PartitionEntry))]
         types = [filter_of(stream).event_type for stream, _ in receiving]
         shared = [_meets_another(number, types) for number in range(len(types))]
         for (_, entry), is_shared in zip(receiving, shared, strict=True):
@@ -57,16 +60,49 @@ class SharedEntries:
         met = [event_type for event_type, is_shared in zip(types, shared) if is_shared]
         roots = dict.fromkeys(each for each in met if not any(each is not other and each.is_a(other) for other in met))
         order = context.order(len(streams))
+        held = [entry for (_, entry), is_shared in zip(receiving, shared, strict=True) if is_shared]
+        self._partitions = [
+            ReleasingPartition(entry, join, context, len(streams)) for entry in held if isinstance(entry, PartitionEntry)]
+        if self._partitions:
+            roots = {}
         self._filters = context.core.filters
         self._entries = [(root, Entry(Releasing(join, context, order), None, None, (), (), context.environment)) for root in roots]
 
     def start(self) -> None:
         for event_type, entry in self._entries:
             self._filters.add(event_type, entry)
+        for partition in self._partitions:
+            partition.start()
 
     def close(self) -> None:
         for event_type, entry in self._entries:
             self._filters.remove(event_type, entry)
+        for partition in self._partitions:
+            partition.close()
+
+
+class ReleasingPartition:
+    """In a partition of a context: receives what a stream's entry receives, after all of the join's streams."""
+
+    def __init__(self, entry: PartitionEntry, join: Join, context: OperatorContext, number: int) -> None:
+        self._specification = entry.specification
+        self._join = join
+        self._context = context
+        self._number = number
+        self._active: ActiveFilter | None = None
+
+    def receive(self, event: Event) -> None:
+        if self._join.holding:
+            self._join.release()
+
+    def start(self) -> None:
+        prepared = self._context.prepare(self._specification, self._number, last=True)
+        self._active = prepared.activate(self._context.values(prepared), self)
+
+    def close(self) -> None:
+        if self._active is not None:
+            self._active.deactivate()
+            self._active = None
 
 
 def _meets_another(number: int, types: Sequence[EventType]) -> bool:
@@ -96,7 +132,7 @@ def _held(take: Take, join: Join, *, releases: bool) -> Take:
     return held
 
 
-def _hold(entry: StreamEntry, join: Join) -> None:
+def _hold(entry: StreamEntry | PartitionEntry, join: Join) -> None:
     """Let what the stream's receiver takes wait."""
     receiver = entry.receiver
     receive = receiver.receive
@@ -106,7 +142,8 @@ def _hold(entry: StreamEntry, join: Join) -> None:
         receive(event)
 
     receiver.receive = hold  # type: ignore[method-assign]
-    receiver.drop = False
+    if isinstance(entry, StreamEntry):
+        entry.receiver.drop = False
 
 
 __all__ = ["SharedEntries"]

@@ -105,6 +105,10 @@ class StatementContext:
             self.filters.close()
 
 
+LAST = 9
+"""After all places of entries of partitions."""
+
+
 def place_of(specification: FilterSpecification) -> int:
     """Return the place of a filter's entries among those of one event: what is looked up by equality comes first, then by ranges."""
     if specification.equal or specification.listed is not None:
@@ -257,8 +261,8 @@ class OperatorContext:
         """Call it when the partition ends, as long as the operators still run."""
         self.at_end = (*self.at_end, action)
 
-    def prepare(self, specification: FilterSpecification, stream: int) -> PreparedFilter:
-        """Return the filter of a stream of which each partition has an entry.
+    def prepare(self, specification: FilterSpecification, stream: int, *, last: bool = False) -> PreparedFilter:
+        """Return the filter of a stream of which each partition has an entry. ``last``: its entries get an event after all others.
 
         Of the entries of an event those that are looked up come first, as in Esper: an event that ends a partition is seen by its
         statements only where theirs are found before that of the end.
@@ -266,7 +270,7 @@ class OperatorContext:
         statement = self.statement
         assert statement.filters is not None
         rank, _, number, stream = self.order(stream)
-        order = (rank, 0 if stream < 0 else place_of(specification), number, stream)
+        order = (rank, LAST if last else 0 if stream < 0 else place_of(specification), number, stream)
         if not statement.has_own_test(specification):
             return statement.filters.prepared(specification, order)
         own = self.core.filters.prepare(specification, self.environment, self.name, order, drop=self.drops)

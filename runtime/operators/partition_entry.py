@@ -20,12 +20,12 @@ class PartitionEntry:
     """A stream's entry of one partition, from ``start`` to ``close``; parameters as of StreamEntry. ``receive(event)`` passes an event on;
     a generated function may stand in its place."""
 
-    __slots__ = ("active", "receive", "write", "_context", "_number", "_specification")
+    __slots__ = ("active", "receive", "write", "_context", "_number", "specification")
 
     def __init__(self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False) -> None:
         specification = filter_of(stream).partitioned
         assert specification is not None
-        self._specification = specification
+        self.specification = specification
         self._context = context
         self._number = number
         self.active: ActiveFilter | None = None
@@ -48,7 +48,7 @@ class PartitionEntry:
 
     def start(self) -> None:
         context = self._context
-        prepared = context.prepare(self._specification, self._number)
+        prepared = context.prepare(self.specification, self._number)
         self.active = prepared.activate(context.values(prepared), self)
 
     def close(self) -> None:
