@@ -180,6 +180,10 @@ class Keyed(ByKey):
         return [ItemEntry(self, item, tree.shared(("key", item), lambda item=item: key_evaluator(item.keys, tree.base)))
                 for item in self.plan.initiated_by or self.plan.items]
 
+    def start(self) -> None:
+        """Begin. An event that begins the branch around does not count as one that alone begins a partition, as in Esper."""
+        self.tree.core.filters.started_by(super().start, counts=not self.plan.initiated_by)
+
     def own(self, key: Key) -> dict[str, Any]:
         return dict(zip(self._names, values_of_key(key, len(self._names))))
 

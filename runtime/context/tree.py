@@ -129,9 +129,12 @@ class ContextTree:
         self._note()
         branch = Branch(level, key, key if type(key) is int else self.next_number(), self.properties_of(level, own))
         level.branches[key] = branch
-        self._start_end(branch)
+        self.core.filters.started_by(lambda: self._start_end(branch), counts=False)  # what begins a partition does not end it
         started = self.core.filters.started_by(lambda: self._begin(branch), counts=occurrence is not None)
-        self.deliver(started, () if occurrence is None else occurrence.events)
+        if occurrence is not None:
+            if occurrence.event is None:  # a match: its events are for statements, they begin nothing in inner levels
+                started = [each for each in started if each.order[2] != self.statement.number]
+            self.deliver(started, occurrence.events)
         return branch
 
     def _start_end(self, branch: Branch) -> None:

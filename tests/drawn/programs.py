@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from tests.drawn import joins, stores, subqueries
+from tests.drawn import contexts, joins, stores, subqueries
 from tests.drawn.drawing import WORDS, Draw
 from tests.drawn.world import SCHEMA, steps
 
-FEATURES: dict[str, ModuleType] = {"joins": joins, "subqueries": subqueries, "stores": stores}
+FEATURES: dict[str, ModuleType] = {"joins": joins, "subqueries": subqueries, "stores": stores, "contexts": contexts}
 
 
 def program(feature: str, seed: int, words: Sequence[str] = WORDS) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def _drawn(feature: ModuleType, draw: Draw) -> list[dict[str, Any]]:
         happens: list[dict[str, Any]] = feature.draw_program(draw)
         return happens
     kinds, weights = zip(*feature.KINDS)
-    for kind in draw.random.choices(kinds, weights, k=1 if draw.chance(0.75) else 2):
+    for kind in draw.random.choices(kinds, weights, k=1 if draw.chance(0.75) or len(kinds) == 1 else 2):
         kind(draw)
     return steps(draw, list(draw.bullets))
 
