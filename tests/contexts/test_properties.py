@@ -7,7 +7,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from runtime import Runtime
+from runtime import Runtime, Settings
 
 TYPES = "create schema E(k string, v int); create schema S(u string, n int); create schema X(u string); create schema V(u string, v int);"
 
@@ -21,7 +21,10 @@ KEYED = {
     "match": "select * from E match_recognize (measures A.v as x, last(B.v) as y pattern (A B+ C) "
              "define B as B.v > prev(B.v), C as C.v < 2)",
     "sub-query": "select v, (select max(v) from E#length(2)) as m from E",
+    "self join": "select a.v as x, b.v as y from E#length(2) as a, E#lastevent as b",
 }
+AFTER_THE_STATEMENT = Settings(self_subselect_preeval=False)
+"""A sub-query gets the event that begins its partition after the statement, as in Esper: here it gets all events so."""
 
 Step = tuple[str, Any]
 keyed_steps = st.lists(st.one_of(
@@ -40,7 +43,7 @@ class Engine:
 
     def __init__(self, module: str) -> None:
         self.calls: list[tuple[list[dict[str, Any]], list[dict[str, Any]]]] = []
-        self.runtime = Runtime()
+        self.runtime = Runtime(settings=AFTER_THE_STATEMENT)
         self.runtime.deploy(module)
         self._listen()
 
