@@ -20,11 +20,11 @@ REFUSED = {
         "Zero or negative value supplied as freqeuncy"
     ),
     "*, *, 9 last, *, *": (
-        "9 last", "Failed to deploy: Invalid value found for schedule unit, value of 9 is not valid for unit DAYS_OF_WEEK"
+        "9 last", "Failed to deploy: the last day of week 9: days of week are numbers from 0 (Sunday) to 6"
     ),
     "*, *, *, *, 32": ("32", "Failed to deploy: Invalid value found for schedule unit, value of 32 is not valid for unit DAYS_OF_WEEK"),
     "*, *, *, *, 9 last": (
-        "9 last", "Failed to deploy: Invalid value found for schedule unit, value of 9 is not valid for unit DAYS_OF_WEEK"
+        "9 last", "Failed to deploy: the last day of week 9: days of week are numbers from 0 (Sunday) to 6"
     ),
     "*, *, 1.5 weekday, *, *": (
         "1.5 weekday", "Failed to deploy: Invalid schedule specification: a crontab's values are whole numbers, not 1.5"

@@ -90,10 +90,9 @@ def test_time_without_rows_calls_all_the_same() -> None:
     assert got == [([(k,) for k, _ in EVENTS], []), ([], [])]
 
 
-@pytest.mark.parametrize("clause", ["when terminated", "every 1 second and when terminated"])
-def test_what_is_not_there_yet_is_refused(clause: str) -> None:
-    with pytest.raises(EplUnsupportedError):
-        Runtime().deploy(SCHEMA + f"select k from T output {clause}")
+@pytest.mark.parametrize("clause, calls", [("when terminated", 0), ("every 1 second and when terminated", 1)])
+def test_without_a_context_the_end_never_comes(clause: str, calls: int) -> None:
+    assert len(calls_of(f"select k from T output {clause}", times=(1100,))) == calls
 
 
 def test_an_unknown_variable_is_refused() -> None:

@@ -24,7 +24,23 @@ T = "create schema T(x int)"
 
 
 def test_every_kind_is_tried() -> None:
-    assert DECLARATIONS.keys() == KINDS.keys() - {"index"}  # which is on a window: tests/cases/indexes/deployment.json
+    assert DECLARATIONS.keys() == KINDS.keys() - {"index", "context"}  # indexes: tests/cases/indexes/deployment.json; contexts: below
+
+
+def test_a_context_that_is_used_is_not_undeployed() -> None:
+    runtime = Runtime()
+    runtime.deploy(T)
+    declared = runtime.deploy("create context D partition by x from T", name="declaring").plan.declared[0]
+    assert (declared.kind, declared.name) == ("context", "D") and runtime.catalog().contexts["D"] is declared.value
+    runtime.deploy("context D select x from T", name="using")
+    with pytest.raises(EplDeploymentError) as refused:
+        runtime.undeploy("declaring")
+    assert refused.value.message == (
+        "A precondition is not satisfied: Context 'D' cannot be un-deployed as it is referenced by deployment 'using'"
+    )
+    runtime.undeploy("using")
+    runtime.undeploy("declaring")
+    assert not runtime.catalog().contexts
 
 
 @pytest.mark.parametrize("kind", DECLARATIONS)
