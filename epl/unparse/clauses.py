@@ -47,7 +47,7 @@ def views(nodes: tuple[S.View, ...], text: Text) -> str:
 def contained(node: S.Contained, text: Text) -> str:
     select = f"select {listed(node.items, text)} from" if node.items else ""
     mark = "" if node.type_name is None else f"@type({dotted(node.type_name)})"
-    where = "" if node.where is None else f"where {text(node.where)}"
+    where = "" if node.where is None else f"where {bracketed(node.where, text)}"
     return f"[{joined(select, text(node.expression), mark, alias(node.alias), where)}]"
 
 
@@ -94,6 +94,11 @@ def select(node: S.Select, text: Text) -> str:
     )
 
 
+def bracketed(node: S.Expression, text: Text) -> str:
+    """Return the text of a condition: a ``case`` stands in brackets there, as Esper asks."""
+    return f"({text(node)})" if isinstance(node, S.Case) else text(node)
+
+
 def select_rest(node: S.Select, text: Text) -> str:
     """Return everything after ``select [istream]``."""
     return joined(
@@ -101,9 +106,9 @@ def select_rest(node: S.Select, text: Text) -> str:
         listed(node.items, text),
         "" if node.from_ is None else f"from {text(node.from_)}",
         "" if node.match_recognize is None else text(node.match_recognize),
-        "" if node.where is None else f"where {text(node.where)}",
+        "" if node.where is None else f"where {bracketed(node.where, text)}",
         f"group by {listed(node.group_by, text)}" if node.group_by else "",
-        "" if node.having is None else f"having {text(node.having)}",
+        "" if node.having is None else f"having {bracketed(node.having, text)}",
         "" if node.output is None else text(node.output),
         f"order by {listed(node.order_by, text)}" if node.order_by else "",
         "" if node.limit is None else text(node.limit),

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from epl import syntax as S
-from epl.unparse.clauses import alias, joined, select_rest, views
+from epl.unparse.clauses import alias, bracketed, joined, select_rest, views
 from epl.unparse.expressions import Text, listed
 from epl.unparse.words import dotted, name, property_name, type_name
 
 
-def where(condition: S.Expression | None, text: Text) -> str:
-    return "" if condition is None else f"where {text(condition)}"
+def where(written: S.Expression | None, text: Text) -> str:
+    return "" if written is None else f"where {bracketed(written, text)}"
 
 
 # ------------------------------------------------------------------ create

@@ -4,7 +4,7 @@ from __future__ import annotations
 import re
 import tracemalloc
 
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from epl.grammar.lexis import _TOKEN
@@ -17,6 +17,7 @@ STRING = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", re.DOTALL)
 @given(st.text(alphabet="a'\"\\\n", max_size=12), st.sampled_from("'\""))
 def test_a_string_ends_where_its_quote_stands(text: str, quote: str) -> None:
     written = quote + text
+    assume(not written.startswith('"""'))  # a token of its own
     token, expected = _TOKEN.match(written), STRING.match(written)
     found = token["string"] if token is not None else None
     assert found == (None if expected is None else expected[0])
