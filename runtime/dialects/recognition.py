@@ -38,10 +38,7 @@ class Recognition:
         conditions = FrameCompiler(queries, self.labels)
         functions = [conditions.compiled(plan.defines[label]) if label in plan.defines else None for label in self.labels]
         self.matcher = Matcher(self.program, functions, conditions, within=plan.within, most_visits=most_visits)
-        self.measures = FrameCompiler(queries, self.labels)
-        self.functions = [self.measures.compiled(measure) for measure in plan.measures]
-        self.extend = self.measures.extender()
-        self.add = self.measures.adder()
+        self.writer = RowWriter(plan, self.program, FrameCompiler(queries, self.labels))
 
     def rows(self, rows: Sequence[Row]) -> list[Row]:
         """Return the output rows over the input's rows."""
@@ -51,7 +48,7 @@ class Recognition:
         return output
 
     def _partition(self, rows: list[Row]) -> Iterator[Row]:
-        plan, matcher = self.plan, self.matcher
+        plan, matcher, writer = self.plan, self.matcher, self.writer
         times = None if plan.within is None or plan.time is None else [milliseconds(row[plan.time]) for row in rows]
         matcher.begin(rows, times)
         here, number, last_matched = 0, 1, -1
@@ -59,23 +56,35 @@ class Recognition:
             taken = matcher.match(here, number)
             if taken is None:
                 if plan.all_rows and plan.empties == "unmatched" and here > last_matched:
-                    yield self._shown(rows, here, [None] * len(self.functions))
+                    yield writer.unmatched(rows, here)
                 here += 1
                 continue
-            frame = self._frame(rows, here, number, taken)
+            frame = writer.frame(rows, here, number, taken)
             number += 1
             if not taken:
                 if not plan.all_rows or plan.empties != "omit":
-                    yield self._empty(frame)
+                    yield writer.empty(frame)
                 here += 1
                 continue
-            yield from self._matched(frame, taken)
+            yield from writer.matched(frame, taken)
             last_matched = max(last_matched, frame.end)
             here = skipped_to(plan.skip, frame)
 
-    # rows of a match
 
-    def _frame(self, rows: list[Row], start: int, number: int, taken: list[int]) -> Frame:
+class RowWriter:
+    """Makes the output rows of matches. ``measures``: compiles them; nothing else has been compiled with it."""
+
+    def __init__(self, plan: RecognitionPlan, program: Program, measures: FrameCompiler) -> None:
+        self.plan = plan
+        self.program = program
+        self.labels = program.labels
+        self.measures = measures
+        self.functions = [self.measures.compiled(measure) for measure in plan.measures]
+        self.extend = self.measures.extender()
+        self.add = self.measures.adder()
+
+    def frame(self, rows: Sequence[Row], start: int, number: int, taken: list[int]) -> Frame:
+        """Return a match. ``taken``: the instructions that took its rows."""
         frame = Frame(rows)
         frame.start, frame.number = start, number
         frame.end = start + len(taken) - 1
@@ -83,13 +92,19 @@ class Recognition:
         frame.row = frame.end
         return frame
 
-    def _empty(self, frame: Frame) -> Row:
+    def unmatched(self, rows: Sequence[Row], row: int) -> Row:
+        """Return the row of one that is in no match."""
+        return self._shown(rows, row, [None] * len(self.functions))
+
+    def empty(self, frame: Frame) -> Row:
+        """Return the row of an empty match."""
         frame.marks = frame.final_marks = self.measures.start_marks()
         frame.totals = frame.final_totals = self.measures.start_totals()
         values = [function(frame) for function in self.functions]
         return self._shown(frame.rows, frame.start, values) if self.plan.all_rows else self._one(frame, frame.start, values)
 
-    def _matched(self, frame: Frame, taken: list[int]) -> Iterator[Row]:
+    def matched(self, frame: Frame, taken: list[int]) -> Iterator[Row]:
+        """Yield the rows of a match that has rows."""
         steps = list(self._walk(frame))
         frame.final_marks, frame.final_totals = steps[-1]
         if not self.plan.all_rows:
@@ -161,4 +176,4 @@ def skipped_to(skip: SkipTo, frame: Frame) -> int:
     return frame.start + step
 
 
-__all__ = ["Recognition", "milliseconds", "partitions", "skipped_to", "with_computed"]
+__all__ = ["Recognition", "RowWriter", "milliseconds", "partitions", "skipped_to", "with_computed"]
