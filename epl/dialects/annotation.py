@@ -44,8 +44,11 @@ SQL_ONLY = re.compile(
 
 
 def hinted(error: EplSyntaxError, text: str) -> EplSyntaxError:
-    """Return the error of a text that is not EPL; where it has the clause of SQL:2016, with a hint that says so."""
-    if "atch_recognize" in text.lower() and SQL_ONLY.search(text) is not None:
+    """Return the error of a text that is not EPL; where its statement has the clause of SQL:2016, with a hint that says so."""
+    at = len(text) if error.span is None else error.span.start
+    end = text.find(";", at)
+    statement = text[text.rfind(";", 0, at) + 1 : end if end >= 0 else len(text)]
+    if "atch_recognize" in statement.lower() and SQL_ONLY.search(statement) is not None:
         error.hint = "this is MATCH_RECOGNIZE of SQL:2016, which EPL does not have; Runtime.sql runs it over tables (docs/sql.md)"
     return error
 

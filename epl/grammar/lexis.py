@@ -161,6 +161,16 @@ def _half_character(half: str, span: Span, text: str) -> EplSyntaxError:
     )
 
 
+def first_token_end(text: str) -> int:
+    """Return where the first token of a text ends, which begins with one.
+
+    >>> first_token_end("a=b"), first_token_end("->b")
+    (1, 2)
+    """
+    match = _TOKEN.match(text)
+    return match.end() if match else 0
+
+
 COMMENTS = "a comment begins with // and ends with its line, or is between /* and */"
 
 

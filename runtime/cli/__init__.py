@@ -1,4 +1,4 @@
-"""The ``epl`` command: check, run, explain, replay (docs/cli.md).
+"""The ``epl`` command: check, fmt, run, explain, replay (docs/cli.md).
 
 Exit codes: 0; 1 for errors in the input (EPL text, events, traces); 2 for wrong use (options, files that are not there); 130 where Ctrl-C
 ended it; 141 where the reader of the output (``| head``) closed it, as a shell reports tools that SIGPIPE ends.
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = """examples:
   epl check rules/                                  what a folder of modules would need to run here
-  epl check rules/ --with schemas.epl --json        with shared declarations, for a CI
+  epl check rules/ --with schemas.epl --format github     with shared declarations, for a CI
+  epl fmt rules/                                    write them in one style
   epl run rules.epl --events trades.csv --type Trade --time ts
   epl run rules.epl --events script.txt             an EPL Online script (t=t.plus(1 seconds), Trade={symbol='A'})
   epl explain rules.epl
@@ -62,6 +63,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_check(commands)
+    _add_fmt(commands)
     _add_run(commands)
     _add_explain(commands)
     _add_replay(commands)
@@ -87,9 +89,25 @@ def _add_check(commands: Commands) -> None:
     )
     _add_with(check, "(schemas)")
     form = check.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="print everything as one JSON object on standard output")
-    form.add_argument("--sarif", action="store_true", help="print everything as SARIF 2.1.0 on standard output, for code scanning")
+    form.add_argument(
+        "--format", choices=("text", "json", "sarif", "github"), default="text",
+        help="text: as compilers print, on standard error (default); on standard output: one JSON object; SARIF 2.1.0 for code scanning; "
+        "commands that make GitHub Actions annotate the lines",
+    )  # fmt: skip
+    form.add_argument("--json", action="store_const", const="json", dest="format", help="the same as --format json")
+    form.add_argument("--sarif", action="store_const", const="sarif", dest="format", help="the same as --format sarif")
     check.set_defaults(module="runtime.cli.check")
+
+
+def _add_fmt(commands: Commands) -> None:
+    fmt = commands.add_parser("fmt", help="write modules in one style; comments and meaning stay")
+    fmt.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="module files, or folders of .epl files; - formats standard input"
+    )
+    fmt.add_argument("--check", action="store_true", help="write nothing; exit code 1 where a file would change")
+    fmt.add_argument("--diff", action="store_true", help="write nothing; print what would change")
+    fmt.add_argument("--width", type=int, default=100, metavar="N", help="longest line (default: 100)")
+    fmt.set_defaults(module="runtime.cli.fmt")
 
 
 def _add_run(commands: Commands) -> None:

@@ -21,7 +21,7 @@ from runtime.api.plan_cache import parsed
 from runtime.api.preconditions import locate
 from runtime.api.runtime import Runtime
 from runtime.cli.diagnostics import Diagnostic, Report
-from runtime.cli.modules import Piece, at_its_place, pieces, used_files
+from runtime.cli.modules import Piece, at_its_place, module_files, pieces, used_files
 from runtime.cli.texts import decoded, deploy_first, made_runtime, not_utf8, read_bytes, shown_name
 
 
@@ -31,7 +31,7 @@ class Check:
     def __init__(self, options: argparse.Namespace, report: Report) -> None:
         self.options = options
         self.report = report
-        self.is_quiet = options.json or options.sarif
+        self.is_quiet = options.format != "text"
         self.texts: dict[Path, str] = {}
         self._accepted: dict[Path, list[tuple[str, str]]] = {}
         """By file: (deployment id, text) of what has been accepted."""
@@ -168,26 +168,19 @@ def _place(error: UnicodeDecodeError) -> tuple[tuple[int, int], tuple[int, int]]
 
 def run(options: argparse.Namespace) -> int:
     """Return 0 where everything is accepted, 1 where anything is refused or unreadable, 2 where a path leads to no file."""
-    paths: list[Path] = []
-    wrong = 0
-    for path in options.paths:
-        files = sorted(path.rglob("*.epl")) if path.is_dir() else [path]
-        if str(path) == "-" or (path.exists() and files):
-            paths += files
-        else:
-            reason = f"no .epl files in {path}" if path.is_dir() else f"cannot read {path}: no such file or folder"
-            print(f"epl: {reason}", file=sys.stderr)
-            wrong = 2
+    paths, wrong = module_files(options.paths)
     report = Report()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EplWarning)
         if not deploy_first(made_runtime(options), options.with_files):
             return 1
         check = Check(options, report)
-        check.read(list(dict.fromkeys(paths)))
+        check.read(paths)
         check.files()
-    if options.json or options.sarif:
-        print(json.dumps(report.json() if options.json else report.sarif(), ensure_ascii=False, indent=1))
+    if options.format == "github":
+        print("".join(f"{line}\n" for line in report.github()), end="")
+    elif options.format != "text":
+        print(json.dumps(report.json() if options.format == "json" else report.sarif(), ensure_ascii=False, indent=1))
     elif paths:
         print("\n".join(report.summary(", ".join(shown_name(p) for p in options.paths))))
     return wrong or (0 if report.is_clean else 1)

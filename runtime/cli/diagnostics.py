@@ -1,4 +1,4 @@
-"""What ``epl check`` finds: printed as compilers do, as JSON, or as SARIF 2.1.0 (docs/cli.md has the shapes)."""
+"""What ``epl check`` finds: printed as compilers do, as JSON, SARIF 2.1.0 or commands of GitHub Actions (docs/cli.md)."""
 
 from __future__ import annotations
 
@@ -111,11 +111,31 @@ class Report:
             "causes": [{"cause": cause, "count": count} for cause, count in self.causes.most_common()],
         }  # fmt: skip
 
+    def github(self) -> Iterable[str]:
+        """Yield the workflow commands with which a step of GitHub Actions annotates the lines of a change, then the summary's line."""
+        for d in self.diagnostics:
+            message = d.message + (f"\nhint: {d.hint}" if d.hint else "")
+            place = {"file": shown_name(d.path), "line": d.start[0], "endLine": d.end[0], "col": d.start[1], "endColumn": d.end[1], "title":
+                     f"epl {d.code}"}  # fmt: skip
+            if d.start[0] != d.end[0]:
+                del place["col"], place["endColumn"]  # GitHub takes columns within one line only
+            properties = ",".join(f"{name}={_escaped(str(value), GITHUB_PROPERTY)}" for name, value in place.items())
+            yield f"::{d.severity} {properties}::{_escaped(message, GITHUB_MESSAGE)}"
+        yield next(iter(self.summary("epl check")))
+
     def sarif(self) -> dict[str, Any]:
         rules = [{"id": code, "shortDescription": {"text": text}} for code, text in RULES.items()]
         driver = {"name": "epl check", "version": version(), "rules": rules}
         run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": [_sarif(d) for d in self.diagnostics]}
         return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+
+
+GITHUB_MESSAGE: dict[str, str | int | None] = {"%": "%25", "\r": "%0D", "\n": "%0A"}
+GITHUB_PROPERTY: dict[str, str | int | None] = {**GITHUB_MESSAGE, ":": "%3A", ",": "%2C"}
+
+
+def _escaped(text: str, signs: dict[str, str | int | None]) -> str:
+    return text.translate(str.maketrans(signs))
 
 
 def _count(number: int, what: str) -> str:

@@ -204,3 +204,14 @@ def test_a_fault_of_the_engine_is_reported_and_the_rest_is_checked(
     assert "rules/a.epl:2:2: error: internal error: ZeroDivisionError: oops [internal]" in err
     assert "rules/a.epl:3:8: error:" in err
     assert "3 statements, 1 accepted (33%), 2 refused" in out
+
+
+def test_commands_for_github_actions(rules: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (rules / "a,b.epl").write_text("create schema A(id string);\nselect idd, '100%' as x\n from A;\n-- note\nselect id from A\n")
+    code, out, err = check(capsys, "rules", "--format", "github")
+    lines = out.splitlines()
+    assert (code, err, len(lines)) == (1, "", 3)
+    assert lines[0].startswith("::error file=rules/a%2Cb.epl,line=2,endLine=2,col=8,endColumn=11,title=epl validation::Failed to validate")
+    assert "%0Ahint: " in lines[1]
+    assert lines[1].startswith("::error file=rules/a%2Cb.epl,line=4,")
+    assert lines[2] == "epl check: 1 file, 3 statements, 1 accepted (33%), 2 refused"
