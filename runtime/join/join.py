@@ -218,9 +218,10 @@ class Join:
 
 
 def _only_new(plan: SelectPlan) -> bool:
-    """Whether the remove stream is of no use to anything after the join."""
+    """Whether the remove stream is of no use to anything after the join. Groups without an aggregation are: Esper emits none for the rows
+    that leave a join."""
     rows = plan.result_set
-    return rows.shape == "un-aggregated" and rows.selector == "istream" and not rows.raw and rows.output is None
+    return not rows.aggregations and rows.into is None and rows.selector == "istream" and not rows.raw and rows.output is None
 
 
 __all__ = ["Join", "RowSink"]
