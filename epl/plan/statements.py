@@ -26,7 +26,8 @@ class InsertPlan:
 
     ``positions``: for each property of the target, the column of the row that fills it (None: null). ``converts``: the type that a number
     widens to, that a struct becomes an event of, or of an array with the event as its only element; None: as it is. ``same``: rows are
-    events of the target already. ``precedence`` is evaluated on the inserted event. ``nested``: the column whose event is inserted itself.
+    events of the target already. ``precedence`` is evaluated on the inserted event. ``nested``: the column whose event is inserted itself,
+    its values read by name, or ``by_place``.
     ``table``: which the events become rows of; they are routed nowhere.
     """
 
@@ -37,6 +38,7 @@ class InsertPlan:
     converts: tuple[ValueType | None, ...] = ()
     precedence: TypedExpression | None = None
     nested: int | None = None
+    by_place: bool = False
     table: Table | None = None
 
     def __attrs_post_init__(self) -> None:

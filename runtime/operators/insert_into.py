@@ -79,7 +79,7 @@ def converter(plan: InsertPlan) -> Convert:
     if plan.target.kind == "variant":
         return lambda event: as_variant(event, plan.target)
     if plan.nested is not None:
-        return _nested_converter(plan.nested, plan.target)
+        return (_nested_by_place if plan.by_place else _nested_converter)(plan.nested, plan.target)
     return _identity if plan.same else _row_converter(plan)
 
 
@@ -98,6 +98,18 @@ def _nested_converter(place: int, target: EventType) -> Convert:
         else:
             values = dict(inner or {})
         return target_class(*[values[n] if n in values else event.get(n) for n in names])
+
+    return convert
+
+
+def _nested_by_place(place: int, target: EventType) -> Convert:
+    """The row's column at ``place`` is an event whose first value becomes the target's first, and so on."""
+    target_class, size = event_class(target), len(target.names)
+
+    def convert(event: Event) -> Event:
+        inner = event.values()[place]
+        values = list(inner.values())[:size] if inner is not None else []
+        return target_class(*values, *[None] * (size - len(values)))
 
     return convert
 

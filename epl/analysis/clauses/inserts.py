@@ -17,7 +17,7 @@ from epl.syntax import InsertInto, Select, Wildcard
 from epl.value_types import NULL, OBJECT, STRING, ArrayType, CollectionType, MapType, Scalar, ValueType, is_null, is_numeric
 
 UNTYPED = ("map", "objectarray")
-WIDENING = ("byte", "short", "int", "long", "float", "double", "BigDecimal")
+WIDENING = ("byte", "short", "int", "long", "float", "double")
 
 
 def insert_columns(select: Select, row_type: EventType, wild: bool) -> tuple[str, ...]:
@@ -187,6 +187,8 @@ def _assignable(name: str, declared: ValueType, selected: ValueType, target: Eve
     if isinstance(declared, Scalar) and declared.kind == "char" and selected == STRING:
         return declared
     if isinstance(declared, Scalar) and isinstance(selected, Scalar) and is_numeric(declared) and is_numeric(selected):
+        if declared.kind == "Number":
+            return None
         if declared.kind in WIDENING and selected.kind in WIDENING and WIDENING.index(selected.kind) <= WIDENING.index(declared.kind):
             return declared
     elif isinstance(declared, ArrayType) and isinstance(declared.element, EventOf) and isinstance(selected, EventOf):

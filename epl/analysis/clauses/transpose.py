@@ -1,6 +1,8 @@
 """transpose(x) in a select clause: the value's own properties become those of the inserted event."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import attrs
 
 from epl.analysis.expressions.bind import StatementRefusal
@@ -15,6 +17,8 @@ from epl.unparse import expression_text, quoted
 from epl.value_types import OBJECT, MapType, ValueType, is_null
 
 STRUCTURES = ("struct", "bean")
+UNDERLYING = {"map": "java.util.Map", "objectarray": "[Ljava.lang.Object;"}
+"""What refusals call the values behind events."""
 
 
 def without_transpose(select: Select) -> tuple[Select, int | None]:
@@ -53,12 +57,15 @@ def _argument(item: SelectItem) -> Call | None:
 
 def check_transposed(value_type: ValueType) -> None:
     """Refuse types without properties to give: all but maps, structures and bean events."""
-    fits = isinstance(value_type, MapType) or value_type == OBJECT
-    if isinstance(value_type, EventOf):
-        fits = value_type.event_type.kind in STRUCTURES
-    if not fits:
+    if not _gives_properties(value_type):
         shown = "null" if is_null(value_type) else type_name(value_type.boxed)
         raise StatementRefusal(f"Invalid expression return type '{shown}' for transpose function")
+
+
+def _gives_properties(value_type: ValueType) -> bool:
+    if isinstance(value_type, EventOf):
+        return value_type.event_type.kind in STRUCTURES
+    return isinstance(value_type, MapType) or value_type == OBJECT
 
 
 def plan_transposed(clause: InsertInto, row_type: EventType, place: int, catalog: Catalog) -> InsertPlan:
@@ -67,29 +74,49 @@ def plan_transposed(clause: InsertInto, row_type: EventType, place: int, catalog
         raise EplUnsupportedError(f"Transpose into the table '{clause.target}' is not supported", span=clause.span)
     name = row_type.names[place]
     value_type = row_type.properties[name].type
-    check_transposed(value_type)
     target = catalog.event_types.get(clause.target)
     inner = value_type.event_type if isinstance(value_type, EventOf) else None
     others = [p for p in row_type.properties.values() if p.name != name]
     if target is None:
-        if inner is None or inner.kind == "struct":
-            raise StatementRefusal(
-                "Invalid expression return type 'java.util.Map<String,Object>' for transpose function", span=clause.span
-            )
-        properties: dict[str, Property] = {**inner.properties, **{p.name: p for p in others}}
-        target = EventType(clause.target, "map", properties)
+        target = _new_target(clause, value_type, inner, others)
     elif others:
         raise StatementRefusal(
             f"Cannot transpose additional properties in the select-clause to target event type '{target.name}' with underlying type "
             f"'{type_name(EventOf(target))}', the transpose function must occur alone in the select clause",
             span=clause.span,
         )
-    elif inner is not None and not any(inner.type_of(n) is not None for n in target.names):
-        raise EplValidationError(
-            f"Expression-returned value of type '{type_name(value_type)}' cannot be converted to target event type '{target.name}'",
-            span=clause.span,
-        )
+    elif inner is not None and inner.kind not in STRUCTURES:
+        return _of_event(clause, value_type, inner, target, place)
+    else:
+        check_transposed(value_type)
+        if inner is not None and not any(inner.type_of(n) is not None for n in target.names):
+            raise _not_convertible(clause, type_name(value_type), target)
     return InsertPlan(target=target, stream=clause.stream or "istream", same=False, nested=place)
+
+
+def _new_target(clause: InsertInto, value_type: ValueType, inner: EventType | None, others: Sequence[Property]) -> EventType:
+    check_transposed(value_type)
+    if inner is None or inner.kind == "struct":
+        raise StatementRefusal("Invalid expression return type 'java.util.Map<String,Object>' for transpose function", span=clause.span)
+    return EventType(clause.target, "map", {**inner.properties, **{p.name: p for p in others}})
+
+
+def _of_event(clause: InsertInto, value_type: ValueType, inner: EventType, target: EventType, place: int) -> InsertPlan:
+    """The event itself becomes one of the declared type: a map is read by name, as a JSON event is, an object array by place."""
+    if target.kind == "map" and inner.kind in ("map", "json"):
+        return InsertPlan(target=target, stream=clause.stream or "istream", same=False, nested=place)
+    if target.kind == inner.kind == "objectarray":
+        return InsertPlan(target=target, stream=clause.stream or "istream", same=False, nested=place, by_place=True)
+    raise _not_convertible(clause, UNDERLYING.get(inner.kind, type_name(value_type)), target)
+
+
+def _not_convertible(clause: InsertInto, shown: str, target: EventType) -> EplValidationError:
+    of_target = UNDERLYING.get(target.kind)
+    return EplValidationError(
+        f"Expression-returned value of type '{shown}' cannot be converted to target event type '{target.name}'"
+        + (f" with underlying type '{of_target}'" if of_target else ""),
+        span=clause.span,
+    )
 
 
 __all__ = ["check_transposed", "plan_transposed", "without_transpose"]
