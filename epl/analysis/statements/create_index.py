@@ -60,7 +60,7 @@ def analyse_create_index(statement: Statement, catalog: Catalog, name: str) -> C
         aggregation_refusal="Aggregation functions may not be used within create-index")
     index = _Columns(body, scope, store).index()
     _check_new(index, body, catalog)
-    return CreateIndexPlan(output_type=None, index=index)
+    return CreateIndexPlan(output_type=store.event_type, index=index)
 
 
 def _check_new(index: NamedIndex, body: CreateIndex, catalog: Catalog) -> None:
