@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from epl.plan import contexts as plan
-from epl.plan.contexts import CATEGORY, HASH, ContextLevel, HashItem, KeyedItem, Path
+from epl.plan.contexts import CATEGORY, HASH, ContextLevel, HashItem, KeyedItem
 from runtime.context.branches import Branch
 from runtime.context.conditions import Occurrence, RunningCondition, checked_properties, condition
 from runtime.event_loop.prepared_filters import ActiveFilter
@@ -239,11 +239,9 @@ class Categories(LevelBase):
         self.plan: plan.CategoryLevel = level
 
     def start(self) -> None:
-        self.tree.core.filters.started_apart(self._open)  # as in Esper: they do not see the event that begins the branch around them
-
-    def _open(self) -> None:
+        """Begin. As in Esper they do not see the event that begins the branch around them."""
         for place, label in enumerate(self.plan.labels):
-            self.tree.open(self, place, {CATEGORY: place, "label": label}, None)  # as in Esper
+            self.tree.open(self, place, {CATEGORY: place, "label": label}, None)
 
 
 # ------------------------------------------------------------------ lifetimes
@@ -332,7 +330,7 @@ class Lifetimes(LevelBase):
             self._open(Occurrence())
             return
         self._beginning = self._new_beginning()
-        self.tree.beginning_again = self.tree.started_by(self._beginning.start)
+        self.tree.beginning_again = self.tree.core.filters.started_by(self._beginning.start)
 
     # ------------------------------------------------------------------ state
 
@@ -362,9 +360,4 @@ def level_of(level: ContextLevel, tree: Any, depth: int, outer: Branch | None) -
     return KINDS[type(level)](level, tree, depth, outer)
 
 
-def path_text(path: Path) -> str:
-    """Return a path as properties are found by."""
-    return ".".join(path)
-
-
-__all__ = ["LevelBase", "level_of", "path_text"]
+__all__ = ["LevelBase", "level_of"]

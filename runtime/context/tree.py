@@ -216,10 +216,6 @@ class ContextTree:
 
     # ------------------------------------------------------------------ events
 
-    def started_by(self, action: Callable[[], object]) -> list[ActiveFilter]:
-        """Do it; return the entries of the filter index that it has started."""
-        return self.core.filters.started_by(action)
-
     def deliver(self, started: Sequence[ActiveFilter], events: Sequence[Event]) -> None:
         """Give events that are under way, or have been, to those of the entries that match them."""
         for event in events:

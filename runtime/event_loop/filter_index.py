@@ -164,14 +164,6 @@ class FilterIndex:
             outer += entries
         return entries
 
-    def started_apart(self, action: Callable[[], object]) -> None:
-        """Do it; what it starts counts as started by no action that it is a part of."""
-        outer, self._started.entries = self._started.entries, None
-        try:
-            action()
-        finally:
-            self._started.entries = outer
-
     def _index(self, event_type: EventType) -> TypeIndex:
         index = self._by_type.get(event_type)
         if index is None:
