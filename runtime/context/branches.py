@@ -1,12 +1,19 @@
 """Partitions while they live: the branches of each level of a context, of which the innermost are what statements know as partitions."""
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
 from epl.plan.contexts import ContextLevel
+from epl.plan.expressions import TypedExpression
 from runtime.context.conditions import Occurrence, RunningCondition
+from runtime.event_loop.loop import EventLoop
+from runtime.event_loop.prepared_filters import ActiveFilter
+from runtime.operators.operator_context import OperatorContext
+from windows.event import Event
 from windows.protocol import State
+
+T = TypeVar("T")
 
 
 class Branch:
@@ -29,11 +36,14 @@ class Branch:
 
 
 class Level(Protocol):
-    """The branches of one declaration within one branch of the one around it, ``outer``."""
+    """The branches of one declaration within one branch of the one around it, ``outer``. ``depth``: 0 outermost."""
 
-    plan: ContextLevel
+    depth: int
     outer: Branch | None
     branches: dict[Any, Branch]
+
+    @property
+    def plan(self) -> ContextLevel: ...
 
     def start(self) -> None:
         """Begin: branches that are there from the beginning, conditions that begin others."""
@@ -53,13 +63,42 @@ class Level(Protocol):
 
 
 class Tree(Protocol):
-    """What levels ask of the context (runtime.context.tree)."""
+    """What levels ask of the context (runtime.context.tree). ``base``: what is compiled of the context reads no branch."""
 
-    def open(self, level: Level, key: Any, own: Mapping[str, Any], occurrence: Occurrence) -> Branch | None:
+    core: EventLoop
+    base: OperatorContext
+
+    def open(self, level: Level, key: Any, own: Mapping[str, Any], occurrence: Occurrence | None) -> Branch | None:
         """Begin a branch with these properties of its own; None where a limit prevents it."""
 
     def close(self, branch: Branch, ending: Mapping[str, Any]) -> None:
         """End a branch; ``ending``: the properties that its end brings."""
+
+    def is_gone(self, level: Level) -> bool:
+        """Return whether a level has ended, so that nothing begins in it any more."""
+
+    def next_number(self) -> int:
+        """Return the number of the next branch."""
+
+    def properties_of(self, level: Level, own: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the properties of a branch with these of its own: those of the levels around it too."""
+
+    def context_of(self, branch: Branch | None) -> OperatorContext:
+        """Return what the conditions of a branch are built with."""
+
+    def shared(self, key: tuple[str, object], make: Callable[[], T]) -> T:
+        """Return what is compiled once for all branches of a level."""
+
+    def values_of(self, expressions: Sequence[TypedExpression]) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
+        """Return values(properties) of expressions over the properties of a branch."""
+
+    def begins_again(self, entries: Sequence[ActiveFilter], event: Event | None) -> None:
+        """Note what has started to begin branches since one ended with this event."""
+
+    def restored(
+        self, level: Level, key: Any, number: Any, own: dict[str, Any], partition: Any, end: State, inner: State
+    ) -> None:
+        """Take a branch of a state."""
 
 
 __all__ = ["Branch", "Level", "Tree"]

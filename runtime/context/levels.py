@@ -2,11 +2,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from epl.plan import contexts as plan
 from epl.plan.contexts import CATEGORY, HASH, ContextLevel, HashItem, KeyedItem
-from runtime.context.branches import Branch
+from runtime.context.branches import Branch, Tree
 from runtime.context.conditions import Occurrence, RunningCondition, checked_properties, condition
 from runtime.event_loop.prepared_filters import ActiveFilter
 from runtime.operators.operator_context import OperatorContext
@@ -23,7 +24,7 @@ class LevelBase:
 
     plan: ContextLevel
 
-    def __init__(self, tree: Any, depth: int, outer: Branch | None) -> None:
+    def __init__(self, tree: Tree, depth: int, outer: Branch | None) -> None:
         self.tree = tree
         self.depth = depth
         self.outer = outer
@@ -150,7 +151,7 @@ class ByKey(LevelBase):
         """Return the properties of the branch of a key."""
         raise NotImplementedError
 
-    def __init__(self, tree: Any, depth: int, outer: Branch | None) -> None:
+    def __init__(self, tree: Tree, depth: int, outer: Branch | None) -> None:
         super().__init__(tree, depth, outer)
         self._entries: Sequence[ItemEntry] = ()
 
@@ -170,15 +171,15 @@ class ByKey(LevelBase):
 
 
 class Keyed(ByKey):
-    def __init__(self, level: plan.KeyedLevel, tree: Any, depth: int, outer: Branch | None) -> None:
+    def __init__(self, level: plan.KeyedLevel, tree: Tree, depth: int, outer: Branch | None) -> None:
         super().__init__(tree, depth, outer)
         self.plan: plan.KeyedLevel = level
         self._names = [f"key{n}" for n in range(1, len(level.key_types) + 1)]
 
     def entries(self) -> Sequence[ItemEntry]:
         tree = self.tree
-        return [ItemEntry(self, item, tree.shared(("key", item), lambda item=item: key_evaluator(item.keys, tree.base)))
-                for item in self.plan.initiated_by or self.plan.items]
+        items = self.plan.initiated_by or self.plan.items
+        return [ItemEntry(self, item, tree.shared(("key", item), partial(key_evaluator, item.keys, tree.base))) for item in items]
 
     def start(self) -> None:
         """Begin. An event that begins the branch around does not count as one that alone begins a partition, as in Esper."""
@@ -205,7 +206,7 @@ class Keyed(ByKey):
 
 
 class Hashed(ByKey):
-    def __init__(self, level: plan.HashLevel, tree: Any, depth: int, outer: Branch | None) -> None:
+    def __init__(self, level: plan.HashLevel, tree: Tree, depth: int, outer: Branch | None) -> None:
         super().__init__(tree, depth, outer)
         self.plan: plan.HashLevel = level
 
@@ -213,8 +214,7 @@ class Hashed(ByKey):
         if self.plan.preallocate:
             return ()
         tree = self.tree
-        return [ItemEntry(self, item, tree.shared(("number", item), lambda item=item: tree.base.evaluator(item.number)))
-                for item in self.plan.items]
+        return [ItemEntry(self, item, tree.shared(("number", item), partial(tree.base.evaluator, item.number))) for item in self.plan.items]
 
     def own(self, key: Key) -> dict[str, Any]:
         return {HASH: key}
@@ -234,7 +234,7 @@ class Hashed(ByKey):
 
 
 class Categories(LevelBase):
-    def __init__(self, level: plan.CategoryLevel, tree: Any, depth: int, outer: Branch | None) -> None:
+    def __init__(self, level: plan.CategoryLevel, tree: Tree, depth: int, outer: Branch | None) -> None:
         super().__init__(tree, depth, outer)
         self.plan: plan.CategoryLevel = level
 
@@ -250,11 +250,13 @@ class Categories(LevelBase):
 class Lifetimes(LevelBase):
     """Branches that a condition begins, each until its own end comes true: one after the other, or overlapping."""
 
-    def __init__(self, level: plan.LifetimeLevel, tree: Any, depth: int, outer: Branch | None) -> None:
+    def __init__(self, level: plan.LifetimeLevel, tree: Tree, depth: int, outer: Branch | None) -> None:
         super().__init__(tree, depth, outer)
         self.plan: plan.LifetimeLevel = level
         self._beginning: RunningCondition | None = None
-        self._distinct: dict[Key, Branch] = {}
+        self._distinct: set[Key] = set()
+        self._distinct_of: dict[int, Key] = {}
+        """Of each branch that lives, by its number."""
 
     def _new_beginning(self) -> RunningCondition:
         return condition(self.plan.start, self.context, self._begun, depth=self.depth, number=-1 if self.outer is None else
@@ -309,7 +311,8 @@ class Lifetimes(LevelBase):
         if branch is None:
             return
         if self.plan.distinct:
-            self._distinct[distinct] = branch
+            self._distinct.add(distinct)
+            self._distinct_of[branch.number] = distinct
 
     def _distinct_key(self, own: Mapping[str, Any]) -> Key:
         values: Callable[[Mapping[str, Any]], Sequence[Any]] = self.tree.shared(
@@ -322,15 +325,15 @@ class Lifetimes(LevelBase):
 
     def ended(self, branch: Branch, occurrence: Occurrence) -> None:
         super().ended(branch, occurrence)
-        if self.plan.distinct:
-            self._distinct = {key: each for key, each in self._distinct.items() if each is not branch}
+        if self.plan.distinct and branch.number in self._distinct_of:
+            self._distinct.remove(self._distinct_of.pop(branch.number))
         if self.plan.overlapping or self.tree.is_gone(self):
             return
         if self.plan.start is None:
             self._open(Occurrence())
             return
         self._beginning = self._new_beginning()
-        self.tree.beginning_again = self.tree.core.filters.started_by(self._beginning.start)
+        self.tree.begins_again(self.tree.core.filters.started_by(self._beginning.start), occurrence.event)
 
     # ------------------------------------------------------------------ state
 
@@ -347,7 +350,8 @@ class Lifetimes(LevelBase):
     def restore(self, state: State) -> None:
         super().restore(state)
         if self.plan.distinct:
-            self._distinct = {self._distinct_key(self._own_of(branch)): branch for branch in self.branches.values()}
+            self._distinct_of = {branch.number: self._distinct_key(self._own_of(branch)) for branch in self.branches.values()}
+            self._distinct = set(self._distinct_of.values())
 
 
 KINDS: Mapping[type[ContextLevel], Callable[..., LevelBase]] = {
@@ -355,7 +359,7 @@ KINDS: Mapping[type[ContextLevel], Callable[..., LevelBase]] = {
 }
 
 
-def level_of(level: ContextLevel, tree: Any, depth: int, outer: Branch | None) -> LevelBase:
+def level_of(level: ContextLevel, tree: Tree, depth: int, outer: Branch | None) -> LevelBase:
     """Return what runs for a level within a branch of the one around it."""
     return KINDS[type(level)](level, tree, depth, outer)
 

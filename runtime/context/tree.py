@@ -7,10 +7,10 @@ from typing import Any, Protocol, TypeVar
 from epl.errors import EplRuntimeError
 from epl.plan.contexts import Context
 from epl.plan.expressions import TypedExpression
-from runtime.context.branches import Branch
+from runtime.context.branches import Branch, Level
 from runtime.context.changes import ContextChange, ContextChangeKind, ContextListener
 from runtime.context.conditions import Occurrence
-from runtime.context.levels import LevelBase, level_of
+from runtime.context.levels import level_of
 from runtime.context.selectors import partition_of
 from runtime.event_loop.prepared_filters import ActiveFilter
 from runtime.operators.operator_context import LAST, OperatorContext, StatementContext
@@ -47,15 +47,17 @@ class ContextTree:
         self.context = context
         self.statement = statement
         self.core = statement.core
-        self.base = OperatorContext(statement)
+        self.base = OperatorContext(statement, late=context.is_nested)
         self.partitions: dict[int, Branch] = {}
         self.statements: dict[InContext, None] = {}
         self.listeners: Sequence[ContextListener] = ()
-        self.beginning_again: list[ActiveFilter] = []
-        """What has started to begin partitions since an event ended one: it gets that event only if statements of the one match it, too."""
+        self._beginning_again: list[ActiveFilter] = []
+        """What has started to begin partitions since ``_ending`` ended some: it gets that event only if statements of one of them match
+        it, too."""
+        self._ending: Event | None = None
         self._shared: dict[tuple[str, int], Any] = {}
         self._next_id = self._next_number = 0
-        self._root: LevelBase | None = None
+        self._root: Level | None = None
         self._is_restored = False
 
     # ------------------------------------------------------------------ statements
@@ -96,7 +98,7 @@ class ContextTree:
             self.partitions.clear()
             self._tell("deactivated")
 
-    def _drop(self, level: LevelBase) -> None:
+    def _drop(self, level: Level) -> None:
         """End a level and all within it."""
         level.stop()
         for branch in tuple(level.branches.values()):
@@ -108,14 +110,14 @@ class ContextTree:
         self._next_number = number = self._next_number + 1
         return number - 1
 
-    def properties_of(self, level: LevelBase, own: Mapping[str, Any]) -> dict[str, Any]:
+    def properties_of(self, level: Level, own: Mapping[str, Any]) -> dict[str, Any]:
         """Return the properties of a branch with these of its own: those of the levels around it too."""
         prefix = "".join(f"{name}." for name in level.plan.prefix)
         around: Mapping[str, Any] = {"name": self.context.name} if level.outer is None else level.outer.properties
         named = {f"{prefix}name": level.plan.name} if prefix else {}
         return {**around, **named, **{f"{prefix}{name}": value for name, value in own.items()}}
 
-    def open(self, level: LevelBase, key: Any, own: Mapping[str, Any], occurrence: Occurrence | None) -> Branch | None:
+    def open(self, level: Level, key: Any, own: Mapping[str, Any], occurrence: Occurrence | None) -> Branch | None:
         """Begin a branch, and give its statements and levels the events that count for them. None where there are as many partitions as
         there may be: that is an error, and the handler is called. Without an ``occurrence`` it gets none of the events that have begun
         the branch around it."""
@@ -147,7 +149,7 @@ class ContextTree:
                     branch.properties[name] = end.due
 
     def _begin(self, branch: Branch) -> None:
-        depth = branch.level.depth + 1  # type: ignore[attr-defined]
+        depth = branch.level.depth + 1
         if depth < len(self.context.levels):
             branch.inner = level_of(self.context.levels[depth], self, depth, branch)
             branch.inner.start()
@@ -182,13 +184,13 @@ class ContextTree:
             if self._root is not None or self.context.is_nested:  # as Esper: else that the context is deactivated says it
                 self._tell("partition_ended", branch)
 
-    def is_gone(self, level: LevelBase) -> bool:
+    def is_gone(self, level: Level) -> bool:
         """Return whether a level has ended, so that nothing begins in it any more."""
         while level.outer is not None:
             outer = level.outer
             if outer.level.branches.get(outer.key) is not outer or outer.inner is not level:
                 return True
-            level = outer.level  # type: ignore[assignment]
+            level = outer.level
         return level is not self._root
 
     def _tell(self, kind: ContextChangeKind, branch: Branch | None = None, statement: str | None = None) -> None:
@@ -232,9 +234,16 @@ class ContextTree:
                 except Exception as error:  # noqa: BLE001 - law 6
                     self.core.on_error(error, entry.name, event)
 
+    def begins_again(self, entries: Sequence[ActiveFilter], event: Event | None) -> None:
+        """Note what has started to begin branches since one ended with this event."""
+        if event is None or event is not self._ending:
+            self._beginning_again = []
+        self._ending = event
+        self._beginning_again += entries
+
     def begin_again(self, event: Event) -> None:
         """Give an event that has ended a partition, and that a statement of it matches, to what begins partitions."""
-        entries, self.beginning_again = self.beginning_again, []
+        entries, self._beginning_again = self._beginning_again, []
         self.deliver(entries, (event,))
 
     def _matches(self, entry: ActiveFilter, event: Event) -> bool:
@@ -248,7 +257,9 @@ class ContextTree:
 
     def context_of(self, branch: Branch | None) -> OperatorContext:
         """Return what the conditions of a branch are built with."""
-        return self.base if branch is None else OperatorContext(self.statement, branch.number, branch.properties)
+        if branch is None:
+            return self.base
+        return OperatorContext(self.statement, branch.number, branch.properties, late=self.context.is_nested)
 
     def shared(self, key: tuple[str, object], make: Callable[[], T]) -> T:
         """Return what is compiled once for all branches of a level."""
@@ -280,7 +291,7 @@ class ContextTree:
         self.partitions = dict(sorted(self.partitions.items()))
 
     def restored(
-        self, level: LevelBase, key: Any, number: Any, own: dict[str, Any], partition: Any, end: State, inner: State
+        self, level: Level, key: Any, number: Any, own: dict[str, Any], partition: Any, end: State, inner: State
     ) -> None:
         """Take a branch of a state."""
         depth = level.depth + 1

@@ -105,8 +105,8 @@ class StatementContext:
             self.filters.close()
 
 
-LAST = 9
-"""After all places of entries of partitions."""
+LATE, LAST = 8, 9
+"""After the places of entries that partitions have by what they look up."""
 
 
 def place_of(specification: FilterSpecification) -> int:
@@ -143,18 +143,21 @@ class OperatorContext:
     """Implements windows.protocol.BuildContext for one instance of a statement: that of a context partition, or the only one.
 
     ``partition``: its number, 0 where there is one only. ``context``: the partition's properties. ``restoring``: whether the operators get
-    the state of others as soon as they are built, until they have it.
+    the state of others as soon as they are built, until they have it. ``late``: whether its entries get an event after those of
+    statements that look it up in other ways.
     """
 
     __slots__ = (
-        "at_end", "core", "environment", "output", "partition", "properties", "restoring", "statement", "stream", "withholding", "_own",
-        "_timers_made", "_watched",
+        "at_end", "core", "environment", "late", "output", "partition", "properties", "restoring", "statement", "stream", "withholding",
+        "_own", "_timers_made", "_watched",
     )
 
     def __init__(
-        self, statement: StatementContext, partition: int = 0, context: Mapping[str, Any] | None = None, *, restoring: bool = False
+        self, statement: StatementContext, partition: int = 0, context: Mapping[str, Any] | None = None, *, restoring: bool = False,
+        late: bool = False,
     ) -> None:
         self.statement = statement
+        self.late = late
         self.core = statement.core
         self.properties: Mapping[str, Any] = {} if context is None else context
         self.at_end: Sequence[Callable[[], None]] = ()
@@ -269,8 +272,8 @@ class OperatorContext:
         """
         statement = self.statement
         assert statement.filters is not None
-        rank, _, number, stream = self.order(stream)
-        order = (rank, LAST if last else 0 if stream < 0 else place_of(specification), number, stream)
+        rank, place, number, stream = self.order(stream)
+        order = (rank, LAST if last else place if place or stream < 0 else place_of(specification), number, stream)
         if not statement.has_own_test(specification):
             return statement.filters.prepared(specification, order)
         own = self.core.filters.prepare(specification, self.environment, self.name, order, drop=self.drops)
@@ -289,7 +292,7 @@ class OperatorContext:
         """Return the order of this statement's stream among the receivers of one event: by priority; then those statements last, as in
         Esper, of which several streams may receive it."""
         priority = self.plan.priority if self.core.settings.prioritized else 0
-        return (2 * -priority + self.statement.follows, 0, self.statement.number, stream)
+        return (2 * -priority + self.statement.follows, LATE if self.late else 0, self.statement.number, stream)
 
     @property
     def drops(self) -> bool:
