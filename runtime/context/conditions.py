@@ -47,7 +47,8 @@ class RunningCondition(Protocol):
 
     def start(self) -> None: ...
 
-    def stop(self) -> None: ...
+    def stop(self) -> None:
+        """Stop, and close what it was built with as far as it was prepared for it alone."""
 
     def state(self) -> State: ...
 
@@ -103,6 +104,7 @@ class OnFilter:
         if self.active is not None:
             self.active.deactivate()
             self.active = None
+        self._context.close()
 
     def state(self) -> State:
         return None
@@ -122,6 +124,7 @@ class OnPattern:
 
     def __init__(self, plan: PatternCondition, context: OperatorContext, occurred: Occurred, *, inclusive: bool) -> None:
         self._plan = plan
+        self._context = context
         self._occurred = occurred
         self._inclusive = inclusive
         self._machine = PatternMachine(plan.pattern, context, self)
@@ -139,6 +142,7 @@ class OnPattern:
 
     def stop(self) -> None:
         self._machine.close()
+        self._context.close()
 
     def state(self) -> State:
         return self._machine.state()

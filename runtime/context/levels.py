@@ -296,23 +296,32 @@ class Lifetimes(LevelBase):
         return next_end is not None and next_end < self._beginning.due
 
     def _begun(self, occurrence: Occurrence) -> None:
-        if not self.plan.overlapping:
-            self._stop_beginning()
-        self._open(occurrence)
+        if self.plan.overlapping:
+            self._open(occurrence)
+            return
+        self._stop_beginning()
+        if not self._open(occurrence) and self.plan.start is not None:
+            self._begin_again()  # a limit has prevented it
 
-    def _open(self, occurrence: Occurrence) -> None:
+    def _begin_again(self) -> None:
+        self._beginning = self._new_beginning()
+        self._beginning.start()
+
+    def _open(self, occurrence: Occurrence) -> bool:
+        """Begin a branch, unless a limit or one with equal distinct values prevents it; return whether it has begun."""
         own = {**occurrence.properties, "startTime": self.context.now(), "endTime": None}
         distinct = None
         if self.plan.distinct:
             distinct = self._distinct_key(own)
             if distinct in self._distinct:
-                return
+                return False
         branch = self.tree.open(self, self.tree.next_number(), own, occurrence)
         if branch is None:
-            return
+            return False
         if self.plan.distinct:
             self._distinct.add(distinct)
             self._distinct_of[branch.number] = distinct
+        return True
 
     def _distinct_key(self, own: Mapping[str, Any]) -> Key:
         values: Callable[[Mapping[str, Any]], Sequence[Any]] = self.tree.shared(
@@ -332,8 +341,7 @@ class Lifetimes(LevelBase):
         if self.plan.start is None:
             self._open(Occurrence())
             return
-        self._beginning = self._new_beginning()
-        self.tree.begins_again(self.tree.core.filters.started_by(self._beginning.start), occurrence.event)
+        self.tree.begins_again(self.tree.core.filters.started_by(self._begin_again), occurrence.event)
 
     # ------------------------------------------------------------------ state
 

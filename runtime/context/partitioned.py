@@ -84,7 +84,10 @@ class RunningInContext:
         except Exception as error:  # law 6: the other statements of the partition are not harmed
             if self._starting:
                 raise
-            self.instances.pop(number, None)
+            begun = self.instances.pop(number, None)
+            if begun is not None:
+                self._safely(begun[0].close)
+                begun[1].abandon()
             self._core.on_error(error, self.name, None)
 
     def end(self, number: int) -> None:

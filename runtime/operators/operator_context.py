@@ -315,9 +315,10 @@ class OperatorContext:
             self.output.divide = divider(plan, self.environment)  # type: ignore[attr-defined]
 
     def close(self) -> None:
-        """Watch no variables any more. Timers are cancelled by the operators that have them."""
+        """Watch no variables and have no filters any more. Timers are cancelled by the operators that have them."""
         for cell, callback in self._watched or ():
             cell.watchers.remove(callback)
+        self._watched = None
         for prepared in self._own:
             prepared.close()
         self._own = ()
