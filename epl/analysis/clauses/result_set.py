@@ -66,17 +66,8 @@ def analyse(
     grouping = analyse_group_by(select.group_by, key_scope)
     collector = _collector(select, grouping, has_remove_stream)
     scope = attrs.evolve(plain, aggregations=collector)
-    selection = analyse_selection(select.items, scope, output_name, Target.of(select.insert_into, catalog))
-    selected = tuple(collector.plans)
-    having = _having(select, scope)
-    order_by = _order_by(select, scope)
-    _check_order_by(order_by, len(selected), select)
-    if collector.plans and having is not None:
-        _check_having(having, grouping, select, plain)
-        refuse_previous(having, select.having)
+    selection, having, order_by = _clauses(select, scope, collector, grouping, output_name)
     each_group = output is not None and output.selector in ("first", "last")
-    if collector.plans and len(streams) == 1 and catalog.statement_context is not None:
-        selection, having, order_by = _with_own_keys(own_keys(streams[0].event_type, catalog), selection, having, order_by)
     shape = decide_shape(selection, grouping, having, order_by, tuple(collector.plans), each_group)
     if shape == "fully aggregated":
         order_by = _of_no_row(order_by)
@@ -106,6 +97,24 @@ def analyse(
         output=output,
         into=into,
     )
+
+
+def _clauses(
+    select: Select, scope: Scope, collector: Collector, grouping: Grouping, output_name: str
+) -> tuple[Selection, TypedExpression | None, tuple[OrderKey, ...]]:
+    """select, having and order by, whose aggregations the collector has then; under a context over the partition's keys."""
+    catalog, streams = scope.catalog, scope.streams
+    selection = analyse_selection(select.items, scope, output_name, Target.of(select.insert_into, catalog))
+    selected = len(collector.plans)
+    having = _having(select, scope)
+    order_by = _order_by(select, scope)
+    _check_order_by(order_by, selected, select)
+    if collector.plans and having is not None:
+        _check_having(having, grouping, select, attrs.evolve(scope, aggregations=None))
+        refuse_previous(having, select.having)
+    if collector.plans and len(streams) == 1 and catalog.statement_context is not None:
+        return _with_own_keys(own_keys(streams[0].event_type, catalog), selection, having, order_by)
+    return selection, having, order_by
 
 
 def _with_own_keys(
