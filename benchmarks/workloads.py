@@ -82,6 +82,9 @@ when not matched then insert select t.symbol as symbol, cast(t.volume, long) as 
 INTO_TABLE = """create table Totals(symbol string primary key, total sum(int), c count(*));
 @name('s0') into table Totals select sum(volume) as total, count(*) as c from Trade group by symbol"""
 
+BY_SYMBOL = """create context BySymbol partition by symbol from Trade;
+@name('s0') context BySymbol select symbol, sum(volume) as s from Trade"""
+
 
 def sliding(length: int) -> str:
     return f"@name('s0') select avg(price) as a, max(price) as m from Trade#length({length})"
@@ -134,6 +137,7 @@ WORKLOADS: dict[str, Workload] = {w.name: w for w in (
         "W10", "output last every 1 sec", "@name('s0') select symbol, sum(volume) as s from Trade group by symbol output last every 1 sec",
         _columns(("symbol", "touch"), ("s", "whole")), moves=True, goals=(10, 0.15),
     ),
+    Workload("W11", "a context's partition a symbol", BY_SYMBOL, _columns(("symbol", "touch"), ("s", "whole")), goals=(None, 0.15)),
 )}
 
 __all__ = ["LISTENED", "WORKLOADS", "Column", "Workload", "filters", "joined", "sliding"]
