@@ -1,11 +1,12 @@
 # make demo: the demo job on Spark. make test: the tests. make bench: cost per event, compared with other engines. Each makes its own virtual
-# environment under .venv/.
+# environment under .venv/. make docs: the site, into build/site; "make docs SERVE=1" serves it while you write.
 PYTHON ?= python3
 JOBS ?= 2
 DEMO := .venv/demo
 TEST := .venv/test
+DOCS := .venv/docs
 
-.PHONY: demo test bench bench-spark kill lint clean java python
+.PHONY: demo test docs bench bench-spark kill lint clean java python
 
 demo: java $(DEMO)/ready
 	$(DEMO)/bin/python examples/demo.py
@@ -20,6 +21,10 @@ lint: $(TEST)/ready
 	$(TEST)/bin/ruff check .
 	$(TEST)/bin/mypy
 	$(TEST)/bin/lint-imports --no-cache
+
+# NO_MKDOCS_2_WARNING: the theme's advertisement of its successor
+docs: $(DOCS)/ready
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs $(if $(SERVE),serve,build --strict --quiet)
 
 # WORKLOADS=W1,W2 ENGINES=row,batch,numpy EVENTS=20000 PARTS=throughput; OPTIONS="--report docs/performance.md" (docs/performance.md)
 bench: $(TEST)/ready
@@ -49,6 +54,12 @@ $(TEST)/ready: setup.cfg pyproject.toml | python
 	$(PYTHON) -m venv $(TEST)
 	$(TEST)/bin/python -m pip install --quiet --quiet --upgrade pip
 	$(TEST)/bin/python -m pip install --quiet --quiet -e '.[dev,spark,fast,delta]'
+	touch $@
+
+$(DOCS)/ready: setup.cfg pyproject.toml | python
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install --quiet --quiet --upgrade pip
+	$(DOCS)/bin/python -m pip install --quiet --quiet -e '.[docs]'
 	touch $@
 
 clean:
