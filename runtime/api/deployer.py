@@ -30,7 +30,8 @@ from runtime.expressions.environment import Cell, HistoricalSources
 from runtime.state.runtime_state import Counts
 from runtime.statements.queries.query import Query
 from runtime.statements.queries.rows import Stores
-from runtime.statements.statement import Listener, Statement, StatementHost
+from runtime.statements.statement import Statement
+from runtime.statements.statement_output import Listener, StatementHost
 from runtime.stores.by_partition import PartitionedTable, PartitionedVariable
 from runtime.stores.table import TableStore
 from runtime.stores.variables import VariableCell

@@ -3,54 +3,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from html import escape
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from epl.catalog import Catalog
-from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
 from epl.plan.queries import QueryPlan
-from epl.plan.statements import ModulePlan, StatementPlan
+from epl.plan.statements import ModulePlan
 from epl.plan.windows import WindowConfig
-from epl.reprs import brief
 from epl.settings import Settings
-from epl.syntax import Module
 from runtime.api.contexts import Contexts
-from runtime.api.deployer import Deployer
 from runtime.api.deployment import Deployment
-from runtime.api.error_reports import explained, reporting, without_engine_frames
+from runtime.api.engine import Engine
+from runtime.api.error_reports import reporting, without_engine_frames
 from runtime.api.plan_cache import parsed
 from runtime.api.queried_partitions import Selectors
 from runtime.api.queries import Parameters, PreparedQuery, QueryRows, planned_query
-from runtime.api.registry import Registry
 from runtime.api.restore import Provided
 from runtime.api.restore import restore as restored
-from runtime.batch.available import is_available, missing
-from runtime.clock.instants import Instant, instant_of, shown
+from runtime.clock.instants import Instant, shown
 from runtime.clock.schedule import MAX_STOPS, Late, TimeMode
-from runtime.conversion.from_python import check_known, to_event
 from runtime.event_loop.cause import Cause
-from runtime.event_loop.delivery import ConditionHandler, log_condition
-from runtime.event_loop.loop import ErrorHandler, EventLoop, log_error
+from runtime.event_loop.delivery import ConditionHandler
+from runtime.event_loop.loop import ErrorHandler, log_error
 from runtime.state.changed_pages import ChangedPages, Pages
-from runtime.state.runtime_state import RuntimeState
 from runtime.state.snapshot import snapshot as snapshot_of
 from runtime.statements.running import EVERY_PARTITION
-from runtime.statements.statement import Listener, Statement, check_listener
+from runtime.statements.statement import Statement
+from runtime.statements.statement_output import Listener, check_listener
 from windows.event import Event
-from windows.protocol import State
 from windows.registry import by_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from runtime.batch.tier.tier import BatchTier
 
 
-NUMBER = attrgetter("number")
-
-
-class Runtime(Registry):
+class Runtime(Engine):
     """One EPL engine: statements in, events and time in, changes out.
 
     Time is external unless ``clock="system"``: it begins at ``start_time`` (ms since 1970, µs where settings say so, or a datetime) and
@@ -68,27 +55,7 @@ class Runtime(Registry):
         if tier not in ("auto", "row", "batch"):
             raise ValueError("tier is 'auto', 'row' or 'batch'")
         check_listener(on_error, "on_error", "(error, statement name, event)")
-        super().__init__(settings or Settings())
-        self.tier = tier
-        self._on_error = explained(on_error)
-        began = instant_of("start_time", start_time, self.settings.units_per_second)
-        self._core = EventLoop(self.settings, began, self._on_expression_error, self._on_error)
-        self._on_condition: ConditionHandler = log_condition
-        self.on_fault: ErrorHandler | None = None
-        """Called with exceptions in expressions after the error handler; what it raises ends the call (runtime.api.faults)."""
-        self._deployer = Deployer(
-            self, self._core, functions=self._functions, types=self._types, variables=self._variables, historical=self._historical,
-            catalog_of=self._catalog_of, undeploy=self.undeploy,
-        )
-        self._acquire: Callable[[], object] = self.lock.acquire
-        self._release, self._intakes = self.lock.release, self._core.intakes
-        self._batches: dict[Statement, None] = {}
-        self._marks: ChangedPages | None = None
-        self._batch_tier: BatchTier | None = None
-        self._row_only: str | None = None
-        """Why there is none, once it has been asked for."""
-        if tier == "batch":
-            self.columnar(always=True)
+        super().__init__(tier, start_time, settings or Settings(), on_error)
         self._system_clock: Any = None
         if clock == "system":
             from runtime.api.system_clock import SystemClock
@@ -98,32 +65,6 @@ class Runtime(Registry):
             self._system_clock.start()
 
     # ------------------------------------------------------------------ compile and deploy
-
-    def event_type(self, name: str) -> EventType:
-        """Return a type by name: registered, or declared by a deployment; raise EplRuntimeError."""
-        declared = None if name in self._types else self._deployer.declared_type(name)
-        return super().event_type(name) if declared is None else declared
-
-    def _forget_type(self, event_type: EventType) -> None:
-        self._deployer.check_replaceable(event_type)
-        self._core.forget_generated()
-
-    def _is_declared(self, name: str) -> bool:
-        return self._deployer.declared_type(name) is not None
-
-    def _settle(self) -> None:
-        self._core.flush()
-        self._deliver_batches()
-
-    def catalog(self, module: str | None = None) -> Catalog:
-        """Return what a module of that name compiled now would see."""
-        return self._deployer.catalog(module)
-
-    def bring_in(self, module: Module) -> None:
-        """Make what a module imports from Python callable in EPL, as far as ``Settings.python_imports`` allows; EplValidationError where
-        there is no such Python module or class.
-        """
-        self._deployer.bring_in(module)
 
     @without_engine_frames
     def compile(self, text: str) -> ModulePlan:
@@ -155,30 +96,6 @@ class Runtime(Registry):
             self._settle_tiers(deployment)
             return deployment
 
-    def prepare(self, plan: ModulePlan, *, name: str, parameters: Mapping[str | int, Any]) -> Deployment:
-        """Add a deployment whose statements do not run until each of them has its state by ``resume``: what restoring does."""
-        deployment = self._deployer.prepare(plan, name, dict(parameters))
-        self._settle_tiers(deployment)
-        return deployment
-
-    def resume(self, statement: Statement, state: State) -> None:
-        """Let a statement, where it runs now, go on in the state that a snapshot holds of it."""
-        if self._batch_tier is None or not self._batch_tier.resume(statement, state):
-            self._deployer.resume(statement, state)
-
-    def _settle_tiers(self, deployment: Deployment) -> None:
-        if self._batch_tier is not None:
-            try:
-                self._batch_tier.changed()
-            except EplUnsupportedError:
-                self._undeploy(deployment)
-                raise
-
-    def _undeploy(self, deployment: Deployment) -> None:
-        self._deployer.undeploy(deployment)
-        if self._batch_tier is not None:
-            self._batch_tier.changed()
-
     def undeploy(self, deployment_id: str) -> None:
         """Stop and forget a deployment; refuses while another one uses what it declares."""
         with self.lock:
@@ -194,10 +111,6 @@ class Runtime(Registry):
     def deployments(self) -> dict[str, Deployment]:
         """Deployments by id, in order of deployment."""
         return dict(self._deployer.deployments)
-
-    def plans(self) -> list[StatementPlan]:
-        """Return the plans of all deployed statements, in order of deployment."""
-        return [s.plan for d in self._deployer.deployments.values() for s in d]
 
     def statement(self, name: str) -> Statement:
         """Return the newest statement of that name; raise KeyError."""
@@ -239,23 +152,6 @@ class Runtime(Registry):
             if not self._core.busy:
                 self._core.work()
 
-    def bus_type(self, event_type: str | EventType) -> EventType:
-        """Return a type that takes events from outside, itself or by name; raise EplRuntimeError."""
-        resolved = self.event_type(event_type) if isinstance(event_type, str) else event_type
-        if not isinstance(resolved, EventType):
-            raise EplRuntimeError(f"an event type is given by its name, not by {brief(resolved)}")
-        if not resolved.is_bus:
-            raise EplRuntimeError(f"no bus event type named '{resolved.name}'", hint="declare it with @public @buseventtype")
-        return resolved
-
-    def _incoming(self, event_type: str | EventType, event: Any) -> Event:
-        declared = self.bus_type(event_type)
-        if isinstance(event, Event):
-            return event
-        if self.settings.unknown_properties == "refuse":
-            check_known(declared, event)
-        return to_event(declared, event)
-
     def event_of(self, event_type: str | EventType, event: Any) -> Event:
         """Return the event that ``send`` would process, checked; it is not processed."""
         with self.lock:
@@ -287,31 +183,6 @@ class Runtime(Registry):
                 send_batch(self._core, self.bus_type, self.columnar(), target, table, Options(time, sequence, late, time_mode, max_stops))
             finally:  # what came out before a gap that is refused
                 self._deliver_batches()
-
-    def columnar(self, *, always: bool = False) -> BatchTier | None:
-        """Return the batch tier, made when it is first asked for; None under ``tier="row"`` and without numba."""
-        if self._batch_tier is None and (always or self.tier == "auto"):
-            self._row_only = None if always else missing()
-            if self._row_only is None:
-                from runtime.batch.tier.tier import BatchTier
-
-                self._batch_tier = BatchTier(self._deployer, self._core, always=always)
-        return self._batch_tier
-
-    def tier_of(self, statement: Statement) -> tuple[str, str]:
-        """Return (``row`` or ``batch``, why): where a statement runs now."""
-        if self._batch_tier is None:
-            if self.tier == "row":
-                return "row", "tier='row'"
-            return "row", self._row_only or ("nothing has come in batches" if is_available() else "numba is not installed")
-        from runtime.batch.tier.running import BatchRunning
-
-        return "batch" if isinstance(statement.running, BatchRunning) else "row", self._batch_tier.reason(statement)
-
-    def listener_added(self, statement: Statement) -> None:
-        """Note that a statement is about to get a row listener."""
-        if self._batch_tier is not None:
-            self._batch_tier.listener_added(statement)
 
     @property
     def now(self) -> int:
@@ -420,29 +291,6 @@ class Runtime(Registry):
         """What is being processed, for listeners and error handlers: the row of the batch, or the timer, that causes their call."""
         return self._core.position.cause(self._core.clock.now)
 
-    @property
-    def batches_begun(self) -> int:
-        """How many batches have begun to have effects."""
-        return self._core.begun
-
-    def _on_expression_error(self, error: BaseException, statement: str, event: Any) -> None:
-        """An expression has raised."""
-        self._on_error(error, statement, event)
-        if self.on_fault is not None:
-            self.on_fault(error, statement, event)
-
-    def pend_batch(self, statement: Statement) -> None:
-        """Note that the statement has output for its batch listeners at the end of this call."""
-        self._batches[statement] = None
-
-    def _deliver_batches(self) -> None:
-        if self._batch_tier is not None:
-            self._batch_tier.deliver()
-        while self._batches:
-            pending, self._batches = self._batches, {}
-            for statement in sorted(pending, key=NUMBER):
-                statement.deliver_batches()
-
     # ------------------------------------------------------------------ queries, state
 
     @without_engine_frames
@@ -471,11 +319,6 @@ class Runtime(Registry):
         """Analyse and compile a query once, to be run often: ``prepared.execute({"symbol": "A"})``. What it looks up by equality is indexed
         from now on. Raises EplError with position and hint."""
         return self._prepared(query, prepared=True)
-
-    def _prepared(self, query: str | QueryPlan, *, prepared: bool) -> PreparedQuery:
-        with self.lock:
-            self._check_open()
-            return PreparedQuery(self._deployer.query(query, prepared=prepared), self.lock, self._check_open, self._deliver_batches)
 
     @staticmethod
     @without_engine_frames
@@ -525,20 +368,6 @@ class Runtime(Registry):
                 self._marks = ChangedPages()
             return self._marks.since(self.state(), since, snapshot_key)
 
-    def state(self) -> RuntimeState:
-        """Return what snapshots consist of: the runtime's own objects, to be read under its lock."""
-        return RuntimeState(
-            self.settings, self._types, self._user_functions, self._functions.aggregations, self.own_windows, self._enums, self._variables,
-            self._deployer.deployments, self._deployer.counts, self._core, self._historical,
-        )
-
-    def _check_nothing_waits(self) -> None:
-        if self._core.waiting:
-            raise EplRuntimeError(
-                f"A snapshot cannot be taken while {self._core.waiting} routed events wait to be processed",
-                hint="take it between two sends",
-            )
-
     @classmethod
     def restore(
         cls, blob: bytes | Mapping[str, bytes], *, functions: Mapping[str, Callable[..., Any]] | None = None,
@@ -575,9 +404,6 @@ class Runtime(Registry):
     def _follow(self, wall: int) -> None:
         """Move time to the wall clock, which may have been set back."""
         self.advance_time_span(max(wall, self.now))
-
-    def _instant(self, now: Instant) -> int:
-        return instant_of("now", now, self.settings.units_per_second)
 
     def __enter__(self) -> Runtime:
         return self

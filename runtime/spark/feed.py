@@ -25,7 +25,8 @@ from runtime.spark.sources import TIME, Sources
 from runtime.state.codec import Decoder, Encoder, list_of, unpacked
 from runtime.state.seal import reading
 from runtime.statements.running import EVERY_PARTITION
-from runtime.statements.statement import BatchListener, Statement
+from runtime.statements.statement import Statement
+from runtime.statements.statement_output import BatchListener
 
 
 @attrs.frozen(eq=False)

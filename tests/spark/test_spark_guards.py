@@ -64,7 +64,7 @@ def test_the_job_that_was_started_last_alone_writes(tmp_path: Any) -> None:
 
 
 def test_deaths_in_a_row_do_not_make_the_log_longer_and_longer(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.spark.driver_host.job.MOST_STEPS", 3)
+    monkeypatch.setattr("runtime.spark.driver_host.job_steps.MOST_STEPS", 3)
     for number in range(5):
         feed(made(tmp_path), number, {"k": "a", "v": 1, "ts": number})
     assert sorted(each.name for each in (tmp_path / "state" / "snapshots").iterdir()) == ["000000000000.state", "000000000003.state"]

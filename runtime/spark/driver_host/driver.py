@@ -34,7 +34,7 @@ from runtime.spark.schemas import event_type_of_spark
 from runtime.spark.sources import Choice, Sources, check_frames, check_streaming, merge, observed
 from runtime.spark.task import equipped, undeclared
 from runtime.spark.wiring import check_columns_known, check_filled, check_read
-from runtime.statements.statement import Listener
+from runtime.statements.statement_output import Listener
 
 Trigger = str | Mapping[str, str | bool] | None
 """None: a micro-batch as soon as there are rows. ``"5 seconds"``: one every so often. ``"availableNow"``: what is there now, then stop.

@@ -1,0 +1,217 @@
+"""What the packages of epl-spark call of a runtime, beside what applications call: ``Engine``, the base of ``Runtime``."""
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from epl.catalog import Catalog
+from epl.errors import EplRuntimeError, EplUnsupportedError
+from epl.event_types import EventType
+from epl.plan.queries import QueryPlan
+from epl.plan.statements import ModulePlan, StatementPlan
+from epl.reprs import brief
+from epl.settings import Settings
+from epl.syntax import Module
+from runtime.api.deployer import Deployer
+from runtime.api.deployment import Deployment
+from runtime.api.error_reports import explained
+from runtime.api.queries import PreparedQuery
+from runtime.api.registry import Registry
+from runtime.batch.available import is_available, missing
+from runtime.clock.instants import Instant, instant_of
+from runtime.conversion.from_python import check_known, to_event
+from runtime.event_loop.delivery import ConditionHandler, log_condition
+from runtime.event_loop.loop import ErrorHandler, EventLoop
+from runtime.state.changed_pages import ChangedPages
+from runtime.state.runtime_state import RuntimeState
+from runtime.statements.statement import Statement
+from runtime.statements.statement_output import StatementOutput
+from windows.event import Event
+from windows.protocol import State
+
+if TYPE_CHECKING:
+    from runtime.batch.tier.tier import BatchTier
+    from runtime.event_loop.cause import Cause
+
+NUMBER = attrgetter("number")
+
+
+class Engine(Registry):
+    """Internal to epl-spark: what its other packages need of a runtime. It may change in any version; applications use ``Runtime``."""
+
+    def __init__(self, tier: str, start_time: Instant, settings: Settings, on_error: ErrorHandler) -> None:
+        super().__init__(settings)
+        self.tier = tier
+        self._on_error = explained(on_error)
+        began = instant_of("start_time", start_time, self.settings.units_per_second)
+        self._core = EventLoop(self.settings, began, self._on_expression_error, self._on_error)
+        self._on_condition: ConditionHandler = log_condition
+        self.on_fault: ErrorHandler | None = None
+        """Called with exceptions in expressions after the error handler; what it raises ends the call (runtime.api.faults)."""
+        self._deployer = Deployer(
+            self, self._core, functions=self._functions, types=self._types, variables=self._variables, historical=self._historical,
+            catalog_of=self._catalog_of, undeploy=self.undeploy,
+        )
+        self._acquire: Callable[[], object] = self.lock.acquire
+        self._release, self._intakes = self.lock.release, self._core.intakes
+        self._batches: dict[StatementOutput, None] = {}
+        self._marks: ChangedPages | None = None
+        self._batch_tier: BatchTier | None = None
+        self._row_only: str | None = None
+        """Why there is none, once it has been asked for."""
+        if tier == "batch":
+            self.columnar(always=True)
+
+    if TYPE_CHECKING:  # Runtime has them
+
+        @property
+        def cause(self) -> Cause: ...
+
+        def undeploy(self, deployment_id: str) -> None: ...
+
+    # ------------------------------------------------------------------ types, modules and deployments
+
+    def event_type(self, name: str) -> EventType:
+        """Return a type by name: registered, or declared by a deployment; raise EplRuntimeError."""
+        declared = None if name in self._types else self._deployer.declared_type(name)
+        return super().event_type(name) if declared is None else declared
+
+    def _forget_type(self, event_type: EventType) -> None:
+        self._deployer.check_replaceable(event_type)
+        self._core.forget_generated()
+
+    def _is_declared(self, name: str) -> bool:
+        return self._deployer.declared_type(name) is not None
+
+    def _settle(self) -> None:
+        self._core.flush()
+        self._deliver_batches()
+
+    def catalog(self, module: str | None = None) -> Catalog:
+        """Return what a module of that name compiled now would see."""
+        return self._deployer.catalog(module)
+
+    def bring_in(self, module: Module) -> None:
+        """Make what a module imports from Python callable in EPL, as far as ``Settings.python_imports`` allows; EplValidationError where
+        there is no such Python module or class.
+        """
+        self._deployer.bring_in(module)
+
+    def prepare(self, plan: ModulePlan, *, name: str, parameters: Mapping[str | int, Any]) -> Deployment:
+        """Add a deployment whose statements do not run until each of them has its state by ``resume``: what restoring does."""
+        deployment = self._deployer.prepare(plan, name, dict(parameters))
+        self._settle_tiers(deployment)
+        return deployment
+
+    def resume(self, statement: Statement, state: State) -> None:
+        """Let a statement, where it runs now, go on in the state that a snapshot holds of it."""
+        if self._batch_tier is None or not self._batch_tier.resume(statement, state):
+            self._deployer.resume(statement, state)
+
+    def _settle_tiers(self, deployment: Deployment) -> None:
+        if self._batch_tier is not None:
+            try:
+                self._batch_tier.changed()
+            except EplUnsupportedError:
+                self._undeploy(deployment)
+                raise
+
+    def _undeploy(self, deployment: Deployment) -> None:
+        self._deployer.undeploy(deployment)
+        if self._batch_tier is not None:
+            self._batch_tier.changed()
+
+    def plans(self) -> list[StatementPlan]:
+        """Return the plans of all deployed statements, in order of deployment."""
+        return [s.plan for d in self._deployer.deployments.values() for s in d]
+
+    def bus_type(self, event_type: str | EventType) -> EventType:
+        """Return a type that takes events from outside, itself or by name; raise EplRuntimeError."""
+        resolved = self.event_type(event_type) if isinstance(event_type, str) else event_type
+        if not isinstance(resolved, EventType):
+            raise EplRuntimeError(f"an event type is given by its name, not by {brief(resolved)}")
+        if not resolved.is_bus:
+            raise EplRuntimeError(f"no bus event type named '{resolved.name}'", hint="declare it with @public @buseventtype")
+        return resolved
+
+    def _incoming(self, event_type: str | EventType, event: Any) -> Event:
+        declared = self.bus_type(event_type)
+        if isinstance(event, Event):
+            return event
+        if self.settings.unknown_properties == "refuse":
+            check_known(declared, event)
+        return to_event(declared, event)
+
+    def columnar(self, *, always: bool = False) -> BatchTier | None:
+        """Return the batch tier, made when it is first asked for; None under ``tier="row"`` and without numba."""
+        if self._batch_tier is None and (always or self.tier == "auto"):
+            self._row_only = None if always else missing()
+            if self._row_only is None:
+                from runtime.batch.tier.tier import BatchTier
+
+                self._batch_tier = BatchTier(self._deployer, self._core, always=always)
+        return self._batch_tier
+
+    def tier_of(self, statement: Statement) -> tuple[str, str]:
+        """Return (``row`` or ``batch``, why): where a statement runs now."""
+        if self._batch_tier is None:
+            if self.tier == "row":
+                return "row", "tier='row'"
+            return "row", self._row_only or ("nothing has come in batches" if is_available() else "numba is not installed")
+        from runtime.batch.tier.running import BatchRunning
+
+        return "batch" if isinstance(statement.running, BatchRunning) else "row", self._batch_tier.reason(statement)
+
+    def listener_added(self, statement: Statement) -> None:
+        """Note that a statement is about to get a row listener."""
+        if self._batch_tier is not None:
+            self._batch_tier.listener_added(statement)
+
+    @property
+    def batches_begun(self) -> int:
+        """How many batches have begun to have effects."""
+        return self._core.begun
+
+    def _on_expression_error(self, error: BaseException, statement: str, event: Any) -> None:
+        """An expression has raised."""
+        self._on_error(error, statement, event)
+        if self.on_fault is not None:
+            self.on_fault(error, statement, event)
+
+    def pend_batch(self, statement: StatementOutput) -> None:
+        """Note that the statement has output for its batch listeners at the end of this call."""
+        self._batches[statement] = None
+
+    def _deliver_batches(self) -> None:
+        if self._batch_tier is not None:
+            self._batch_tier.deliver()
+        while self._batches:
+            pending, self._batches = self._batches, {}
+            for statement in sorted(pending, key=NUMBER):
+                statement.deliver_batches()
+
+    def _prepared(self, query: str | QueryPlan, *, prepared: bool) -> PreparedQuery:
+        with self.lock:
+            self._check_open()
+            return PreparedQuery(self._deployer.query(query, prepared=prepared), self.lock, self._check_open, self._deliver_batches)
+
+    def state(self) -> RuntimeState:
+        """Return what snapshots consist of: the runtime's own objects, to be read under its lock."""
+        return RuntimeState(
+            self.settings, self._types, self._user_functions, self._functions.aggregations, self.own_windows, self._enums, self._variables,
+            self._deployer.deployments, self._deployer.counts, self._core, self._historical,
+        )
+
+    def _check_nothing_waits(self) -> None:
+        if self._core.waiting:
+            raise EplRuntimeError(
+                f"A snapshot cannot be taken while {self._core.waiting} routed events wait to be processed",
+                hint="take it between two sends",
+            )
+
+    def _instant(self, now: Instant) -> int:
+        return instant_of("now", now, self.settings.units_per_second)
+
+
+__all__ = ["Engine"]
