@@ -48,7 +48,7 @@ def test_pages_are_in_the_navigation() -> None:
     named = set(re.findall(r"[\w/.-]+\.md", text))
     pages = {path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")}
     assert named - pages - set(site().generated()) == set()
-    assert pages - named == set()
+    assert pages - named == set(), "add the page to `nav` in mkdocs.yml"
 
 
 @pytest.mark.parametrize(
