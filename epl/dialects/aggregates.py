@@ -5,6 +5,7 @@ A state is a plain immutable value, so that a matcher can go back to an earlier 
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Callable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
@@ -221,6 +222,115 @@ def _spread(of_sample: bool, is_variance: bool) -> Factory:
     return factory
 
 
+def _moments(result: Callable[[int, float, float, float], float | None]) -> Factory:
+    """Of the sums of powers of the deviations from the mean."""
+
+    def factory(kinds: Kinds, dialect: str) -> Aggregate | None:
+        if len(kinds) != 1 or not k.is_number(kinds[0]):
+            return None
+
+        def compute(state: State) -> Any:
+            if not state:
+                return None
+            mean = math.fsum(state) / len(state)
+            second, third, fourth = (math.fsum((value - mean) ** power for value in state) for power in (2, 3, 4))
+            return result(len(state), second, third, fourth)
+
+        return Aggregate(k.DOUBLE, (), lambda state, row: (*state, float(row[0])), compute)
+
+    return factory
+
+
+def _skewness(count: int, second: float, third: float, fourth: float) -> float | None:
+    return None if count < 3 or not second else math.sqrt(count) * third / second**1.5
+
+
+def _kurtosis(count: int, second: float, third: float, fourth: float) -> float | None:
+    if count < 4 or not second:
+        return None
+    n = float(count)
+    return n * (n + 1) * (n - 1) / ((n - 2) * (n - 3)) * fourth / second**2 - 3 * (n - 1) ** 2 / ((n - 2) * (n - 3))
+
+
+def _pairs(result: Callable[[int, float, float, float, float, float], float | None]) -> Factory:
+    """Of two columns: count, means of both, sums of products of the deviations (x x, y y, x y), where y is the first argument."""
+
+    def factory(kinds: Kinds, dialect: str) -> Aggregate | None:
+        if len(kinds) != 2 or not all(k.is_number(kind) for kind in kinds):
+            return None
+        kind = k.DOUBLE if any(each.name in ("double", "decimal", "bigint") for each in kinds) else k.REAL
+
+        def compute(state: State) -> Any:
+            if not state:
+                return None
+            mean_y, mean_x = (math.fsum(pair[place] for pair in state) / len(state) for place in (0, 1))
+            xx = math.fsum((x - mean_x) ** 2 for _, x in state)
+            yy = math.fsum((y - mean_y) ** 2 for y, _ in state)
+            xy = math.fsum((x - mean_x) * (y - mean_y) for y, x in state)
+            value = result(len(state), mean_y, mean_x, xx, yy, xy)
+            return value if value is None or kind == k.DOUBLE else struct.unpack("f", struct.pack("f", value))[0]
+
+        return Aggregate(kind, (), lambda state, row: (*state, (float(row[0]), float(row[1]))), compute)
+
+    return factory
+
+
+def _bits(combine: Callable[[int, int], int]) -> Factory:
+    def factory(kinds: Kinds, dialect: str) -> Aggregate | None:
+        if len(kinds) != 1 or kinds[0].name not in k.INTEGERS:
+            return None
+        return Aggregate(
+            k.BIGINT, None, lambda state, row: row[0] if state is None else combine(state, row[0]), lambda state: state
+        )
+
+    return factory
+
+
+def _geometric_mean(kinds: Kinds, dialect: str) -> Aggregate | None:
+    if len(kinds) != 1 or not k.is_number(kinds[0]):
+        return None
+
+    def add(state: State, row: tuple[Any, ...]) -> State:
+        value = float(row[0])
+        return state[0] + 1, state[1] + (math.log(value) if value > 0 else -math.inf if value == 0 else math.nan)
+
+    return Aggregate(k.DOUBLE, (0, 0.0), add, lambda state: math.exp(state[1] / state[0]) if state[0] else None)
+
+
+def _histogram(kinds: Kinds, dialect: str) -> Aggregate | None:
+    if len(kinds) != 1:
+        return None
+
+    def add(state: State, row: tuple[Any, ...]) -> State:
+        counts = dict(state)
+        counts[row[0]] = counts.get(row[0], 0) + 1
+        return tuple(counts.items())
+
+    return Aggregate(SqlType("map", (kinds[0], k.BIGINT)), (), add, lambda state: dict(state) or None)
+
+
+def _approx_distinct(kinds: Kinds, dialect: str) -> Aggregate | None:
+    """The exact number: it is within any error that a sketch may have."""
+    if len(kinds) not in (1, 2) or not k.is_comparable(kinds[0]):
+        return None
+    return Aggregate(k.BIGINT, frozenset(), lambda state, row: state | {repr(row[0])}, len)
+
+
+def _approx_percentile(kinds: Kinds, dialect: str) -> Aggregate | None:
+    """The exact value at the rank: it is within any error that a sketch may have."""
+    if len(kinds) != 2 or not k.is_number(kinds[0]) or not k.is_number(kinds[1]):
+        return None
+    kind = kinds[0] if kinds[0].name in ("double", "real") else k.BIGINT if kinds[0].name in k.INTEGERS else k.DOUBLE
+
+    def result(state: State) -> Any:
+        values = sorted(value for value, _ in state)
+        if not values:
+            return None
+        return values[min(len(values) - 1, max(0, math.floor(float(state[0][1]) * len(values))))]
+
+    return Aggregate(kind, (), lambda state, row: (*state, row), result)
+
+
 def _joined(kinds: Kinds, dialect: str) -> Aggregate | None:
     if not 1 <= len(kinds) <= 2 or not all(k.is_text(kind) for kind in kinds):
         return None
@@ -242,7 +352,14 @@ AGGREGATES: dict[str, Factory] = {
     "multimap_agg": _multimap_agg, "bool_and": _all_or_any(True), "every": _all_or_any(True), "bool_or": _all_or_any(False),
     "stddev": _spread(True, False), "stddev_samp": _spread(True, False), "stddev_pop": _spread(False, False),
     "variance": _spread(True, True), "var_samp": _spread(True, True), "var_pop": _spread(False, True), "listagg": _joined,
-    "approx_set": _approx_set,
+    "approx_set": _approx_set, "approx_distinct": _approx_distinct, "approx_percentile": _approx_percentile, "histogram": _histogram,
+    "geometric_mean": _geometric_mean, "skewness": _moments(_skewness), "kurtosis": _moments(_kurtosis),
+    "bitwise_and_agg": _bits(lambda a, b: a & b), "bitwise_or_agg": _bits(lambda a, b: a | b), "bitwise_xor_agg": _bits(lambda a, b: a ^ b),
+    "covar_pop": _pairs(lambda count, y, x, xx, yy, xy: xy / count),
+    "covar_samp": _pairs(lambda count, y, x, xx, yy, xy: xy / (count - 1) if count > 1 else None),
+    "corr": _pairs(lambda count, y, x, xx, yy, xy: xy / math.sqrt(xx * yy) if xx and yy else math.nan if count > 1 else None),
+    "regr_slope": _pairs(lambda count, y, x, xx, yy, xy: xy / xx if xx else math.nan if count > 1 else None),
+    "regr_intercept": _pairs(lambda count, y, x, xx, yy, xy: y - xy / xx * x if xx else math.nan if count > 1 else None),
 }  # fmt: skip
 """Aggregates of all dialects by their names in lower case."""
 YDB_AGGREGATES: dict[str, Factory] = {

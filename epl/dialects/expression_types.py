@@ -4,22 +4,26 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from epl.dialects import functions, scopes
+from epl.dialects import scopes
 from epl.dialects import typed as y
 from epl.dialects import types as k
 from epl.dialects import values as v
 from epl.dialects.aggregates import is_aggregate
 from epl.dialects.errors import DialectError, DialectUnsupported
+from epl.dialects.functions import lambdas, rows
+from epl.dialects.functions.arrays import subscript
+from epl.dialects.functions.registry import SCALARS
+from epl.dialects.functions.signatures import ELSEWHERE, expected
 from epl.dialects.syntax import tree as t
 from epl.dialects.types import SqlType
 from epl.functions.like import like_pattern
 
 SpanOfUnit = {"SECOND": 1.0, "MINUTE": 60.0, "HOUR": 3600.0, "DAY": 86400.0, "WEEK": 604800.0}
-PlanQuery = Callable[[t.Query], Any]
-"""Query → plan with ``columns``."""
+PlanQuery = Callable[[t.Query, scopes.Boundary], Any]
+"""Query and what it sees outside → plan with ``columns``."""
 
 
 class Typing:
@@ -31,7 +35,7 @@ class Typing:
         self.scope = scope
         self.dialect = scope.dialect.name
         self.plan_query = plan_query
-        self.clock = datetime.datetime(1970, 1, 1)
+        self.parameters: dict[str, y.Parameter] = {}
 
     def typed(self, node: t.Expression) -> y.Typed:
         """Return the typed expression."""
@@ -60,42 +64,73 @@ class Typing:
 
     # names
 
+    def boundary(self) -> scopes.Boundary:
+        """Return what a query inside an expression sees outside."""
+        return scopes.Boundary(self.scope)
+
     def _name(self, node: t.Name) -> y.Typed:
+        parameter = self.parameters.get(self.scope.fold(node.written))
+        return self._column(node) if parameter is None else parameter
+
+    def _column(self, node: t.Name | t.Path) -> y.Typed:
+        if self.scope.outer is not None and not self.scope.has(node):
+            outside = self.scope.outside(node)
+            if outside is not None:
+                return y.Outer(outside[2], outside[0], outside[1])
         place = self.scope.place(node)
         return y.Constant(k.ANY, None) if place is None else y.Field(self.scope.type_at(place), place)
 
     def _path(self, node: t.Path) -> y.Typed:
-        if not scopes.is_path(node):
-            raise DialectUnsupported("fields of rows are not supported", node.at)
-        place = self.scope.place(node)
-        return y.Constant(k.ANY, None) if place is None else y.Field(self.scope.type_at(place), place)
+        if scopes.is_path(node) and not self._is_field(node):
+            return self._column(node)
+        return rows.field_of(self.typed(node.base), node, self.dialect)
+
+    def _is_field(self, node: t.Path) -> bool:
+        """Return whether a path means a field of a row: it means no column, and what stands before its last dot does."""
+        base = node.base
+        assert isinstance(base, t.Name | t.Path)
+        if self.scope.is_open or self.scope.has(node):
+            return False
+        return self.scope.has(base) or (isinstance(base, t.Name) and self.scope.fold(base.written) in self.parameters)
 
     # literals
 
     def _literal(self, node: t.Literal) -> y.Typed:
         value = node.value
+        if node.kind == "integer" and abs(value) >= 1 << 63:
+            raise DialectError("INVALID_LITERAL", f"Invalid numeric literal: {node.written}", node.at)
         if node.kind == "integer":
             fits = abs(value) < 1 << 31
             return y.Constant(k.INTEGER if fits else k.BIGINT, value)
         if node.kind == "decimal":
+            if isinstance(value, str):
+                return self._decimal(node)
             digits = value.as_tuple()
             scale = -int(digits.exponent)
             return y.Constant(k.decimal(max(len(digits.digits), scale), scale), value)
         if node.kind == "text":
             return y.Constant(SqlType("varchar", (len(value),)), value)
-        if node.kind in ("double", "boolean", "null"):
+        if node.kind in ("double", "boolean", "null") and not (isinstance(value, str)):
             return y.Constant({"double": k.DOUBLE, "boolean": k.BOOLEAN, "null": k.UNKNOWN}[node.kind], value)
         if node.kind == "interval":
             return self._interval(node)
+        if node.kind == "bytes":
+            return y.Constant(SqlType("varbinary"), value)
         target = k.of_name(node.kind)
         if target is None:
             raise DialectUnsupported(f"literals of type {node.kind} are not supported", node.at)
-        if target.name == "decimal":
-            return self._literal(t.Literal(node.at, "decimal", Decimal(value), value))
+        if target.name == "timestamp" and isinstance(value, str):
+            target = SqlType("timestamp", (min(6, len(value.partition(".")[2])),))
         convert = v.cast(k.VARCHAR, target)
         if convert is None:
             raise DialectUnsupported(f"literals of type {node.kind} are not supported", node.at)
         return y.Constant(target, convert(value))
+
+    def _decimal(self, node: t.Literal) -> y.Typed:
+        try:
+            return self._literal(t.Literal(node.at, "decimal", Decimal(node.value), node.value))
+        except InvalidOperation:
+            raise DialectError("INVALID_LITERAL", f"'{node.value}' is not a valid DECIMAL literal", node.at) from None
 
     def _interval(self, node: t.Literal) -> y.Constant:
         negative, text, unit, until = node.value
@@ -144,7 +179,7 @@ class Typing:
             return self.compared(node.sign, left, right, node.at)
         if node.sign == "||":
             kinds = (left.type, right.type)
-            scalar = functions.SCALARS["concat"]
+            scalar = SCALARS["concat"]
             result = scalar.rule([k.VARCHAR if kind.name in ("any", "unknown") else kind for kind in kinds])
             if result is None:
                 raise self._no_operator(node.sign, left, right, node.at)
@@ -156,7 +191,8 @@ class Typing:
 
     def _no_operator(self, sign: str, left: y.Typed, right: y.Typed, at: int) -> DialectError:
         if sign == "||":
-            return DialectError("FUNCTION_NOT_FOUND", f"Unexpected parameters ({left.type}, {right.type}) for function concat", at)
+            message = f"Unexpected parameters ({left.type}, {right.type}) for function concat{expected('concat', self.dialect)}"
+            return DialectError("FUNCTION_NOT_FOUND", message, at)
         return DialectError("TYPE_MISMATCH", f"Cannot apply operator: {left.type} {sign} {right.type}", at)
 
     def compared(self, sign: str, left: y.Typed, right: y.Typed, at: int) -> y.Typed:
@@ -168,7 +204,8 @@ class Typing:
         if shared is None or not k.is_comparable(shared) or (sign not in ("=", "<>") and not k.is_orderable(shared)):
             raise self._no_operator(sign, left, right, at)
         operands = (self._aligned(left, shared), self._aligned(right, shared))
-        return y.Apply(k.BOOLEAN, COMPARE[sign], operands)
+        compare = COMPARE[sign] if shared.name not in ("array", "row") else rows.comparison(sign, COMPARE[sign])
+        return y.Apply(k.BOOLEAN, compare, operands)
 
     def _aligned(self, typed: y.Typed, shared: SqlType) -> y.Typed:
         """Numbers of other types compare as they are; decimals with doubles, dates with timestamps have to be cast."""
@@ -188,17 +225,36 @@ class Typing:
     def _inlist(self, node: t.InList) -> y.Typed:
         value = self.typed(node.value)
         if node.query is not None:
-            plan = self.plan_query(node.query)
-            if len(plan.columns) != 1:
-                message = f"Multiple columns returned by subquery are not yet supported. Found {len(plan.columns)}"
-                raise DialectError("NOT_SUPPORTED", message, node.at)
-            return self._negated(y.QueryValue(k.BOOLEAN, "member", plan, value), node.negated)
+            plan, is_correlated = self._planned(node.query)
+            self._comparable(value, plan, node.at)
+            return self._negated(y.QueryValue(k.BOOLEAN, "member", plan, value, is_correlated=is_correlated), node.negated)
         items = []
         for each in node.items:
             item = self.typed(each)
             self.compared("=", value, item, each.at)
             items.append(item)
         return self._negated(y.Member(k.BOOLEAN, value, tuple(items)), node.negated)
+
+    def _planned(self, query: t.Query) -> tuple[Any, bool]:
+        """Return the plan of a query inside the expression, and whether it refers to what is outside."""
+        boundary = self.boundary()
+        plan = self.plan_query(query, boundary)
+        return plan, boundary.crossings > 0
+
+    def _comparable(self, value: y.Typed, plan: Any, at: int) -> None:
+        """Refuse a comparison with the rows of a query that has other columns."""
+        mine = value.type.arguments if value.type.name == "row" else (value.type,)
+        theirs = tuple(column.type for column in plan.columns)
+        shared = [k.common(a, b) for a, b in zip(mine, theirs) if isinstance(a, SqlType)]
+        if len(mine) != len(theirs) or None in shared:
+            message = f"Value expression and result of subquery must be of the same type: {_as_row(mine)} vs {_as_row(theirs)}"
+            raise DialectError("TYPE_MISMATCH", message, at)
+
+    def _comparedall(self, node: t.ComparedAll) -> y.Typed:
+        value = self.typed(node.value)
+        plan, is_correlated = self._planned(node.query)
+        self._comparable(value, plan, node.at)
+        return y.QueryValue(k.BOOLEAN, "all" if node.is_all else "any", plan, value, COMPARE[node.sign], is_correlated)
 
     def _like(self, node: t.Like) -> y.Typed:
         operands = [self.typed(node.value), self.typed(node.pattern)]
@@ -230,23 +286,32 @@ class Typing:
                 test = self.compared("=", operand, self.typed(condition), condition.at)
             whens.append((test, self.typed(value)))
         otherwise = y.Constant(k.UNKNOWN, None) if node.otherwise is None else self.typed(node.otherwise)
-        shared = self.shared([*(value for _, value in whens), otherwise], node.at, "All CASE results")
+        places = [*(value.at for _, value in node.whens), node.at if node.otherwise is None else node.otherwise.at]
+        shared = self.shared([*(value for _, value in whens), otherwise], places, "All CASE results")
         return y.Choice(shared, tuple((test, self.cast_to(value, shared)) for test, value in whens), self.cast_to(otherwise, shared))
 
-    def shared(self, listed: list[y.Typed], at: int, what: str) -> SqlType:
+    def shared(self, listed: list[y.Typed], places: list[int], what: str) -> SqlType:
         """Return the common type of the expressions."""
-        shared: SqlType | None = k.UNKNOWN
-        for each in listed:
-            narrower = None if shared is None else k.common(shared, each.type)
+        shared: SqlType = k.UNKNOWN
+        for each, at in zip(listed, places):
+            narrower = k.common(shared, each.type)
             if narrower is None:
-                message = f"{what} must be the same type or coercible to a common type. Cannot find common type"
+                kinds = list(dict.fromkeys(str(each.type) for each in listed))
+                if what != "All CASE results":
+                    kinds = [kind for kind in kinds if kind != "unknown" or what == "All COALESCE operands"]
+                message = (
+                    f"{what} must be the same type or coercible to a common type. Cannot find common type between {shared} and "
+                    f"{each.type}, all types (without duplicates): [{', '.join(kinds)}]"
+                )
                 raise DialectError("TYPE_MISMATCH", message, at)
             shared = narrower
-        return shared or k.UNKNOWN
+        return shared
 
     def type_of(self, node: t.TypeName) -> SqlType:
         """Return the type that a text names."""
         arguments = tuple(self.type_of(each) if isinstance(each, t.TypeName) else each for each in node.arguments)
+        if node.name == "row":
+            return SqlType("row", arguments, node.fields)
         kind = k.of_name(node.name, arguments)
         if kind is None:
             raise DialectError("TYPE_NOT_FOUND", f"Unknown type: {node.name}", node.at)
@@ -255,7 +320,8 @@ class Typing:
     def _cast(self, node: t.Cast) -> y.Typed:
         value, target = self.typed(node.value), self.type_of(node.type_name)
         convert = v.cast(value.type, target)
-        if convert is None or (value.type.name == "array") != (target.name == "array" and value.type.name != "any"):
+        nested = [name if name in ("array", "row", "map") else "" for name in (value.type.name, target.name)]
+        if convert is None or nested[0] != nested[1]:
             if value.type.name not in ("any", "unknown"):
                 raise DialectError("TYPE_MISMATCH", f"Cannot cast {value.type} to {target}", node.at)
             return y.Constant(target, None)
@@ -269,33 +335,49 @@ class Typing:
     # others
 
     def _lambda(self, node: t.Lambda) -> y.Typed:
-        raise DialectUnsupported("Lambda expressions are not supported", node.at)
+        raise DialectError("TYPE_MISMATCH", "Lambda expression should always be used inside a function", node.at)
+
+    def lambda_of(self, node: t.Expression, kinds: list[SqlType]) -> y.LambdaOf | None:
+        """Return the typed lambda over parameters of these types; None where it is none, or has another number of them."""
+        if not isinstance(node, t.Lambda) or len(node.names) != len(kinds):
+            return None
+        parameters = tuple(y.Parameter(kind, name, [None]) for name, kind in zip(node.names, kinds))
+        before = self.parameters
+        self.parameters = {**before, **{self.scope.fold(each.name): each for each in parameters}}
+        try:
+            body = self.typed(node.body)
+        finally:
+            self.parameters = before
+        return y.LambdaOf(body.type, parameters, body)
 
     def _arrayof(self, node: t.ArrayOf) -> y.Typed:
         items = [self.typed(each) for each in node.items]
-        element = self.shared(items, node.at, "All ARRAY elements")
+        element = self.shared(items, [item.at for item in node.items], "All ARRAY elements")
         return y.ListOf(k.array(element), tuple(self.cast_to(item, element) for item in items))
 
     def _subscript(self, node: t.Subscript) -> y.Typed:
         base, index = self.typed(node.base), self.typed(node.index)
-        scalar = functions.SCALARS["element_at"]
+        if base.type.name == "row":
+            return rows.field_at(base, index, node.at)
+        scalar = SCALARS["element_at"]
         result = scalar.rule((base.type, index.type))
         if result is None:
             raise DialectError("TYPE_MISMATCH", f"Cannot use {index.type} for subscript of {base.type}", node.at)
-        return y.Apply(result, scalar.compute, (base, index))
+        return y.Apply(result, subscript if self.dialect == "sql" else scalar.compute, (base, index))
 
     def _subquery(self, node: t.Subquery) -> y.Typed:
-        plan = self.plan_query(node.query)
-        if len(plan.columns) != 1:
-            message = f"Multiple columns returned by subquery are not yet supported. Found {len(plan.columns)}"
-            raise DialectError("NOT_SUPPORTED", message, node.at)
-        return y.QueryValue(plan.columns[0].type, "scalar", plan)
+        plan, is_correlated = self._planned(node.query)
+        kinds = tuple(column.type for column in plan.columns)
+        kind = kinds[0] if len(kinds) == 1 else k.row(kinds, tuple(column.name for column in plan.columns))
+        return y.QueryValue(kind, "scalar", plan, is_correlated=is_correlated)
 
     def _exists(self, node: t.Exists) -> y.Typed:
-        return y.QueryValue(k.BOOLEAN, "exists", self.plan_query(node.query))
+        plan, is_correlated = self._planned(node.query)
+        return y.QueryValue(k.BOOLEAN, "exists", plan, is_correlated=is_correlated)
 
     def _tuple(self, node: t.Tuple) -> y.Typed:
-        raise DialectUnsupported("row values are not supported here", node.at)
+        items = tuple(self.typed(each) for each in node.items)
+        return y.Apply(k.row(tuple(item.type for item in items)), lambda *values: values, items, takes_null=True)
 
     def _labelstar(self, node: t.LabelStar) -> y.Typed:
         message = "label.* syntax is only supported as the only argument of row pattern count function"
@@ -325,15 +407,19 @@ class Typing:
             result = special(node)
             assert isinstance(result, y.Typed)
             return result
+        with_lambda = lambdas.call(self, node) if any(isinstance(each, t.Lambda) for each in node.arguments) else None
+        if with_lambda is not None:
+            return with_lambda
         arguments = tuple(self.typed(each) for each in self._unit_first(node))
-        scalar = functions.SCALARS.get(node.name)
-        if scalar is None:
+        scalar = SCALARS.get(node.name)
+        if scalar is None or (self.dialect == "sql" and node.name in ELSEWHERE):
             raise self.no_function(node)
         kinds = [argument.type for argument in arguments]
         result = scalar.rule(kinds)
         if result is None:
             listed = ", ".join(str(kind) for kind in kinds)
-            raise DialectError("FUNCTION_NOT_FOUND", f"Unexpected parameters ({listed}) for function {node.name}", node.at)
+            message = f"Unexpected parameters ({listed}) for function {node.name}{expected(node.name, self.dialect)}"
+            raise DialectError("FUNCTION_NOT_FOUND", message, node.at)
         if node.name in ("greatest", "least"):
             arguments = tuple(self.cast_to(argument, result) for argument in arguments)
         return y.Apply(result, scalar.compute, arguments, scalar.takes_null)
@@ -355,7 +441,7 @@ class Typing:
         operands = [self.typed(each) for each in node.arguments]
         if len(operands) < 2:
             raise DialectError("INVALID_FUNCTION_ARGUMENT", "The 'coalesce' function must have at least two arguments", node.at)
-        shared = self.shared(operands, node.at, "All COALESCE operands")
+        shared = self.shared(operands, [each.at for each in node.arguments], "All COALESCE operands")
         return y.Coalesced(shared, tuple(self.cast_to(operand, shared) for operand in operands))
 
     def _call_if(self, node: t.Call) -> y.Typed:
@@ -376,6 +462,29 @@ class Typing:
             raise DialectError("INVALID_FUNCTION_ARGUMENT", "The 'try' function must have exactly one argument", node.at)
         operand = self.typed(node.arguments[0])
         return y.Tried(operand.type, operand)
+
+    def _call_typeof(self, node: t.Call) -> y.Typed:
+        if len(node.arguments) != 1:
+            raise DialectError("FUNCTION_NOT_FOUND", "Unexpected parameters for function typeof. Expected: typeof(t) T", node.at)
+        return y.Constant(k.VARCHAR, str(self.typed(node.arguments[0]).type))
+
+    def _call_now(self, node: t.Call) -> y.Typed:
+        return self._moment(k.TIMESTAMP)
+
+    _call_current_timestamp = _call_localtimestamp = _call_now
+
+    def _call_current_date(self, node: t.Call) -> y.Typed:
+        return self._moment(k.DATE)
+
+    @staticmethod
+    def _moment(kind: SqlType) -> y.Typed:
+        """The time of the query, in UTC: one instant for all its rows."""
+        now = datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
+        return y.Constant(kind, now.date() if kind == k.DATE else now.replace(microsecond=now.microsecond // 1000 * 1000))
+
+
+def _as_row(kinds: tuple[Any, ...]) -> str:
+    return f"row({', '.join(str(kind) for kind in kinds)})"
 
 
 def _microseconds(value: int) -> datetime.datetime:

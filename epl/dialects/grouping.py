@@ -11,7 +11,8 @@ from epl.dialects import types as k
 from epl.dialects.aggregates import aggregate_of, distinct, is_aggregate
 from epl.dialects.errors import DialectError
 from epl.dialects.expression_types import PlanQuery, Typing
-from epl.dialects.plans import AggregateCall
+from epl.dialects.functions.signatures import expected
+from epl.dialects.plans import AggregateCall, OrderKey
 from epl.dialects.syntax import tree as t
 from epl.dialects.syntax.written import written
 
@@ -40,11 +41,14 @@ class GroupTyping(Typing):
         self.shapes = {shape(key): place for place, (key, _) in enumerate(keys)}
         self.aggregates: list[AggregateCall] = []
         self._calls: dict[Any, int] = {}
+        self.marker: int | None = None
+        """The place of the number of the grouping set among the keys; None without sets."""
+        self.sets: tuple[tuple[int, ...], ...] = ()
 
     def typed(self, node: t.Expression) -> y.Typed:
         """Return the typed expression; a key stands for itself."""
         place = self.shapes.get(shape(node))
-        if place is None and isinstance(node, t.Name | t.Path) and scopes.is_path(node):
+        if place is None and isinstance(node, t.Name | t.Path) and scopes.is_path(node) and self.scope.has(node):
             place = self._same_column(node)
         if place is not None:
             return y.Field(self.keys[place][1].type, place)
@@ -58,12 +62,23 @@ class GroupTyping(Typing):
                 return place
         return None
 
+    def boundary(self) -> scopes.Boundary:
+        """Return what a query inside an expression sees outside: the keys that are columns."""
+        columns = [
+            self.scope.columns[typed.index] if isinstance(typed, y.Field) else scopes.Column(None, typed.type) for _, typed in self.keys
+        ]
+        return scopes.Boundary(scopes.Scope(tuple(columns), self.scope.dialect, self.scope.is_open, self.scope.outer))
+
     def _name(self, node: t.Name) -> y.Typed:
+        if self.scope.fold(node.written) in self.parameters or (self.scope.outer is not None and not self.scope.has(node)):
+            return super()._name(node)
         if self.scope.place(node) is None:
             return y.Constant(k.ANY, None)
         raise self._not_grouped(node)
 
     def _path(self, node: t.Path) -> y.Typed:
+        if not scopes.is_path(node) or self._is_field(node) or (self.scope.outer is not None and not self.scope.has(node)):
+            return super()._path(node)
         if self.scope.place(node) is None:
             return y.Constant(k.ANY, None)
         raise self._not_grouped(node)
@@ -106,16 +121,27 @@ class GroupTyping(Typing):
                 if isinstance(each, t.Call) and is_aggregate(each.name, self.dialect):
                     message = f"Cannot nest aggregations inside aggregation '{node.name}': [{written(each)}]"
                     raise DialectError("NESTED_AGGREGATION", message, node.at)
-        if node.order_by:
-            raise DialectError("NOT_SUPPORTED", f"ORDER BY in aggregate function {node.name} is not supported", node.at)
         rows = Typing(self.scope, self.plan_query)
+        order = tuple(OrderKey(None, rows.typed(item.key), item.descending, bool(item.nulls_first)) for item in node.order_by)
         arguments = tuple(rows.typed(each) for each in node.arguments)
         aggregate = aggregate_of(node.name, [argument.type for argument in arguments], self.dialect)
         if aggregate is None:
             kinds = ", ".join(str(argument.type) for argument in arguments)
-            raise DialectError("FUNCTION_NOT_FOUND", f"Unexpected parameters ({kinds}) for function {node.name}", node.at)
+            message = f"Unexpected parameters ({kinds}) for function {node.name}{expected(node.name, self.dialect)}"
+            raise DialectError("FUNCTION_NOT_FOUND", message, node.at)
         condition = None if node.filter is None else rows.condition(node.filter, "FILTER clause must evaluate to a boolean (actual: %s)")
-        return AggregateCall(distinct(aggregate) if node.distinct else aggregate, arguments, condition)
+        return AggregateCall(distinct(aggregate) if node.distinct else aggregate, arguments, condition, order)
+
+    def _call_grouping(self, node: t.Call) -> y.Typed:
+        """Return which of the columns are not among the keys of the row's grouping set, as bits."""
+        places = [self.shapes.get(shape(each)) for each in node.arguments]
+        if None in places:
+            message = "The arguments to GROUPING() must be expressions referenced by the GROUP BY at the associated query level"
+            raise DialectError("INVALID_ARGUMENTS", message, node.at)
+        if self.marker is None:
+            return y.Constant(k.INTEGER, 0)
+        bits = [sum((place not in chosen) << (len(places) - 1 - bit) for bit, place in enumerate(places)) for chosen in self.sets]
+        return y.Apply(k.INTEGER, lambda number: bits[number], (y.Field(k.INTEGER, self.marker),))
 
 
 __all__ = ["GroupTyping", "shape"]

@@ -7,6 +7,8 @@ from epl.dialects import types as k
 from epl.dialects.aggregates import aggregate_of, distinct, is_aggregate
 from epl.dialects.errors import DialectError
 from epl.dialects.expression_types import PlanQuery, Typing
+from epl.dialects.functions import rows
+from epl.dialects.functions.signatures import expected
 from epl.dialects.syntax import tree as t
 
 NAVIGATIONS = ("first", "last", "prev", "next")
@@ -14,6 +16,13 @@ FUNCTIONS = (*NAVIGATIONS, "classifier", "match_number")
 MOST = 2147483647
 ANY_ROW = y.Navigation(None)
 MISPLACED_STAR = "label.* syntax is only supported as the only argument of row pattern count function"
+NODES = {
+    "integer": "LongLiteral", "text": "StringLiteral", "decimal": "DecimalLiteral", "double": "DoubleLiteral", "null": "NullLiteral",
+    "boolean": "BooleanLiteral", "interval": "IntervalLiteral", "Path": "DereferenceExpression", "Call": "FunctionCall",
+    "Binary": "ArithmeticBinaryExpression", "Unary": "ArithmeticUnaryExpression", "Case": "SearchedCaseExpression",
+    "Subquery": "SubqueryExpression", "Logical": "LogicalExpression", "Tuple": "Row", "ArrayOf": "Array",
+}  # fmt: skip
+"""Expressions → what Trino calls them."""
 NESTED_WINDOW = "Cannot nest window functions or row pattern measures inside pattern recognition expressions"
 
 
@@ -32,6 +41,10 @@ class PatternTyping(Typing):
 
     # leaves
 
+    def boundary(self) -> scopes.Boundary:
+        """Return what a query inside an expression sees outside: nothing that it may refer to."""
+        return scopes.Boundary(self.scope, is_closed=True)
+
     def _name(self, node: t.Name) -> y.Typed:
         return self.column(node, None)
 
@@ -39,12 +52,20 @@ class PatternTyping(Typing):
         if not scopes.is_path(node):
             return super()._path(node)
         label, rest = first_of(node)
+        if label.canonical not in self.labels and isinstance(node.base, t.Name) and self._is_field(node):
+            return rows.field_of(self.typed(node.base), node, self.dialect)
         if label.canonical not in self.labels:
             raise self.no_label(node)
+        if isinstance(node.base, t.Path) and self._is_row(first_of(node.base)[1]):
+            return rows.field_of(self.typed(node.base), node, self.dialect)
         places = self.scope.places(rest) if "." not in rest else []
         if len(places) != 1 and not self.scope.is_open:
             raise self.no_column(node, label, rest)
         return self.column(t.Name(node.at, rest, True, rest), label)
+
+    def _is_row(self, name: str) -> bool:
+        places = self.scope.places(name)
+        return len(places) == 1 and self.scope.type_at(places[0]).name == "row"
 
     def no_label(self, node: t.Path) -> DialectError:
         """Return the error of a path that begins with no variable."""
@@ -91,6 +112,16 @@ class PatternTyping(Typing):
 
     def _call_try(self, node: t.Call) -> y.Typed:
         raise DialectError("NOT_SUPPORTED", "TRY expression in pattern recognition context is not yet supported", node.at)
+
+    def _overmeasure(self, node: t.OverMeasure) -> y.Typed:
+        raise DialectError("NESTED_WINDOW", NESTED_WINDOW, node.at)
+
+    def condition(self, node: t.Expression, message: str) -> y.Typed:
+        """Return a typed condition, which is no bare null."""
+        typed = super().condition(node, message)
+        if typed.type.name == "unknown" and self.in_define and self.dialect == "sql":
+            raise DialectError("TYPE_MISMATCH", message % typed.type, node.at)
+        return typed
 
     def _lambda(self, node: t.Lambda) -> y.Typed:
         raise DialectError("NOT_SUPPORTED", "Lambda expression in pattern recognition context is not yet supported", node.at)
@@ -148,7 +179,7 @@ class PatternTyping(Typing):
         if node.arguments:
             argument = node.arguments[0]
             if not isinstance(argument, t.Name):
-                kind = {"integer": "LongLiteral", "text": "StringLiteral"}.get(getattr(argument, "kind", ""), type(argument).__name__)
+                kind = NODES.get(getattr(argument, "kind", "")) or NODES.get(type(argument).__name__, type(argument).__name__)
                 message = f"CLASSIFIER function argument should be primary pattern variable or subset name. Actual: {kind}"
                 raise DialectError("TYPE_MISMATCH", message, argument.at)
             self.check_label(argument)
@@ -280,7 +311,8 @@ class PatternTyping(Typing):
         aggregate = aggregate_of(name, [argument.type for argument in arguments], self.dialect)
         if aggregate is None:
             kinds = ", ".join(str(argument.type) for argument in arguments)
-            raise DialectError("FUNCTION_NOT_FOUND", f"Unexpected parameters ({kinds}) for function {name}", node.at)
+            message = f"Unexpected parameters ({kinds}) for function {name}{expected(name, self.dialect)}"
+            raise DialectError("FUNCTION_NOT_FOUND", message, node.at)
         labels = self.one_label(node)
         used = distinct(aggregate) if node.distinct else aggregate
         return y.Aggregated(aggregate.result_type, used, arguments, labels, self.is_final(node))

@@ -46,13 +46,22 @@ class RenamedPlan(Plan):
 
 
 @attrs.frozen
+class UnnestPlan(Plan):
+    """The elements of arrays, one array a column (or two: of a map); ``is_numbered``: with their places as the last column."""
+
+    arrays: tuple[Typed, ...]
+    is_numbered: bool
+
+
+@attrs.frozen
 class JoinPlan(Plan):
-    """``keys``: places of columns that are equal (left, right); ``condition`` over the columns of both."""
+    """``condition`` over the columns of both; ``is_lateral``: the right side refers to the row of the left one."""
 
     kind: str
     left: Plan
     right: Plan
     condition: Typed | None
+    is_lateral: bool = False
 
 
 @attrs.frozen
@@ -67,17 +76,19 @@ class OrderKey:
 
 @attrs.frozen
 class AggregateCall:
-    """An aggregate of a group's rows; ``condition``: of those that count."""
+    """An aggregate of a group's rows; ``condition``: of those that count; ``order``: of the rows before they are counted."""
 
     aggregate: Aggregate
     arguments: tuple[Typed, ...]
     condition: Typed | None
+    order: tuple[OrderKey, ...] = ()
 
 
 @attrs.frozen
 class SelectPlan(Plan):
     """``input`` None: one row without columns. ``keys`` None: rows are not grouped; else projections, having and order are over the row of
-    keys and aggregates."""
+    keys and aggregates. ``sets``: places of the keys of each grouping set; the last key then is the number of the set. ``ties``: rows that
+    are equal to the last one by the order are shown too."""
 
     input: Plan | None
     where: Typed | None
@@ -89,6 +100,8 @@ class SelectPlan(Plan):
     order: tuple[OrderKey, ...] = ()
     offset: int | None = None
     limit: int | None = None
+    ties: bool = False
+    sets: tuple[tuple[int, ...], ...] | None = None
 
 
 @attrs.frozen
@@ -102,6 +115,7 @@ class SetPlan(Plan):
     order: tuple[OrderKey, ...] = ()
     offset: int | None = None
     limit: int | None = None
+    ties: bool = False
 
 
 @attrs.frozen
@@ -140,5 +154,5 @@ class RecognitionPlan(Plan):
 
 __all__ = [
     "AggregateCall", "JoinPlan", "OrderKey", "Plan", "RecognitionPlan", "RenamedPlan", "SelectPlan", "SetPlan", "SkipTo", "TablePlan",
-    "UnknownPlan", "ValuesPlan",
+    "UnknownPlan", "UnnestPlan", "ValuesPlan",
 ]  # fmt: skip

@@ -12,10 +12,11 @@ from epl.dialects.aggregates import is_aggregate
 from epl.dialects.errors import DialectError, DialectUnsupported
 from epl.dialects.expression_types import Typing
 from epl.dialects.flink import FlinkClause
-from epl.dialects.grouping import GroupTyping
+from epl.dialects.functions.rows import field_at
+from epl.dialects.grouping import GroupTyping, shape
 from epl.dialects.plans import OrderKey, Plan
 from epl.dialects.recognition import ClauseAnalysis, start_of
-from epl.dialects.scopes import Column, Scope
+from epl.dialects.scopes import Boundary, Column, Scope
 from epl.dialects.syntax import tree as t
 from epl.dialects.syntax.lexis import Dialect
 from epl.dialects.syntax.read_queries import read_query
@@ -56,24 +57,34 @@ class QueryAnalysis:
         self.catalog = {self._fold(name): (name, columns) for name, columns in catalog.items()}
         self.unknown: DialectError | DialectUnsupported | None = None
         self.named: dict[str, Plan] = {}
+        self.outer: Boundary | None = None
+        self.query_at = 0
 
     def _fold(self, name: str) -> str:
         return name.upper() if self.dialect.folds_case else name
 
-    def plan_query(self, query: t.Query) -> Plan:
-        """Return the plan of a query inside an expression, which sees nothing of what is outside."""
-        return self.query(query, self.named)
+    def plan_query(self, query: t.Query, boundary: Boundary) -> Plan:
+        """Return the plan of a query that sees what is outside of the boundary."""
+        before, self.outer = self.outer, boundary
+        try:
+            return self.query(query, self.named)
+        finally:
+            self.outer = before
+
+    def scope(self, columns: tuple[Column, ...] = (), is_open: bool = False) -> Scope:
+        """Return the scope of these columns, with what is around the query."""
+        return Scope(columns, self.dialect, is_open, self.outer)
 
     def query(self, query: t.Query, named: dict[str, Plan]) -> Plan:
         """Return the plan of a query. ``named``: common table expressions around it."""
-        before = self.named
-        self.named = dict(named)
+        before, at_before = self.named, self.query_at
+        self.named, self.query_at = dict(named), query.at
         try:
             for each in query.withs:
                 self._with(each, query.recursive)
             return self._ordered(query)
         finally:
-            self.named = before
+            self.named, self.query_at = before, at_before
 
     def _with(self, each: t.WithQuery, recursive: bool) -> None:
         name = self._fold(each.name.written)
@@ -101,10 +112,10 @@ class QueryAnalysis:
         order = tuple(self._output_key(item, plan) for item in query.order_by)
         if not order and query.limit is None and query.offset is None:
             return plan
-        return plans.SetPlan(plan.columns, "all", True, plan, plan, order, query.offset, query.limit, is_open=plan.is_open)
+        return plans.SetPlan(plan.columns, "all", True, plan, plan, order, query.offset, query.limit, query.ties, is_open=plan.is_open)
 
     def _output_key(self, item: t.SortItem, plan: Plan) -> OrderKey:
-        scope = Scope(plan.columns, self.dialect, plan.is_open)
+        scope = self.scope(plan.columns, plan.is_open)
         if isinstance(item.key, t.Literal) and item.key.kind == "integer":
             return self._ordinal(item, len(plan.columns))
         typed = Typing(scope, self.plan_query).typed(item.key)
@@ -145,7 +156,7 @@ class QueryAnalysis:
         return plans.SetPlan(tuple(columns), body.kind, body.keeps_all, left, right)
 
     def _values(self, body: t.Values) -> Plan:
-        typing = Typing(Scope((), self.dialect), self.plan_query)
+        typing = Typing(self.scope(), self.plan_query)
         if isinstance(body.rows[0], t.Call) and is_aggregate(body.rows[0].name, self.dialect.name):
             return self._aggregated_values(body)
         rows = []
@@ -153,18 +164,28 @@ class QueryAnalysis:
             items = row.items if isinstance(row, t.Tuple) else (row,)
             rows.append([typing.typed(item) for item in items])
             if len(rows[0]) != len(items):
-                raise DialectError("TYPE_MISMATCH", f"Values rows have mismatched sizes: {len(rows[0])} vs {len(items)}", row.at)
+                raise DialectError("TYPE_MISMATCH", f"Values rows have mismatched sizes: {len(rows[0])} vs {len(items)}", body.at)
         columns: list[Column] = []
         for place in range(len(rows[0])):
             listed = [row[place] for row in rows]
-            shared = typing.shared(listed, body.at, "Values rows")
-            columns.append(Column(None, shared))
+            columns.append(Column(None, self._shared(listed, rows, body.at)))
         cast = [tuple(typing.cast_to(item, column.type) for item, column in zip(row, columns)) for row in rows]
         return plans.ValuesPlan(tuple(columns), tuple(cast))
 
+    @staticmethod
+    def _shared(listed: list[y.Typed], rows: list[list[y.Typed]], at: int) -> k.SqlType:
+        shared = k.UNKNOWN
+        for each, row in zip(listed, rows):
+            narrower = k.common(shared, each.type)
+            if narrower is None:
+                first, other = (f"row({', '.join(str(item.type) for item in items)})" for items in (rows[0], row))
+                raise DialectError("TYPE_MISMATCH", f"Values rows have mismatched types: {first} vs {other}", at)
+            shared = narrower
+        return shared
+
     def _aggregated_values(self, body: t.Values) -> Plan:
         """``values approx_set(1)``: an aggregate over no rows, which is of use for its type alone."""
-        typing = GroupTyping(Scope((), self.dialect), self.plan_query, [])
+        typing = GroupTyping(self.scope(), self.plan_query, [])
         typed = typing.typed(body.rows[0])
         return plans.SelectPlan(
             (Column(None, typed.type),), None, None, (), tuple(typing.aggregates), None, (typed,), False
@@ -174,7 +195,7 @@ class QueryAnalysis:
 
     def _select(self, select: t.Select, query: t.Query | None) -> Plan:
         source = None if select.relation is None else self.relation(select.relation)
-        scope = Scope(() if source is None else source.columns, self.dialect, source is not None and source.is_open)
+        scope = self.scope(() if source is None else source.columns, source is not None and source.is_open)
         name = self.dialect.name
         refuse_in_clause(select.where, "WHERE", name)
         for key in select.group_by:
@@ -193,7 +214,8 @@ class QueryAnalysis:
         aggregates = tuple(typing.aggregates) if isinstance(typing, GroupTyping) else ()
         return plans.SelectPlan(
             tuple(columns), source, where, tuple(keys) if grouped else None, aggregates, having, tuple(typed), select.distinct, order,
-            None if query is None else query.offset, None if query is None else query.limit,
+            None if query is None else query.offset, None if query is None else query.limit, query is not None and query.ties,
+            typing.sets if isinstance(typing, GroupTyping) and typing.marker is not None else None,
         )  # fmt: skip
 
     def _grouping(self, select: t.Select, rows: Typing, order_by: tuple[t.SortItem, ...]) -> tuple[Typing, list[y.Typed]]:
@@ -210,7 +232,14 @@ class QueryAnalysis:
             if isinstance(key, t.Literal) and key.kind == "integer":
                 key = self._item_of(key, select)
             keys.append((key, self._group_key(key, rows)))
-        return GroupTyping(rows.scope, self.plan_query, keys), [typed for _, typed in keys]
+        if select.sets is None:
+            return GroupTyping(rows.scope, self.plan_query, keys), [typed for _, typed in keys]
+        numbers = {shape(key): place for place, key in enumerate(select.group_by)}
+        marker = t.Name(select.at, "$set", True, "$set")
+        typing = GroupTyping(rows.scope, self.plan_query, [*keys, (marker, y.Constant(k.INTEGER, 0))])
+        typing.marker = len(keys)
+        typing.sets = tuple(tuple(numbers[shape(key)] for key in each) for each in select.sets)
+        return typing, [typed for _, typed in typing.keys]
 
     def _item_of(self, key: t.Literal, select: t.Select) -> t.Expression:
         place = int(key.value) - 1
@@ -238,10 +267,14 @@ class QueryAnalysis:
         typed: list[y.Typed] = []
         columns: list[Column] = []
         for item in select.items:
-            if item.expression is None and select.relation is None:
+            if item.expression is None and select.relation is None and item.of is None:
                 raise DialectError("COLUMN_NOT_FOUND", "SELECT * not allowed in queries without FROM clause", item.at)
-            if item.expression is None:
+            if item.expression is None and isinstance(item.of, t.Name | None):
                 self._star(item, typing, scope, typed, columns)
+                continue
+            if item.expression is None:
+                assert item.of is not None
+                self._fields(typing.typed(item.of), item, typed, columns)
                 continue
             value = typing.typed(item.expression)
             typed.append(value)
@@ -252,6 +285,17 @@ class QueryAnalysis:
         if isinstance(item.expression, t.Call) and item.expression.name == "tumble_rowtime":
             return True
         return isinstance(value, y.Field) and value.index < len(scope.columns) and scope.columns[value.index].is_time
+
+    @staticmethod
+    def _fields(row: y.Typed, item: t.SelectItem, typed: list[y.Typed], columns: list[Column]) -> None:
+        """``row.*``: its fields."""
+        if row.type.name != "row":
+            raise DialectError("TYPE_MISMATCH", "expected expression of type Row", item.at)
+        names = row.type.fields or (None,) * len(row.type.arguments)
+        for place, name in enumerate(names):
+            field = field_at(row, y.Constant(k.INTEGER, place + 1), item.at)
+            typed.append(field)
+            columns.append(Column(name, field.type))
 
     def _star(self, item: t.SelectItem, typing: Typing, scope: Scope, typed: list[y.Typed], columns: list[Column]) -> None:
         relation = item.of.written if isinstance(item.of, t.Name) else None
@@ -303,6 +347,8 @@ class QueryAnalysis:
                 return self._table(relation)
             case t.Derived():
                 return self.query(relation.query, self.named)
+            case t.Unnest():
+                return self._unnest(relation)
             case t.Aliased():
                 inner = self.relation(relation.relation)
                 return self._renamed(inner, relation.alias, relation.columns, relation.at)
@@ -316,6 +362,23 @@ class QueryAnalysis:
                 return plans.UnknownPlan((), relation.call.name, is_open=True)
             case _:
                 return self._sampled(relation)
+
+    def _unnest(self, relation: t.Unnest) -> Plan:
+        typing = Typing(self.scope(), self.plan_query)
+        arrays = tuple(typing.typed(each) for each in relation.arrays)
+        columns: list[Column] = []
+        for each, node in zip(arrays, relation.arrays):
+            if each.type.name not in ("array", "map"):
+                raise DialectError("TYPE_MISMATCH", f"Cannot unnest type: {each.type}", node.at)
+            for kind in each.type.arguments:
+                assert isinstance(kind, k.SqlType)
+                is_row = each.type.name == "array" and kind.name == "row"
+                names = kind.fields or (None,) * len(kind.arguments)
+                parts = [(n, a) for n, a in zip(names, kind.arguments) if isinstance(a, k.SqlType)] if is_row else [(None, kind)]
+                columns.extend(Column(name, part) for name, part in parts)
+        if relation.is_numbered:
+            columns.append(Column(None, k.BIGINT))
+        return plans.UnnestPlan(tuple(columns), arrays, relation.is_numbered)
 
     def _sampled(self, relation: t.Relation) -> NoReturn:
         assert isinstance(relation, t.Sampled)
@@ -359,20 +422,70 @@ class QueryAnalysis:
         return plans.RenamedPlan(self._of(columns, alias.written), inner, is_open=inner.is_open)
 
     def _join(self, join: t.Join) -> Plan:
-        left, right = self.relation(join.left), self.relation(join.right)
+        left = self.relation(join.left)
+        right, is_lateral = self._right_side(join, left)
         columns = (*left.columns, *right.columns)
         is_open = left.is_open or right.is_open
         if join.using:
-            raise DialectUnsupported("JOIN … USING is not supported", join.at, hint="write ON a.x = b.x")
+            return self._using(join, left, right)
         condition = None
         if join.on is not None:
             refuse_in_clause(join.on, "JOIN", self.dialect.name)
-            typing = Typing(Scope(columns, self.dialect, is_open), self.plan_query)
+            typing = Typing(self.scope(columns, is_open), self.plan_query)
             condition = typing.condition(join.on, "JOIN ON clause must evaluate to a boolean: actual type %s")
-        return plans.JoinPlan(columns, join.kind, left, right, condition, is_open=is_open)
+        return plans.JoinPlan(columns, join.kind, left, right, condition, is_lateral, is_open=is_open)
+
+    def _right_side(self, join: t.Join, left: Plan) -> tuple[Plan, bool]:
+        """Return the plan of the right side, and whether it refers to the rows of the left one."""
+        inner = join.right.relation if isinstance(join.right, t.Aliased) else join.right
+        if not isinstance(inner, t.Unnest) and not (isinstance(inner, t.Derived) and inner.lateral):
+            return self.relation(join.right), False
+        boundary = Boundary(self.scope(left.columns, left.is_open))
+        before, self.outer = self.outer, boundary
+        try:
+            right = self.relation(join.right)
+        finally:
+            self.outer = before
+        if boundary.crossings and join.kind in ("right", "full"):
+            raise DialectError("INVALID_COLUMN_REFERENCE", "LATERAL reference not allowed in " + join.kind.upper() + " JOIN", inner.at)
+        return right, boundary.crossings > 0
+
+    def _using(self, join: t.Join, left: Plan, right: Plan) -> Plan:
+        """``using (a)``: the shared columns once, then the others of both sides."""
+        shift = len(left.columns)
+        columns = (*left.columns, *right.columns)
+        scopes = (self.scope(left.columns, left.is_open), self.scope(right.columns, right.is_open))
+        typing = Typing(self.scope(columns), self.plan_query)
+        equal: list[y.Typed] = []
+        shared: list[tuple[Column, y.Typed]] = []
+        used: set[int] = set()
+        for name in join.using:
+            places = []
+            for side, scope in zip(("left", "right"), scopes):
+                if not scope.has(name):
+                    message = f"Column '{name.written}' is missing from {side} side of join"
+                    raise DialectError("COLUMN_NOT_FOUND", message, name.at)
+                place = scope.place(name)
+                assert place is not None
+                places.append(place)
+            mine, other = y.Field(columns[places[0]].type, places[0]), y.Field(columns[places[1] + shift].type, places[1] + shift)
+            equal.append(typing.compared("=", mine, other, name.at))
+            kind = k.common(mine.type, other.type) or mine.type
+            used |= {mine.index, other.index}
+            shared.append((Column(name.written, kind), y.Coalesced(kind, (mine, other))))
+        condition = equal[0] if len(equal) == 1 else y.Junction(k.BOOLEAN, tuple(equal), True)
+        join_plan = plans.JoinPlan(columns, join.kind, left, right, condition)
+        rest = [(column, y.Field(column.type, place)) for place, column in enumerate(columns) if place not in used]
+        shown: list[tuple[Column, y.Typed]] = [*shared, *rest]
+        return plans.SelectPlan(
+            tuple(column for column, _ in shown), join_plan, None, None, (), None, tuple(typed for _, typed in shown), False
+        )
 
     def _recognition(self, clause: t.Recognition) -> Plan:
+        boundary, before = self.outer, 0 if self.outer is None else self.outer.crossings
         source = self.relation(clause.input)
+        if boundary is not None and boundary.crossings > before:
+            raise DialectError("NOT_SUPPORTED", "Given correlated subquery is not supported", self.query_at)
         return CLAUSES[self.dialect.name](clause, source, self.dialect, self.plan_query).plan()
 
 

@@ -22,6 +22,11 @@ def variables(pattern: t.Pattern) -> list[t.Name]:
     return [node.name for node in t.descendants(pattern) if isinstance(node, t.Variable)]
 
 
+def shown(name: t.Name) -> str:
+    """Return a variable as messages have it: in its quotes, else in upper case."""
+    return f'"{name.written}"' if name.quoted else name.canonical
+
+
 def start_of(pattern: t.Pattern) -> int:
     """Return the offset of a pattern's first sign; that of a quantified one is its quantifier's."""
     return min(node.at for node in t.descendants(pattern))
@@ -54,14 +59,15 @@ class ClauseRules:
         for subset in self.subsets:
             label = subset.name.canonical
             if label in self.primary:
-                message = f"union pattern variable name: {label} is a duplicate of primary pattern variable name"
+                message = f"union pattern variable name: {shown(subset.name)} is a duplicate of primary pattern variable name"
                 raise DialectError("INVALID_LABEL", message, subset.name.at)
             if label in seen:
-                raise DialectError("INVALID_LABEL", f"union pattern variable name: {label} is declared twice", subset.name.at)
+                raise DialectError("INVALID_LABEL", f"union pattern variable name: {shown(subset.name)} is declared twice", subset.name.at)
             seen.add(label)
             for member in subset.members:
                 if member.canonical not in self.primary:
-                    raise DialectError("INVALID_LABEL", f"subset element: {member.canonical} is not a primary pattern variable", member.at)
+                    message = f"subset element: {shown(member)} is not a primary pattern variable"
+                    raise DialectError("INVALID_LABEL", message, member.at)
             self.labels[label] = frozenset(member.canonical for member in subset.members)
 
     def check_defines(self) -> None:
@@ -70,16 +76,17 @@ class ClauseRules:
         for define in self.defines:
             label = define.name.canonical
             if label not in self.primary:
-                raise DialectError("INVALID_LABEL", f"defined variable: {label} is not a primary pattern variable", define.at)
+                message = f"defined variable: {shown(define.name)} is not a primary pattern variable"
+                raise DialectError("INVALID_LABEL", message, define.at)
             if label in seen:
-                raise DialectError("INVALID_LABEL", f"pattern variable with name: {label} is defined twice", define.at)
+                raise DialectError("INVALID_LABEL", f"pattern variable with name: {shown(define.name)} is defined twice", define.at)
             seen.add(label)
 
     def check_skip(self) -> None:
         """What is skipped to is a variable or a subset."""
         target = None if self.skip is None else self.skip.target
         if target is not None and target.canonical not in self.labels:
-            raise DialectError("INVALID_LABEL", f"{target.canonical} is not a primary or union pattern variable", target.at)
+            raise DialectError("INVALID_LABEL", f"{shown(target)} is not a primary or union pattern variable", target.at)
 
     def check_nesting(self) -> None:
         """No measure or condition has a clause of its own inside."""
@@ -119,8 +126,8 @@ class ClauseAnalysis:
         self.check_form()
         rules.check_nesting()
         self.labels = rules.labels
-        measures = tuple(self._typing(in_define=False).typed(measure.expression) for measure in clause.measures)
         defines = self.defines()
+        measures = tuple(self._typing(in_define=False).typed(measure.expression) for measure in clause.measures)
         columns, shown = self.output(partition, [key for key, _, _ in order], measures)
         self.check_output(columns)
         return plans.RecognitionPlan(

@@ -20,13 +20,24 @@ class Column:
     """It is a time attribute that rows arrive by."""
 
 
+@attrs.define(eq=False)
+class Boundary:
+    """Where a query inside another one begins. ``scope``: what it sees outside; ``crossings``: references to that, or further out.
+    ``is_closed``: references are refused."""
+
+    scope: Scope
+    is_closed: bool = False
+    crossings: int = 0
+
+
 @attrs.frozen
 class Scope:
-    """The columns of a from clause. ``is_open``: a table of it is not known, so any column may be there."""
+    """The columns of a from clause. ``is_open``: a table of it is not known, so any column may be there. ``outer``: around the query."""
 
     columns: tuple[Column, ...]
     dialect: Dialect
     is_open: bool = False
+    outer: Boundary | None = None
 
     def fold(self, name: str) -> str:
         """Return a column's name as it is compared; SQL:2016 systems compare columns in any case, quoted or not."""
@@ -55,6 +66,31 @@ class Scope:
         if self.is_open:
             return None
         raise self.missing(node, relation, name)
+
+    def has(self, node: t.Name | t.Path) -> bool:
+        """Return whether a name or path means a column here."""
+        relation, name = path_of(node)
+        return bool(self.places(name, relation)) if relation is None or "." not in relation else False
+
+    def outside(self, node: t.Name | t.Path) -> tuple[int, int, SqlType] | None:
+        """Return the column of a query around this one: how many queries further out, its place, its type; None where there is none."""
+        crossed: list[Boundary] = []
+        boundary = self.outer
+        while boundary is not None:
+            crossed.append(boundary)
+            if boundary.scope.has(node):
+                place = boundary.scope.place(node)
+                assert place is not None
+                if boundary.is_closed:
+                    relation, name = path_of(node)
+                    written = name if relation is None else f"{relation}.{name}"
+                    message = f"Reference to column '{written.lower()}' from outer scope not allowed in this context"
+                    raise DialectError("EXPRESSION_NOT_CONSTANT", message, node.at)
+                for each in crossed:
+                    each.crossings += 1
+                return len(crossed), place, boundary.scope.type_at(place)
+            boundary = boundary.scope.outer
+        return None
 
     def missing(self, node: t.Name | t.Path, relation: str | None, name: str) -> DialectError:
         """Return the error of a column that is not there."""
@@ -91,4 +127,4 @@ def is_path(node: t.Node) -> bool:
     return isinstance(node, t.Name) or (isinstance(node, t.Path) and is_path(node.base))
 
 
-__all__ = ["Column", "Scope", "is_path", "path_of"]
+__all__ = ["Boundary", "Column", "Scope", "is_path", "path_of"]

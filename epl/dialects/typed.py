@@ -86,12 +86,39 @@ class ListOf(Typed):
 
 
 @attrs.frozen
+class Outer(Typed):
+    """A column of the row of a query around this one: ``depth`` queries further out, the next one being 1."""
+
+    depth: int
+    index: int
+
+
+@attrs.frozen
+class Parameter(Typed):
+    """A parameter of a lambda; ``cell`` has its value while the lambda runs."""
+
+    name: str
+    cell: list[Any] = attrs.field(eq=False)
+
+
+@attrs.frozen
+class LambdaOf(Typed):
+    """A function of its parameters; ``type`` is that of its result."""
+
+    parameters: tuple[Parameter, ...]
+    body: Typed
+
+
+@attrs.frozen
 class QueryValue(Typed):
-    """The value of a query that refers to nothing outside. ``kind``: scalar, exists, or member (of ``value``)."""
+    """The value of a query. ``kind``: scalar, exists, member (of ``value``), all or any (compared with ``value`` by ``compare``).
+    ``is_correlated``: it refers to the row at hand, or to rows further out, and is run for each."""
 
     kind: str
     plan: Any
     value: Typed | None = None
+    compare: Callable[[Any, Any], bool | None] | None = None
+    is_correlated: bool = False
 
 
 @attrs.frozen

@@ -12,10 +12,15 @@ class SqlType:
 
     name: str
     arguments: tuple[Argument, ...] = ()
+    fields: tuple[str | None, ...] = attrs.field(default=(), eq=False)
+    """Names of a row's fields; none of a row without names."""
 
     def __str__(self) -> str:
         if not self.arguments:
             return self.name
+        if self.name == "row":
+            names = [f'"{name}" ' if name is not None else "" for name in self.fields or (None,) * len(self.arguments)]
+            return f"row({', '.join(f'{name}{kind}' for name, kind in zip(names, self.arguments))})"
         written = ",".join(str(argument) for argument in self.arguments)
         if self.name == "map":
             written = written.replace(",", ", ")
@@ -46,13 +51,18 @@ ALIASES = {
 }  # fmt: skip
 KNOWN = (
     *INTEGERS, "boolean", "real", "double", "varchar", "char", "date", "timestamp", "decimal", "array", "map", "unknown", "any",
-    "varbinary", "interval", "float", "HyperLogLog",
+    "varbinary", "interval", "float", "row", "HyperLogLog",
 )  # fmt: skip
 
 
 def array(element: SqlType) -> SqlType:
     """Return the type of arrays of the element."""
     return SqlType("array", (element,))
+
+
+def row(kinds: tuple[SqlType, ...], names: tuple[str | None, ...] = ()) -> SqlType:
+    """Return the type of rows of these fields."""
+    return SqlType("row", kinds, names)
 
 
 def decimal(precision: int, scale: int) -> SqlType:
@@ -90,7 +100,7 @@ def is_text(kind: SqlType) -> bool:
 
 def is_orderable(kind: SqlType) -> bool:
     """Return whether values have an order."""
-    if kind.name == "array":
+    if kind.name in ("array", "row"):
         return all(is_orderable(each) for each in kind.arguments if isinstance(each, SqlType))
     return kind.name not in ("HyperLogLog", "map")
 
@@ -136,7 +146,20 @@ def common(left: SqlType, right: SqlType) -> SqlType | None:
     if left.name == right.name == "array":
         element = common(_element(left), _element(right))
         return None if element is None else array(element)
+    if left.name == right.name in ("row", "map") and len(left.arguments) == len(right.arguments):
+        return _common_parts(left, right)
     return None
+
+
+def _common_parts(left: SqlType, right: SqlType) -> SqlType | None:
+    parts: list[Argument] = []
+    for mine, other in zip(left.arguments, right.arguments):
+        assert isinstance(mine, SqlType) and isinstance(other, SqlType)
+        shared = common(mine, other)
+        if shared is None:
+            return None
+        parts.append(shared)
+    return SqlType(left.name, tuple(parts), left.fields if left.fields == right.fields else ())
 
 
 def _element(kind: SqlType) -> SqlType:
@@ -161,5 +184,5 @@ def _common_number(left: SqlType, right: SqlType) -> SqlType:
 __all__ = [
     "ANY", "BIGINT", "BITS", "BOOLEAN", "DATE", "DAY_TIME", "DOUBLE", "INTEGER", "INTEGERS", "REAL", "SKETCH", "SMALLINT", "TIMESTAMP",
     "TINYINT", "UNKNOWN", "VARCHAR", "YEAR_MONTH", "Argument", "SqlType", "array", "as_decimal", "common", "decimal", "is_comparable",
-    "is_number", "is_orderable", "is_text", "of_name", "scale_of",
+    "is_number", "is_orderable", "is_text", "of_name", "row", "scale_of",
 ]  # fmt: skip

@@ -17,6 +17,7 @@ EXACT = Context(prec=80, rounding=ROUND_HALF_UP)
 WORDS = {"+": "addition", "-": "subtraction", "*": "multiplication"}
 INSTANT_FORMATS = ("%Y-%m-%d %H:%M:%S.%f", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d", "%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%dT%H:%M:%S")
 EPOCH = datetime.datetime(1970, 1, 1)
+DAY = datetime.timedelta(days=1)
 
 
 class Months(int):
@@ -28,9 +29,19 @@ def out_of_range(message: str) -> QueryFailed:
     return QueryFailed("NUMERIC_VALUE_OUT_OF_RANGE", message)
 
 
+def division_by_zero(message: str = "Division by zero") -> QueryFailed:
+    """Return the error of a division by zero."""
+    return QueryFailed("DIVISION_BY_ZERO", message)
+
+
 def bad_cast(value: Any, kind: SqlType) -> QueryFailed:
     """Return the error of a value that cannot be cast."""
-    return QueryFailed("INVALID_CAST_ARGUMENT", f"Cannot cast '{value}' to {str(kind).upper()}")
+    name = "INT" if kind.name == "integer" else str(kind).upper().replace(",", ", ")
+    if isinstance(value, Decimal) and kind.name == "decimal":
+        digits = value.as_tuple()
+        scale = -int(digits.exponent)
+        return QueryFailed("INVALID_CAST_ARGUMENT", f"Cannot cast DECIMAL({max(len(digits.digits), scale)}, {scale}) '{value}' to {name}")
+    return QueryFailed("INVALID_CAST_ARGUMENT", f"Cannot cast '{value}' to {name}")
 
 
 # casts
@@ -54,9 +65,11 @@ def cast(source: SqlType, target: SqlType) -> Cast | None:
     if name == "boolean":
         return lambda value: _to_boolean(value, target)
     if name == "timestamp":
-        return _to_timestamp
+        return _to_timestamp_of(target)
     if name == "date":
-        return _to_date
+        return to_date
+    if name == "row" and source.name == "row":
+        return _to_row(source, target)
     if name == "array" and source.name in ("array", "any"):
         return _to_array(source, target)
     return None
@@ -73,6 +86,36 @@ def _to_array(source: SqlType, target: SqlType) -> Cast | None:
     if element is None:
         return None
     return lambda value: [None if each is None else element(each) for each in value]
+
+
+def _to_row(source: SqlType, target: SqlType) -> Cast | None:
+    if len(source.arguments) != len(target.arguments):
+        return None
+    fields: list[Cast] = []
+    for before, after in zip(source.arguments, target.arguments):
+        assert isinstance(before, SqlType) and isinstance(after, SqlType)
+        convert = cast(before, after)
+        if convert is None:
+            return None
+        fields.append(convert)
+    return lambda value: tuple([None if each is None else convert(each) for each, convert in zip(value, fields)])
+
+
+def _to_timestamp_of(target: SqlType) -> Cast:
+    digits = target.arguments[0] if target.arguments else 3
+    assert isinstance(digits, int)
+    if digits >= 6:
+        return _to_timestamp
+    unit = 10 ** (6 - digits)
+
+    def convert(value: Any) -> datetime.datetime:
+        moment = _to_timestamp(value)
+        rest = moment.microsecond % unit
+        if not rest:
+            return moment
+        return moment - datetime.timedelta(microseconds=rest) + datetime.timedelta(microseconds=unit if 2 * rest >= unit else 0)
+
+    return convert
 
 
 def _to_integer(source: SqlType, target: SqlType) -> Cast:
@@ -187,12 +230,21 @@ def instant_of(text: str) -> datetime.datetime:
     raise QueryFailed("INVALID_CAST_ARGUMENT", f"Value cannot be cast to timestamp: {text}")
 
 
-def _to_date(value: Any) -> datetime.date:
+def to_date(value: Any) -> datetime.date:
+    """Return a moment, or a text that says one, as a date."""
     if isinstance(value, datetime.datetime):
         return value.date()
     if isinstance(value, datetime.date):
         return value
-    return instant_of(str(value)).date()
+    return date_of(str(value))
+
+
+def date_of(text: str) -> datetime.date:
+    """Return the date that a text says."""
+    try:
+        return datetime.datetime.strptime(text.strip(), "%Y-%m-%d").date()
+    except ValueError:
+        raise QueryFailed("INVALID_CAST_ARGUMENT", f"Value cannot be cast to date: {text}") from None
 
 
 def scientific(value: float) -> str:
@@ -239,10 +291,10 @@ def arithmetic_type(sign: str, left: SqlType, right: SqlType, dialect: str) -> S
 def _moment_type(sign: str, left: SqlType, right: SqlType) -> SqlType | None:
     spans = (k.DAY_TIME.name, k.YEAR_MONTH.name)
     if left.name in ("date", "timestamp") and right.name in spans and sign in "+-":
-        return left
+        return k.common(left, k.TIMESTAMP) if left.name == "timestamp" and right.name == spans[0] else left
     if right.name in ("date", "timestamp") and left.name in spans and sign == "+":
-        return right
-    if left.name == right.name == "timestamp" and sign == "-":
+        return k.common(right, k.TIMESTAMP) if right.name == "timestamp" and left.name == spans[0] else right
+    if {left.name, right.name} <= {"timestamp", "date"} and sign == "-":
         return k.DAY_TIME
     if left.name == right.name and left.name in spans and sign in "+-":
         return left
@@ -278,7 +330,7 @@ def _integer_arithmetic(sign: str, name: str, dialect: str) -> Two:
         elif right == 0:
             if dialect == "ydb":
                 return None
-            raise QueryFailed("DIVISION_BY_ZERO", "Division by zero")
+            raise division_by_zero()
         else:
             quotient = abs(left) // abs(right)
             quotient = quotient if (left < 0) == (right < 0) else -quotient
@@ -316,7 +368,7 @@ def _decimal_arithmetic(sign: str, result: SqlType) -> Two:
         with localcontext(EXACT):
             a, b = Decimal(left), Decimal(right)
             if sign in "/%" and b == 0:
-                raise QueryFailed("DIVISION_BY_ZERO", "Division by zero")
+                raise division_by_zero()
             if sign == "+":
                 value = a + b
             elif sign == "-":
@@ -344,6 +396,11 @@ def _moment_arithmetic(sign: str) -> Two:
             if isinstance(span, Months):
                 return Months(int(span * factor if sign == "*" else span / factor))
             return span * float(factor) if sign == "*" else span / float(factor)
+        if isinstance(right, datetime.timedelta) and isinstance(left, datetime.date) and not isinstance(left, datetime.datetime):
+            if right % DAY:
+                raise QueryFailed("INVALID_FUNCTION_ARGUMENT", "Cannot add hour, minutes or seconds to a date")
+        elif isinstance(left, datetime.datetime) != isinstance(right, datetime.datetime) and isinstance(right, datetime.date):
+            left, right = _to_timestamp(left), _to_timestamp(right)
         value = left + right if sign == "+" else left - right
         return Months(value) if isinstance(left, Months) else value
 
@@ -370,6 +427,6 @@ def truncated(value: Decimal) -> int:
 
 
 __all__ = [
-    "EPOCH", "Cast", "Months", "Two", "add_months", "arithmetic", "arithmetic_type", "bad_cast", "cast", "instant_of", "negated",
-    "out_of_range", "scientific", "text_of", "truncated",
+    "DAY", "EPOCH", "Cast", "Months", "Two", "add_months", "arithmetic", "arithmetic_type", "bad_cast", "cast", "date_of",
+    "division_by_zero", "instant_of", "negated", "out_of_range", "scientific", "text_of", "to_date", "truncated",
 ]  # fmt: skip

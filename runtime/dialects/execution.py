@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from epl.dialects import plans
 from epl.dialects import values as v
 from epl.dialects.plans import Plan
+from epl.dialects.types import SqlType
 from runtime.dialects.expressions import ExpressionCompiler, Function
 from runtime.dialects.flink_recognition import FlinkRecognition
 from runtime.dialects.matcher import MOST_VISITS
@@ -24,6 +26,7 @@ class Execution:
         self.tables = tables
         self.most_visits = most_visits
         self.compiler = ExpressionCompiler(self)
+        self.outers: list[Row] = []
 
     def rows(self, plan: Plan) -> Sequence[Row]:
         """Return the rows of a plan."""
@@ -32,6 +35,8 @@ class Execution:
                 return self.tables[plan.name]
             case plans.ValuesPlan():
                 return [tuple([self.compiler.compiled(item)(()) for item in row]) for row in plan.rows]
+            case plans.UnnestPlan():
+                return self._unnest(plan)
             case plans.RenamedPlan():
                 return self.rows(plan.input)
             case plans.JoinPlan():
@@ -69,15 +74,18 @@ class Execution:
         pairs = [(tuple([function(row) for function in functions]), row) for row in rows]
         if plan.distinct:
             pairs = list({hashable(output): (output, row) for output, row in reversed(pairs)}.values())[::-1]
-        return self._ordered(pairs, plan.order, plan.offset, plan.limit)
+        return self._ordered(pairs, plan)
 
-    def _ordered(
-        self, pairs: list[tuple[Row, Row]], order: Sequence[plans.OrderKey], offset: int | None, limit: int | None
-    ) -> list[Row]:
-        if order:
-            sort(pairs, [(self._key(key), key.descending, key.nulls_first) for key in order])
-        begin = offset or 0
-        end = None if limit is None else begin + limit
+    def _ordered(self, pairs: list[tuple[Row, Row]], plan: plans.SelectPlan | plans.SetPlan) -> list[Row]:
+        keys = [(self._key(key), key.descending, key.nulls_first) for key in plan.order]
+        if keys:
+            sort(pairs, keys)
+        begin = plan.offset or 0
+        end = None if plan.limit is None else begin + plan.limit
+        if end is not None and plan.ties and begin < end < len(pairs):
+            last = [read(pairs[end - 1]) for read, _, _ in keys]
+            while end < len(pairs) and [read(pairs[end]) for read, _, _ in keys] == last:
+                end += 1
         return [output for output, _ in pairs[begin:end]]
 
     def _key(self, key: plans.OrderKey) -> Callable[[tuple[Row, Row]], Any]:
@@ -94,19 +102,26 @@ class Execution:
         groups: dict[Any, tuple[Row, list[Row]]] = {}
         for row in rows:
             key = tuple([function(row) for function in keys])
-            groups.setdefault(hashable(key), (key, []))[1].append(row)
-        if not keys and not groups:
-            groups[()] = ((), [])
+            for chosen in [key] if plan.sets is None else _in_sets(key, plan.sets):
+                groups.setdefault(hashable(chosen), (chosen, []))[1].append(row)
+        for empty in [()] if not keys else [
+            key for key, chosen in zip(_in_sets((None,) * len(keys), plan.sets or ()), plan.sets or ()) if not chosen
+        ]:
+            groups.setdefault(empty, (empty, []))
         calls = [
             (call.aggregate, [self.compiler.compiled(each) for each in call.arguments],
-             None if call.condition is None else self.compiler.compiled(call.condition))
+             None if call.condition is None else self.compiler.compiled(call.condition),
+             [(self.compiler.compiled(key.typed), key.descending, key.nulls_first) for key in call.order if key.typed is not None])
             for call in plan.aggregates
         ]  # fmt: skip
         return [(*key, *(self._total(each, members) for each in calls)) for key, members in groups.values()]
 
     @staticmethod
-    def _total(call: tuple[Any, list[Function], Function | None], rows: Sequence[Row]) -> Any:
-        aggregate, arguments, condition = call
+    def _total(call: tuple[Any, list[Function], Function | None, list[tuple[Function, bool, bool]]], rows: Sequence[Row]) -> Any:
+        aggregate, arguments, condition, order = call
+        if order:
+            rows = list(rows)
+            sort(rows, order)
         state = aggregate.start
         for row in rows:
             if condition is not None and condition(row) is not True:
@@ -118,7 +133,41 @@ class Execution:
 
     # joins and sets
 
+    def _unnest(self, plan: plans.UnnestPlan) -> list[Row]:
+        """Return the elements side by side, nulls where an array has no more."""
+        columns: list[list[Any]] = []
+        for each in plan.arrays:
+            value = self.compiler.compiled(each)(())
+            if isinstance(value, dict) or each.type.name == "map":
+                columns += [list(value or ()), list((value or {}).values())]
+                continue
+            element = each.type.arguments[0]
+            assert isinstance(element, SqlType)
+            if element.name == "row":
+                size = len(element.arguments)
+                columns += [[None if row is None else row[place] for row in value or ()] for place in range(size)]
+            else:
+                columns.append(list(value or ()))
+        rows = list(zip_longest(*columns))
+        return [(*row, number) for number, row in enumerate(rows, 1)] if plan.is_numbered else rows
+
+    def _lateral(self, plan: plans.JoinPlan) -> list[Row]:
+        condition = None if plan.condition is None else self.compiler.compiled(plan.condition)
+        nothing = (None,) * len(plan.right.columns)
+        joined: list[Row] = []
+        for one in self.rows(plan.left):
+            self.outers.append(one)
+            try:
+                partners = [(*one, *other) for other in self.rows(plan.right)]
+            finally:
+                self.outers.pop()
+            partners = [row for row in partners if condition is None or condition(row) is True]
+            joined.extend(partners or ([(*one, *nothing)] if plan.kind == "left" else []))
+        return joined
+
     def _join(self, plan: plans.JoinPlan) -> list[Row]:
+        if plan.is_lateral:
+            return self._lateral(plan)
         left, right = self.rows(plan.left), self.rows(plan.right)
         condition = None if plan.condition is None else self.compiler.compiled(plan.condition)
         no_left, no_right = (None,) * len(plan.left.columns), (None,) * len(plan.right.columns)
@@ -140,13 +189,19 @@ class Execution:
             rows = left
         else:
             rows = _combined(plan, left, self._as(plan, plan.right))
-        return self._ordered([(row, row) for row in rows], plan.order, plan.offset, plan.limit)
+        return self._ordered([(row, row) for row in rows], plan)
 
     def _as(self, plan: plans.SetPlan, side: Plan) -> list[Row]:
         casts = [v.cast(mine.type, column.type) if mine.type != column.type else None for mine, column in zip(side.columns, plan.columns)]
         return [
             tuple([value if cast is None or value is None else cast(value) for value, cast in zip(row, casts)]) for row in self.rows(side)
         ]
+
+
+def _in_sets(key: Row, sets: Sequence[tuple[int, ...]]) -> list[Row]:
+    """Return the key of each grouping set: other keys are null, the last one is the number of the set."""
+    last = len(key) - 1
+    return [(*(key[place] if place in chosen else None for place in range(last)), number) for number, chosen in enumerate(sets)]
 
 
 def _combined(plan: plans.SetPlan, left: list[Row], right: list[Row]) -> list[Row]:

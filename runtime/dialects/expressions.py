@@ -14,6 +14,9 @@ Function = Callable[[Any], Any]
 class Queries(Protocol):
     """What runs the queries inside expressions."""
 
+    outers: list[tuple[Any, ...]]
+    """Rows of the queries around the one that runs, the next one last."""
+
     def rows(self, plan: Plan) -> Sequence[tuple[Any, ...]]:
         """Return the rows of a plan."""
 
@@ -50,6 +53,14 @@ class ExpressionCompiler:
                 return lambda frame: [item(frame) for item in items]
             case y.QueryValue():
                 return self._query(typed)
+            case y.Outer():
+                outers, depth, index = self.queries.outers, typed.depth, typed.index
+                return lambda frame: outers[-depth][index]
+            case y.Parameter():
+                cell = typed.cell
+                return lambda frame: cell[0]
+            case y.LambdaOf():
+                return self._lambda(typed)
             case _:
                 return self.leaf(typed)
 
@@ -77,30 +88,79 @@ class ExpressionCompiler:
 
         return compute
 
+    def _lambda(self, typed: y.LambdaOf) -> Function:
+        cells, body = [each.cell for each in typed.parameters], self.compiled(typed.body)
+
+        def closure(frame: Any) -> Callable[..., Any]:
+            def call(*values: Any) -> Any:
+                before = [cell[0] for cell in cells]
+                for cell, value in zip(cells, values):
+                    cell[0] = value
+                try:
+                    return body(frame)
+                finally:
+                    for cell, value in zip(cells, before):
+                        cell[0] = value
+
+            return call
+
+        return closure
+
     def _query(self, typed: y.QueryValue) -> Function:
-        """A query refers to nothing outside: it runs once, when its value is first needed."""
-        kept: list[Any] = []
-        queries = self.queries
-
-        def rows() -> Sequence[tuple[Any, ...]]:
-            if not kept:
-                kept.append(queries.rows(typed.plan))
-            listed: Sequence[tuple[Any, ...]] = kept[0]
-            return listed
-
+        """A query that refers to nothing outside runs once, when its value is first needed; another one for each row."""
+        rows = self._correlated(typed.plan) if typed.is_correlated else self._once(typed.plan)
         if typed.kind == "exists":
-            return lambda frame: bool(rows())
+            return lambda frame: bool(rows(frame))
         if typed.kind == "scalar":
-            return lambda frame: _scalar(rows())
+            return lambda frame: _scalar(rows(frame))
         assert typed.value is not None
         value = self.compiled(typed.value)
-        return lambda frame: _is_member(value(frame), [row[0] for row in rows()])
+        if typed.kind == "member":
+            return lambda frame: _is_member(value(frame), [row[0] if len(row) == 1 else row for row in rows(frame)])
+        assert typed.compare is not None
+        compare, is_all = typed.compare, typed.kind == "all"
+        return lambda frame: _compared(compare, is_all, value(frame), [row[0] for row in rows(frame)])
+
+    def _once(self, plan: Plan) -> Callable[[Any], Sequence[tuple[Any, ...]]]:
+        kept: list[Sequence[tuple[Any, ...]]] = []
+        queries = self.queries
+
+        def rows(frame: Any) -> Sequence[tuple[Any, ...]]:
+            if not kept:
+                kept.append(queries.rows(plan))
+            return kept[0]
+
+        return rows
+
+    def _correlated(self, plan: Plan) -> Callable[[Any], Sequence[tuple[Any, ...]]]:
+        queries = self.queries
+
+        def rows(frame: Any) -> Sequence[tuple[Any, ...]]:
+            queries.outers.append(frame)
+            try:
+                return queries.rows(plan)
+            finally:
+                queries.outers.pop()
+
+        return rows
 
 
 def _scalar(rows: Sequence[tuple[Any, ...]]) -> Any:
     if len(rows) > 1:
         raise QueryFailed("SUBQUERY_MULTIPLE_ROWS", "Scalar sub-query has returned multiple rows")
-    return rows[0][0] if rows else None
+    return None if not rows else rows[0][0] if len(rows[0]) == 1 else rows[0]
+
+
+def _compared(compare: Callable[[Any, Any], bool | None], is_all: bool, value: Any, items: Sequence[Any]) -> bool | None:
+    """``value compare all/any (items)``."""
+    unknown = False
+    for item in items:
+        result = None if value is None or item is None else compare(value, item)
+        if result is None:
+            unknown = True
+        elif result is not is_all:
+            return not is_all
+    return None if unknown else is_all
 
 
 def _strict_one(function: Callable[..., Any], argument: Function) -> Function:

@@ -155,7 +155,7 @@ class TableBuilder:
         self.rows = [*kept, *rows]
 
 
-def _no_query(query: Any) -> Any:
+def _no_query(query: Any, boundary: Any) -> Any:
     raise TypeError("a computed column has no query")
 
 

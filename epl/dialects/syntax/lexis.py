@@ -46,7 +46,8 @@ class Token:
 
 
 SPACE = re.compile(r"(?:\s+|--[^\n]*|/\*.*?\*/)+", re.DOTALL)
-NUMBER = re.compile(r"(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?")
+NUMBER = re.compile(r"0[xX][\da-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:\d[\d_]*\.\d*|\.\d+|\d[\d_]*)(?:[eE][+-]?\d+)?")
+BASED = ("0x", "0o", "0b")
 NAME = re.compile(r"[^\W\d]\w*")
 SIGNS = re.compile(r"\{-|-\}|<>|!=|<=|>=|==|\|\||->|=>|[-+*/%(),.;:<>=\[\]{}?|^$~@]")
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
@@ -76,7 +77,9 @@ def _token(text: str, at: int, dialect: Dialect) -> Token:
         return _quoted(text, at, "quoted", dialect)
     number = NUMBER.match(text, at)
     if number is not None:
-        written = number.group()
+        written = number.group().replace("_", "")
+        if written[:2].lower() in BASED:
+            return Token("integer", str(int(written, 0)), at, number.end(), "")
         kind = "double" if "e" in written.lower() else "decimal" if "." in written else "integer"
         return Token(kind, written, at, number.end(), "")
     name = NAME.match(text, at)

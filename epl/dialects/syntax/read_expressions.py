@@ -5,6 +5,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from epl.dialects.errors import DialectError
 from epl.dialects.syntax import tree as t
 from epl.dialects.syntax.reader import Reader
 
@@ -13,11 +14,18 @@ if TYPE_CHECKING:
 
 COMPARISONS = ("=", "==", "<>", "!=", "<=", ">=", "<", ">")
 MODES = ("RUNNING", "FINAL")
-TYPED = ("DATE", "TIMESTAMP", "TIME", "DECIMAL")
+TYPED = ("DATE", "TIMESTAMP", "TIME", "DECIMAL", "REAL", "DOUBLE", "BIGINT", "INTEGER", "SMALLINT", "TINYINT", "BOOLEAN", "VARCHAR", "CHAR")
 """Types whose literals are written ``type '…'``."""
+QUERIES = ("SELECT", "WITH", "VALUES", "TABLE")
+"""Words that begin a query."""
 UNITS = ("YEAR", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND", "WEEK", "QUARTER")
 CALLED = ("LISTAGG", "TRIM", "NORMALIZE")
 """Reserved words that are names of functions."""
+EXTRACTED = (
+    "YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAY_OF_MONTH", "DAY_OF_WEEK", "DOW", "DAY_OF_YEAR", "DOY", "YEAR_OF_WEEK", "YOW", "HOUR",
+    "MINUTE", "SECOND", "TIMEZONE_MINUTE", "TIMEZONE_HOUR",
+)  # fmt: skip
+"""Fields of EXTRACT, in the order in which Trino lists them."""
 SPECIAL = ("CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME", "LOCALTIME", "LOCALTIMESTAMP")
 
 
@@ -61,7 +69,7 @@ class ExpressionReader:
             at = reader.at
             sign = reader.take_any(*COMPARISONS)
             if sign is not None:
-                left = t.Binary(at, {"!=": "<>", "==": "="}.get(sign, sign), left, self._concatenation())
+                left = self._compared(at, {"!=": "<>", "==": "="}.get(sign, sign), left)
                 continue
             negated = reader.sees("NOT") and reader.peek().word in ("BETWEEN", "IN", "LIKE")
             if negated:
@@ -80,9 +88,19 @@ class ExpressionReader:
             else:
                 return left
 
+    def _compared(self, at: int, sign: str, left: t.Expression) -> t.Expression:
+        reader = self.reader
+        word = reader.token.word
+        if word in ("ALL", "ANY", "SOME") and reader.peek().word == "(" and reader.peek(2).word in QUERIES:
+            reader.place += 2
+            query = self.query()
+            reader.expect(")")
+            return t.ComparedAll(at, sign, left, query, word == "ALL")
+        return t.Binary(at, sign, left, self._concatenation())
+
     def _in(self, at: int, value: t.Expression, negated: bool) -> t.Expression:
         self.reader.expect("(")
-        if self.reader.sees("SELECT") or self.reader.sees("WITH") or self.reader.sees("VALUES"):
+        if self.reader.token.word in QUERIES:
             listed = t.InList(at, value, (), self.query(), negated)
         else:
             listed = t.InList(at, value, self.expressions(), None, negated)
@@ -174,7 +192,7 @@ class ExpressionReader:
     def _bracketed(self) -> t.Expression:
         reader = self.reader
         at = reader.expect("(")
-        if reader.sees("SELECT") or reader.sees("WITH") or reader.sees("VALUES"):
+        if reader.token.word in QUERIES:
             query = self.query()
             reader.expect(")")
             return t.Subquery(at, query)
@@ -213,6 +231,20 @@ class ExpressionReader:
             return t.ArrayOf(at, items)
         if word == "EXTRACT" and following.word == "(":
             return self._extract(at)
+        if following.word == "(" and (word == "TRIM" or (word in ("SUBSTRING", "POSITION") and self.reader.dialect.name != "ydb")):
+            return self._text_call(at, word)
+        if word == "X" and following.kind == "text" and following.at == reader.token.end:
+            return self._bytes(at)
+        if word == "ROW" and following.word == "(":
+            reader.place += 2
+            items = () if reader.sees(")") else self.expressions()
+            reader.expect(")")
+            return t.Tuple(at, items)
+        if word == "GROUPING" and following.word == "(":
+            reader.place += 2
+            columns = self.expressions()
+            reader.expect(")")
+            return t.Call(at, (t.Name(at, "grouping", False, word),), columns)
         if word in SPECIAL and following.word != "(":
             reader.next()
             return t.Call(at, (t.Name(at, word.lower(), False, word),), ())
@@ -271,10 +303,43 @@ class ExpressionReader:
         reader.expect(")")
         return t.Cast(at, value, type_name, safe)
 
+    def _text_call(self, at: int, word: str) -> t.Expression:
+        """Read a call that may be written with words: ``trim(leading 'x' from s)``, ``substring(s from 2 for 3)``, ``position(p in s)``."""
+        reader = self.reader
+        reader.place += 2
+        called = word.lower()
+        arguments: list[t.Expression] = []
+        side = reader.take_any("BOTH", "LEADING", "TRAILING") if word == "TRIM" else None
+        if not reader.sees("FROM") and not reader.sees(")"):
+            arguments.append(self._concatenation())
+        if side is not None or (word == "TRIM" and reader.sees("FROM")):
+            called = {"LEADING": "ltrim", "TRAILING": "rtrim"}.get(side or "", "trim")
+            if reader.take("FROM"):
+                arguments.insert(0, self.expression())
+        elif (word == "POSITION" and reader.take("IN")) or (word == "SUBSTRING" and reader.take("FROM")):
+            arguments.append(self._concatenation())
+            if word == "SUBSTRING" and reader.take("FOR"):
+                arguments.append(self._concatenation())
+        while arguments and reader.take(","):
+            arguments.append(self.expression())
+        reader.expect(")")
+        return t.Call(at, (t.Name(at, called, False, called.upper()),), tuple(arguments))
+
+    def _bytes(self, at: int) -> t.Expression:
+        reader = self.reader
+        reader.next()
+        written = reader.next().text
+        try:
+            return t.Literal(at, "bytes", bytes.fromhex(written), written)
+        except ValueError:
+            raise DialectError("INVALID_LITERAL", f"Invalid hexadecimal literal: {written}", at) from None
+
     def type_name(self) -> t.TypeName:
         """Read the name of a type."""
         reader, at = self.reader, self.reader.at
         name = reader.name().written.lower()
+        if name == "row" and reader.take("("):
+            return self._row_type(at)
         if name == "double" and reader.take("PRECISION"):
             name = "double"
         arguments: list[t.TypeName | int] = []
@@ -296,6 +361,19 @@ class ExpressionReader:
             taken = t.TypeName(at, "array", (taken,))
         return taken
 
+    def _row_type(self, at: int) -> t.TypeName:
+        reader = self.reader
+        kinds: list[t.TypeName | int] = []
+        names: list[str | None] = []
+        while True:
+            has_name = reader.is_name() and reader.peek().kind in ("name", "quoted") and reader.peek().word not in ("PRECISION", "WITH")
+            names.append(reader.name().written if has_name else None)
+            kinds.append(self.type_name())
+            if not reader.take(","):
+                break
+        reader.expect(")")
+        return t.TypeName(at, "row", tuple(kinds), tuple(names))
+
     def _type_argument(self) -> t.TypeName | int:
         return self.reader.whole_number() if self.reader.token.kind == "integer" else self.type_name()
 
@@ -307,6 +385,9 @@ class ExpressionReader:
         reader.expect("FROM")
         value = self.expression()
         reader.expect(")")
+        if reader.dialect.name == "sql" and unit.word not in EXTRACTED:
+            message = f"Invalid EXTRACT field {unit.word}, valid fields are: {', '.join(EXTRACTED)}"
+            raise DialectError("INVALID_ARGUMENTS", message, at)
         return t.Call(at, (t.Name(at, unit.text, False, unit.word),), (value,))
 
     def _named(self) -> t.Expression:
@@ -340,7 +421,10 @@ class ExpressionReader:
     def _call(self, names: tuple[t.Name, ...], at: int, mode: str | None) -> t.Expression:
         reader = self.reader
         reader.expect("(")
-        star = reader.sees("*") and reader.peek().word == ")" and reader.take("*")
+        star = reader.take("*")
+        if star:
+            reader.expect(")")
+            reader.place -= 1
         distinct = reader.take("DISTINCT")
         arguments: list[t.Expression] = []
         if not distinct:
@@ -350,7 +434,11 @@ class ExpressionReader:
             while reader.take(","):
                 arguments.append(self._argument())
         order_by = self.order_by() if reader.take("ORDER", "BY") else ()
+        if len(arguments) == 1 and isinstance(arguments[0], t.LabelStar) and not reader.sees(")"):
+            raise reader.wrong("')'")
         reader.expect(")")
+        if names[-1].canonical == "LISTAGG" and reader.dialect.name == "sql" and not reader.sees("WITHIN"):
+            raise reader.wrong("'WITHIN'")
         if reader.take("WITHIN", "GROUP"):
             reader.expect("(")
             reader.expect("ORDER", "BY")

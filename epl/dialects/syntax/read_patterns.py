@@ -109,9 +109,21 @@ class PatternReader:
             name = reader.name()
             reader.expect("]")
             return t.NotNext(at, name)
-        if reader.sees("PERMUTE", "("):
+        if reader.sees("PERMUTE", "(") and (reader.dialect.name != "sql" or self._has_several_parts()):
             return self._permutation(at)
         return t.Variable(at, reader.name())
+
+    def _has_several_parts(self) -> bool:
+        """Return whether a comma stands between the brackets of PERMUTE; without one it is a variable before a group."""
+        reader = self.reader
+        place, depth = reader.place + 1, 0
+        while place < len(reader.tokens):
+            word = reader.tokens[place].word
+            depth += (word in ("(", "{")) - (word in (")", "}"))
+            if depth == 0 or (word == "," and depth == 1):
+                return depth == 1
+            place += 1
+        return False
 
     def _permutation(self, at: int) -> t.Pattern:
         reader = self.reader

@@ -1,9 +1,12 @@
 """Tokens → queries, relations and the clause."""
 from __future__ import annotations
 
+from itertools import combinations
+
+from epl.dialects.errors import DialectError
 from epl.dialects.syntax import tree as t
 from epl.dialects.syntax.lexis import Dialect
-from epl.dialects.syntax.read_expressions import ExpressionReader
+from epl.dialects.syntax.read_expressions import QUERIES, ExpressionReader
 from epl.dialects.syntax.read_patterns import PatternReader
 from epl.dialects.syntax.reader import RESERVED, Reader
 
@@ -43,11 +46,11 @@ class QueryReader(ExpressionReader):
                 withs.append(self._with_query())
         body = self._body()
         order_by = self.order_by() if reader.take("ORDER", "BY") else ()
-        offset, limit = self._limits()
+        offset, limit, ties = self._limits()
         reader.depth -= 1
-        return t.Query(at, tuple(withs), recursive, body, order_by, offset, limit)
+        return t.Query(at, tuple(withs), recursive, body, order_by, offset, limit, ties)
 
-    def _limits(self) -> tuple[int | None, int | None]:
+    def _limits(self) -> tuple[int | None, int | None, bool]:
         reader = self.reader
         offset = limit = None
         if reader.take("OFFSET"):
@@ -59,8 +62,10 @@ class QueryReader(ExpressionReader):
             reader.take_any("FIRST", "NEXT")
             limit = reader.whole_number() if reader.token.kind == "integer" else 1
             reader.take_any("ROWS", "ROW")
-            reader.expect("ONLY")
-        return offset, limit
+            if not reader.take("ONLY"):
+                reader.expect("WITH", "TIES")
+                return offset, limit, True
+        return offset, limit, False
 
     def _with_query(self) -> t.WithQuery:
         reader, at = self.reader, self.reader.at
@@ -99,7 +104,17 @@ class QueryReader(ExpressionReader):
             query = self.query()
             reader.expect(")")
             return t.Nested(at, query)
+        if reader.take("TABLE"):
+            star = t.SelectItem(at, None, None)
+            return t.Select(at, (star,), False, self._table_name(), None, (), False, None, None, ())
         return self._select()
+
+    def _table_name(self) -> t.TableName:
+        reader, at = self.reader, self.reader.at
+        names = [reader.name()]
+        while reader.take("."):
+            names.append(reader.name())
+        return t.TableName(at, tuple(names))
 
     def _select(self) -> t.Select:
         reader = self.reader
@@ -113,15 +128,60 @@ class QueryReader(ExpressionReader):
         where = self.expression() if reader.take("WHERE") else None
         group_by: tuple[t.Expression, ...] = ()
         grouped = reader.take("GROUP", "BY")
+        sets = None
         if grouped:
-            group_by = self.expressions()
+            group_by, sets = self._grouping()
         having = self.expression() if reader.take("HAVING") else None
         windows = []
         if reader.take("WINDOW"):
             windows.append(self._named_window())
             while reader.take(","):
                 windows.append(self._named_window())
-        return t.Select(at, tuple(items), distinct, relation, where, group_by, grouped, having, tuple(windows))
+        return t.Select(at, tuple(items), distinct, relation, where, group_by, grouped, sets, having, tuple(windows))
+
+    def _grouping(self) -> tuple[tuple[t.Expression, ...], tuple[tuple[t.Expression, ...], ...] | None]:
+        """Read the keys of a group by, and its sets of keys where it has several: each element multiplies the sets."""
+        reader = self.reader
+        sets: list[tuple[t.Expression, ...]] = [()]
+        while True:
+            element = self._grouping_element()
+            sets = [(*before, *keys) for before in sets for keys in element]
+            if not reader.take(","):
+                break
+        keys: list[t.Expression] = []
+        for each in (key for one in sets for key in one):
+            if each not in keys:
+                keys.append(each)
+        return tuple(keys), tuple(sets) if len(sets) > 1 else None
+
+    def _grouping_element(self) -> list[tuple[t.Expression, ...]]:
+        reader = self.reader
+        if reader.take("GROUPING", "SETS"):
+            reader.expect("(")
+            listed = self._grouping_element()
+            while reader.take(","):
+                listed += self._grouping_element()
+            reader.expect(")")
+            return listed
+        word = reader.take_any("ROLLUP", "CUBE")
+        if word is None:
+            return [self._key_set()]
+        reader.expect("(")
+        parts = [self._key_set()]
+        while reader.take(","):
+            parts.append(self._key_set())
+        reader.expect(")")
+        chosen = [parts[:count] for count in range(len(parts), -1, -1)]
+        if word == "CUBE":
+            chosen = [list(each) for count in range(len(parts), -1, -1) for each in combinations(parts, count)]
+        return [tuple(key for part in each for key in part) for each in chosen]
+
+    def _key_set(self) -> tuple[t.Expression, ...]:
+        reader = self.reader
+        if reader.take("(", ")"):
+            return ()
+        key = self.expression()
+        return key.items if isinstance(key, t.Tuple) else (key,)
 
     def _select_item(self) -> t.SelectItem:
         reader, at = self.reader, self.reader.at
@@ -132,6 +192,8 @@ class QueryReader(ExpressionReader):
             reader.place += 2
             return t.SelectItem(at, None, None, of)
         expression = self.expression()
+        if reader.take(".", "*"):
+            return t.SelectItem(at, None, None, expression)
         alias = None
         if reader.take("AS") or (reader.is_name() and reader.token.word not in NO_ALIAS):
             alias = reader.name()
@@ -147,13 +209,15 @@ class QueryReader(ExpressionReader):
         return left
 
     def _joined(self) -> t.Relation:
-        reader = self.reader
+        reader, relation_at = self.reader, self.reader.at
         left = self._sampled()
         while True:
             at = reader.at
             if reader.take("CROSS", "JOIN"):
                 left = t.Join(at, "cross", left, self._sampled(), None, ())
                 continue
+            if reader.sees("NATURAL") and reader.dialect.name == "sql":
+                raise DialectError("NOT_SUPPORTED", "Natural join not supported", relation_at)
             kind = reader.take_any("INNER", "LEFT", "RIGHT", "FULL")
             if kind is not None:
                 reader.take("OUTER")
@@ -164,6 +228,8 @@ class QueryReader(ExpressionReader):
             if reader.take("USING"):
                 left = t.Join(at, (kind or "INNER").lower(), left, right, None, reader.names_in_brackets())
             else:
+                if not reader.sees("ON"):
+                    raise reader.wrong("'ON', 'USING'")
                 reader.expect("ON")
                 left = t.Join(at, (kind or "INNER").lower(), left, right, self.expression(), ())
 
@@ -183,10 +249,8 @@ class QueryReader(ExpressionReader):
         """Read a relation with its alias and perhaps the clause, which may have an alias again."""
         reader, at = self.reader, self.reader.at
         relation = self._aliased(self._primary_relation(), at)
-        while reader.sees("MATCH_RECOGNIZE", "("):
+        if reader.sees("MATCH_RECOGNIZE", "("):
             relation = self._aliased(self._recognition(relation, at), at)
-            if reader.dialect.name != "sql":
-                break
         return relation
 
     def _aliased(self, relation: t.Relation, at: int) -> t.Relation:
@@ -212,19 +276,20 @@ class QueryReader(ExpressionReader):
             assert isinstance(call, t.Call)
             return t.TableFunction(at, call)
         if reader.take("("):
-            if reader.sees("SELECT") or reader.sees("WITH") or reader.sees("VALUES") or reader.sees("("):
+            if any(reader.sees(word) for word in (*QUERIES[:3], "(")) or (reader.sees("TABLE") and reader.peek().word != "("):
                 query = self.query()
                 reader.expect(")")
                 return t.Derived(at, query)
             relation = self._relations()
             reader.expect(")")
             return relation
+        if reader.take("UNNEST", "("):
+            arrays = self.expressions()
+            reader.expect(")")
+            return t.Unnest(at, arrays, reader.take("WITH", "ORDINALITY"))
         if reader.token.word in RESERVED and reader.token.kind == "name":
             raise reader.wrong("'(', 'LATERAL', 'TABLE', 'UNNEST', <identifier>")
-        names = [reader.name()]
-        while reader.take("."):
-            names.append(reader.name())
-        return t.TableName(at, tuple(names))
+        return self._table_name()
 
     # the clause
 
@@ -235,7 +300,7 @@ class QueryReader(ExpressionReader):
         order_by = self.order_by() if reader.take("ORDER", "BY") else ()
         measures = self._measures() if reader.take("MEASURES") else ()
         rows, empties, timeouts = self._rows_per_match()
-        skip = self._skip() if reader.take("AFTER", "MATCH") else None
+        skip = self._after_match()
         search_at = reader.at
         search = reader.take_any("INITIAL", "SEEK")
         if reader.dialect.name != "sql" and search is not None:
@@ -274,26 +339,38 @@ class QueryReader(ExpressionReader):
 
     def _rows_per_match(self) -> tuple[str | None, str | None, bool]:
         reader = self.reader
-        if reader.take("ONE", "ROW", "PER", "MATCH"):
+        if reader.take("ONE"):
+            reader.expect("ROW", "PER", "MATCH")
             timeouts = reader.dialect.name == "alibaba" and reader.take("SHOW", "TIMEOUT", "MATCHES")
             return "one", None, timeouts
-        if not reader.take("ALL", "ROWS", "PER", "MATCH"):
+        if not reader.take("ALL"):
             return None, None, False
-        if reader.take("SHOW", "EMPTY", "MATCHES"):
-            return "all", "show", False
-        if reader.take("OMIT", "EMPTY", "MATCHES"):
-            return "all", "omit", False
-        if reader.take("WITH", "UNMATCHED", "ROWS"):
+        reader.expect("ROWS", "PER", "MATCH")
+        word = reader.take_any("SHOW", "OMIT")
+        if word is not None:
+            reader.expect("EMPTY", "MATCHES")
+            return "all", word.lower(), False
+        if reader.take("WITH"):
+            reader.expect("UNMATCHED", "ROWS")
             return "all", "unmatched", False
         return "all", None, False
+
+    def _after_match(self) -> t.Skip | None:
+        if not self.reader.take("AFTER"):
+            return None
+        self.reader.expect("MATCH")
+        return self._skip()
 
     def _skip(self) -> t.Skip:
         reader, at = self.reader, self.reader.at
         if reader.dialect.name == "alibaba" and reader.take("NO", "SKIP"):
             return t.Skip(at, "none")
         reader.expect("SKIP")
-        if reader.take("PAST", "LAST", "ROW"):
+        if reader.take("PAST"):
+            reader.expect("LAST", "ROW")
             return t.Skip(at, "past last")
+        if not reader.sees("TO"):
+            raise reader.wrong("'PAST', 'TO'")
         reader.expect("TO")
         if reader.sees("NEXT", "ROW"):
             reader.place += 2
@@ -368,7 +445,7 @@ class QueryReader(ExpressionReader):
             end = self._bound()
         else:
             start = self._bound()
-        skip = self._skip() if reader.take("AFTER", "MATCH") else None
+        skip = self._after_match()
         search_at = reader.at
         search = reader.take_any("INITIAL", "SEEK")
         pattern = self._pattern() if reader.sees("PATTERN") else None

@@ -126,10 +126,11 @@ class Case(Expression):
 
 @attrs.frozen
 class TypeName(Node):
-    """``varchar(7)``, ``array(bigint)``, ``timestamp(3)``."""
+    """``varchar(7)``, ``array(bigint)``, ``timestamp(3)``. ``fields``: names of a row's fields."""
 
     name: str
     arguments: tuple[TypeName | int, ...]
+    fields: tuple[str | None, ...] = ()
 
 
 @attrs.frozen
@@ -161,6 +162,16 @@ class Subquery(Expression):
     """A query that has one value."""
 
     query: Query
+
+
+@attrs.frozen
+class ComparedAll(Expression):
+    """``value sign all (query)``; ``is_all`` False: ``any``."""
+
+    sign: str
+    value: Expression
+    query: Query
+    is_all: bool
 
 
 @attrs.frozen
@@ -418,6 +429,14 @@ class TableFunction(Relation):
 
 
 @attrs.frozen
+class Unnest(Relation):
+    """``unnest(arrays) [with ordinality]``."""
+
+    arrays: tuple[Expression, ...]
+    is_numbered: bool
+
+
+@attrs.frozen
 class Sampled(Relation):
     """``relation tablesample …``."""
 
@@ -459,7 +478,7 @@ class Body(Node):
 
 @attrs.frozen
 class Select(Body):
-    """``select … from …``."""
+    """``select … from …``. ``sets``: of GROUPING SETS, ROLLUP, CUBE; None without."""
 
     items: tuple[SelectItem, ...]
     distinct: bool
@@ -467,6 +486,7 @@ class Select(Body):
     where: Expression | None
     group_by: tuple[Expression, ...]
     grouped: bool
+    sets: tuple[tuple[Expression, ...], ...] | None
     having: Expression | None
     windows: tuple[tuple[Name, WindowSpec], ...]
 
@@ -514,6 +534,7 @@ class Query(Node):
     order_by: tuple[SortItem, ...]
     offset: int | None
     limit: int | None
+    ties: bool = False
 
 
 def children(node: Any) -> list[Node]:

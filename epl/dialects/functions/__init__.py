@@ -1,0 +1,1 @@
+"""Scalar functions of the dialects, by subject; ``registry`` has them by name."""

@@ -1,0 +1,193 @@
+"""Functions of numbers."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+from typing import Any
+
+from epl.dialects import types as k
+from epl.dialects import values as v
+from epl.dialects.functions.scalar import Kinds, Rule, Scalar, first_of_one, is_kind, same, takes, wrong_argument
+from epl.dialects.types import SqlType
+
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+def _round(value: Any, digits: int = 0) -> Any:
+    if isinstance(value, int):
+        return value if digits >= 0 else int(Decimal(value).scaleb(digits).to_integral_value(ROUND_HALF_UP).scaleb(-digits))
+    if isinstance(value, Decimal):
+        return value.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP).quantize(value)
+    if math.isnan(value) or math.isinf(value):
+        return value
+    return float(Decimal(repr(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+
+
+def _truncate(value: Any, digits: int = 0) -> Any:
+    if isinstance(value, int):
+        return value
+    if isinstance(value, Decimal):
+        return value.quantize(Decimal(1).scaleb(-digits), ROUND_DOWN).quantize(value)
+    return value if math.isnan(value) or math.isinf(value) else float(math.trunc(value))
+
+
+def _whole(pick: Callable[[Any], int]) -> Callable[[Any], Any]:
+    def compute(value: Any) -> Any:
+        if isinstance(value, float):
+            return value if math.isnan(value) or math.isinf(value) else float(pick(value))
+        return Decimal(pick(value)) if isinstance(value, Decimal) else value
+
+    return compute
+
+
+def _mod_rule(kinds: Kinds) -> SqlType | None:
+    return v.arithmetic_type("%", kinds[0], kinds[1], "sql") if len(kinds) == 2 else None
+
+
+def _mod(left: Any, right: Any) -> Any:
+    if isinstance(left, int) and isinstance(right, int):
+        if right == 0:
+            raise v.division_by_zero("/ by zero")
+        return v.arithmetic("%", k.BIGINT, "sql")(left, right)
+    if isinstance(left, float) or isinstance(right, float):
+        return v.arithmetic("%", k.DOUBLE, "sql")(left, right)
+    if right == 0:
+        raise v.division_by_zero("Division by zero")
+    return Decimal(left) % Decimal(right)
+
+
+def _sqrt(value: Any) -> float:
+    return math.sqrt(value) if value >= 0 else math.nan
+
+
+def _sign(value: Any) -> Any:
+    return type(value)((value > 0) - (value < 0))
+
+
+def double(compute: Callable[..., float]) -> Callable[..., float]:
+    """Outside of a function's domain it is NaN; beyond the doubles it is infinite."""
+
+    def computed(*values: Any) -> float:
+        try:
+            return compute(*map(float, values))
+        except (ValueError, ZeroDivisionError):
+            return -math.inf if values == (0,) else math.nan
+        except OverflowError:
+            return math.inf
+
+    return computed
+
+
+def _decimal_rule(change: Callable[[int, int], SqlType]) -> Rule:
+    """A function that changes the digits of decimals, and no other number's type."""
+
+    def rule(kinds: Kinds) -> SqlType | None:
+        if not kinds or not is_kind(kinds[0], "number") or (len(kinds) > 1 and not is_kind(kinds[1], "integer")):
+            return None
+        return change(*k.scale_of(kinds[0])) if kinds[0].name == "decimal" else kinds[0]
+
+    return rule
+
+
+def _rounded(one: Callable[[int, int], SqlType], two: Callable[[int, int], SqlType]) -> Rule:
+    """A rule for a number alone, and one for a number and its digits."""
+    alone, both = _decimal_rule(one), _decimal_rule(two)
+    return lambda kinds: None if len(kinds) > 2 else alone(kinds) if len(kinds) == 1 else both(kinds)
+
+
+def _whole_digits(precision: int, scale: int) -> SqlType:
+    return k.decimal(precision - scale + min(scale, 1), 0)
+
+
+def _to_base(value: int, base: int) -> str:
+    _check_base(base)
+    digits, rest = "", abs(value)
+    while rest:
+        rest, digit = divmod(rest, base)
+        digits = DIGITS[digit] + digits
+    return ("-" if value < 0 else "") + (digits or "0")
+
+
+def _from_base(text: str, base: int) -> int:
+    _check_base(base)
+    try:
+        return int(text, base)
+    except ValueError:
+        raise wrong_argument(f"Not a valid base-{base} number: {text}") from None
+
+
+def _check_base(base: int) -> None:
+    if not 2 <= base <= 36:
+        raise wrong_argument("Radix must be between 2 and 36")
+
+
+def _width_bucket(value: Any, low: Any, high: Any, count: int) -> int:
+    if count <= 0:
+        raise wrong_argument("bucketCount must be greater than 0")
+    if low == high:
+        raise wrong_argument("bounds cannot equal each other")
+    upward = low < high
+    start, end = (low, high) if upward else (high, low)
+    if value < start:
+        return 0 if upward else count + 1
+    if value >= end:
+        return count + 1 if upward else 0
+    place = int(count * (float(value) - float(start)) / (float(end) - float(start)))
+    return place + 1 if upward else count - place
+
+
+def _extreme(pick: Callable[..., Any]) -> Scalar:
+    return Scalar(same, lambda *listed: pick(listed))
+
+
+def _bits(compute: Callable[..., int]) -> Scalar:
+    return Scalar(takes(k.BIGINT, "integer", "integer"), compute)
+
+
+_POWER = Scalar(takes(k.DOUBLE, "number", "number"), double(lambda base, power: base**power))
+_FLOOR, _CEILING = (Scalar(first_of_one(_decimal_rule(_whole_digits)), _whole(pick)) for pick in (math.floor, math.ceil))
+_ONE_DOUBLE: dict[str, Callable[[float], float]] = {
+    "sqrt": _sqrt, "exp": math.exp, "ln": math.log, "log10": math.log10, "log2": math.log2, "sin": math.sin, "cos": math.cos,
+    "tan": math.tan, "asin": math.asin, "acos": math.acos, "atan": math.atan, "sinh": math.sinh, "cosh": math.cosh, "tanh": math.tanh,
+    "degrees": math.degrees, "radians": math.radians, "cbrt": lambda value: math.copysign(_cube_root(abs(value)), value),
+}  # fmt: skip
+
+
+def _cube_root(value: float) -> float:
+    root = value ** (1 / 3)
+    return float(round(root)) if round(root) ** 3 == value else root
+
+
+NUMBERS: dict[str, Scalar] = {
+    "abs": Scalar(takes(None, "number"), abs),
+    "sign": Scalar(first_of_one(_decimal_rule(lambda precision, scale: k.decimal(1, 0))), _sign),
+    "mod": Scalar(_mod_rule, _mod),
+    "round": Scalar(
+        _rounded(lambda p, s: k.decimal(min(38, p - s + min(1, s)), 0), lambda p, s: k.decimal(p + 1, s)), _round
+    ),
+    "truncate": Scalar(_rounded(lambda p, s: k.decimal(max(1, p - s), 0), k.decimal), _truncate),
+    "floor": _FLOOR, "ceil": _CEILING, "ceiling": _CEILING, "power": _POWER, "pow": _POWER,
+    "greatest": _extreme(max), "least": _extreme(min),
+    "log": Scalar(takes(k.DOUBLE, "number", "number"), double(lambda base, value: math.log(value) / math.log(base))),
+    "atan2": Scalar(takes(k.DOUBLE, "number", "number"), double(math.atan2)),
+    "pi": Scalar(takes(k.DOUBLE), lambda: math.pi, takes_null=True),
+    "e": Scalar(takes(k.DOUBLE), lambda: math.e, takes_null=True),
+    "nan": Scalar(takes(k.DOUBLE), lambda: math.nan, takes_null=True),
+    "infinity": Scalar(takes(k.DOUBLE), lambda: math.inf, takes_null=True),
+    "is_nan": Scalar(takes(k.BOOLEAN, "number"), lambda value: math.isnan(value)),
+    "is_finite": Scalar(takes(k.BOOLEAN, "number"), lambda value: math.isfinite(value)),
+    "is_infinite": Scalar(takes(k.BOOLEAN, "number"), lambda value: math.isinf(value)),
+    "bitwise_and": _bits(lambda a, b: a & b), "bitwise_or": _bits(lambda a, b: a | b), "bitwise_xor": _bits(lambda a, b: a ^ b),
+    "bitwise_not": Scalar(takes(k.BIGINT, "integer"), lambda value: ~value),
+    "bitwise_left_shift": Scalar(takes(None, "integer", "integer"), lambda value, by: value << by),
+    "bitwise_right_shift": Scalar(takes(None, "integer", "integer"), lambda value, by: value >> by),
+    "bit_count": Scalar(takes(k.BIGINT, "integer", "integer"), lambda value, bits: (value & ((1 << bits) - 1)).bit_count()),
+    "width_bucket": Scalar(takes(k.BIGINT, "number", "number", "number", "integer"), _width_bucket),
+    "to_base": Scalar(takes(SqlType("varchar", (64,)), "integer", "integer"), _to_base),
+    "from_base": Scalar(takes(k.BIGINT, "text", "integer"), _from_base),
+    **{name: Scalar(takes(k.DOUBLE, "number"), double(compute)) for name, compute in _ONE_DOUBLE.items()},
+}  # fmt: skip
+"""Functions of numbers by their names in lower case."""
+
+__all__ = ["NUMBERS"]
