@@ -64,8 +64,8 @@ def test_documents_named_in_the_source_exist() -> None:
 
 
 PREFIXES = ("", "epl", "runtime", "runtime/batch", "runtime/spark")
-NOT_OF_HERE = re.compile(r"\.venv/|\.\./|(state|events)/[A-Z]")
-"""A folder that tests make, one outside, and keys of pages."""
+NOT_OF_HERE = re.compile(r"\.venv/|build/|\.\./|(state|events)/[A-Z]")
+"""Folders that make makes, one outside, and keys of pages."""
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
