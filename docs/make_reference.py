@@ -22,20 +22,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from epl.functions.aggregations import AGGREGATIONS  # noqa: E402
-from epl.functions.library import builtin_functions  # noqa: E402
-from epl.functions.registry import FunctionSpec  # noqa: E402
 from epl.plan.pattern_reference import ELEMENTS  # noqa: E402
-from epl.plan.windows import WindowConfig  # noqa: E402
 from runtime.replay.player import replay_trace  # noqa: E402
-from windows.registry import WINDOWS  # noqa: E402
+from runtime.tools.reference import Entry, class_of, entries  # noqa: E402
 
 FOLDER = ROOT / "docs" / "reference"
 EXAMPLES = FOLDER / "examples.json"
 Example = dict[str, Any]
 """As in examples.json."""
-Entry = tuple[str, str, str]
-"""Signatures (`` | `` between them), meaning, time line or nothing."""
 
 TITLES = {
     "windows": "Data windows and derived-value windows",
@@ -62,8 +56,8 @@ def write_examples(examples: Mapping[str, Any]) -> None:
     text = ['{"types": {', ",\n".join(f"  {_json(k)}: {_json(v)}" for k, v in examples["types"].items()), "},"]
     text += ['"given": {', ",\n".join(f"  {_json(k)}: {_json(v)}" for k, v in examples["given"].items()), "},", '"pages": {']
     pages = []
-    for page, entries in examples["pages"].items():
-        pages.append(f"{_json(page)}: {{\n" + ",\n".join(f"  {_json(k)}: {_example_text(e)}" for k, e in entries.items()) + "\n}")
+    for page, shown in examples["pages"].items():
+        pages.append(f"{_json(page)}: {{\n" + ",\n".join(f"  {_json(k)}: {_example_text(e)}" for k, e in shown.items()) + "\n}")
     EXAMPLES.write_text("\n".join([*text, ",\n".join(pages), "}}"]) + "\n", encoding="utf-8")
 
 
@@ -77,51 +71,6 @@ def _example_text(example: Example) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-# ------------------------------------------------------------------ what there is
-
-
-def entries() -> dict[str, dict[str, Entry]]:
-    """By page and key: everything that the registries hold."""
-    registry = builtin_functions()
-    functions = [*registry.single_row.values(), *registry.static.values()]
-    methods = [s for specs in registry.methods.values() for s in specs]
-    return {
-        "windows": {c.names[0]: _window(c) for c in WINDOWS.values()},
-        "patterns": {e.key: (" | ".join(e.signatures), e.meaning, "") for e in ELEMENTS},
-        "aggregations": {s.name: (s.signature, s.summary, "") for s in AGGREGATIONS.values()},
-        "functions": _sorted({s.key: (s.signature, s.summary, "") for s in functions}),
-        "methods": _sorted({s.key: _method(s) for s in methods if not s.key.startswith("dt.")}),
-        "enumeration": {s.name: (s.signature, s.summary, "") for s in registry.enumeration.values()},
-        "date_time": {s.key[3:]: (s.signature, s.summary, "") for s in methods if s.key.startswith("dt.")},
-    }
-
-
-def _sorted(entries: dict[str, Entry]) -> dict[str, Entry]:
-    """Class by class, each in the order of registration."""
-    return dict(sorted(entries.items(), key=lambda item: _class_of(item[0])))
-
-
-def _class_of(key: str) -> str:
-    return re.split(r"[.#:]", key)[0]
-
-
-def _window(config: type[WindowConfig]) -> Entry:
-    """A window's signature stands in its module's first line, its meaning and time line in its own docstring."""
-    module = (sys.modules[config.__module__].__doc__ or "").splitlines()[0]
-    signature = next((s for s in re.findall(r"``([^`]+)``", module) if re.match(r"\w+", s)[0] == config.names[0]), "")  # type: ignore[index]
-    words, _, line = (config.__doc__ or "").partition("::\n")
-    meaning = " ".join(words.split("\n\n")[0].split())
-    indents = [len(x) - len(x.lstrip()) for x in line.splitlines() if x.strip()]
-    drawn = [x[min(indents):].rstrip() for x in line.splitlines() if x.strip()]
-    return signature, meaning.replace("``", "`"), "\n".join(drawn)
-
-
-def _method(spec: FunctionSpec) -> Entry:
-    """The receiver's class instead of its name."""
-    receiver = _class_of(spec.key)
-    return " | ".join(re.sub(r"^\w+\.", f"{receiver}.", s) for s in spec.signature.split(" | ")), spec.summary, ""
 
 
 # ------------------------------------------------------------------ running an example
@@ -233,8 +182,8 @@ def _tables(known: Mapping[str, Entry], shown: Mapping[str, Example]) -> Iterabl
     before = None
     for key, (signature, meaning, _) in known.items():
         example = shown[key]
-        if _class_of(key) != before:
-            before = _class_of(key)
+        if class_of(key) != before:
+            before = class_of(key)
             yield from ("", f"## {before}", "", "| signature | meaning | example | result |", "|---|---|---|---|")
         signatures = "<br>".join(f"`{s}`" for s in signature.split(" | "))
         note = f" Differs from Esper: {example['esper']}" if "esper" in example else ""

@@ -50,3 +50,8 @@ def parse_query(text: str) -> Statement:
 def parse_expression(text: str) -> Expression:
     """Parse an expression alone."""
     return _grammar().expression(text)
+
+
+def keywords() -> frozenset[str]:
+    """Return all words that have a meaning of their own somewhere in EPL, in lower case; many may be names elsewhere."""
+    return _grammar().keywords

@@ -13,7 +13,7 @@ from epl.errors import EplError
 from epl.formatting.documents import Document, render
 from epl.formatting.layout import Layout
 from epl.formatting.pieces import Comment, Piece, joined, read
-from epl.formatting.spacing import KEYWORDS, lowered
+from epl.formatting.spacing import keyword_choices, lowered
 from epl.parse import parse_module, parse_statement
 
 WIDTH = 100
@@ -94,8 +94,8 @@ def _statement(pieces: list[Piece], statement: S.Statement | None, text: str, wi
     if statement is None:
         pieces = lowered(pieces, frozenset({"module", "uses", "import"}))
         return render(Layout(pieces).flat(0, len(pieces)), width)
-    for keywords in KEYWORDS:
-        candidate = render(_document(lowered(pieces, keywords), statement), width)
+    for words in keyword_choices():
+        candidate = render(_document(lowered(pieces, words), statement), width)
         try:
             if parse_statement(candidate) == statement:
                 return candidate

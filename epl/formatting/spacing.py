@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from epl.formatting.pieces import Piece
 from epl.grammar.lexis import RESERVED, first_token_end
+from epl.parse import keywords
 
 OPENING, CLOSING = frozenset({"(", "[", "{", "-["}), frozenset({")", "]", "}"})
 _BEFORE_OPERAND = """and or not in like regexp between is select from where having by as on when then else case set every until while output
@@ -12,18 +13,12 @@ partition pattern initiated terminated start coalesce group after at for with me
 _BRACKET_APART = """and or not in like regexp between is select from where having by as on when then else case every until while values
 match_recognize any all some sets return pattern limit offset set start end initiated terminated at into insert output update delete"""
 _SQUARE_APART = "pattern in every not until and or where on start end by initiated terminated"
-_SOFT = """where join outer left right full pattern define partition between until while matched merge schema table context variable window
-unidirectional first last snapshot interval after match skip past next row to all matches using constant const index inherits copyfrom
-starttimestamp endtimestamp variant primary key hash btree terminated retain-union retain-intersection sql uses module import for escape
-every start end coalesce events metadatasql"""
 
 BEFORE_OPERAND = frozenset(_BEFORE_OPERAND.split())
 """Words after which an operand begins: a ``-``, ``*`` or ``?`` there is no operator between two values."""
 BRACKET_APART, SQUARE_APART = frozenset(_BRACKET_APART.split()), frozenset(_SQUARE_APART.split())
 """Words with a space before a bracket after them; other words are called or indexed."""
 _OPERATORS = frozenset(["+", "-", "*", "/", "%", "&", "|", "^", "||", "=", "!=", "<>", "==", "<", "<=", ">", ">=", "->", "=>", "-["])
-SOFT_KEYWORDS = frozenset(_SOFT.split())
-"""Keywords that may be names, too."""
 
 
 def ends_operand(piece: Piece) -> bool:
@@ -96,20 +91,21 @@ def _is_word(piece: Piece) -> bool:
     return piece.kind in ("word", "quoted", "string", "integer", "float")
 
 
-def lowered(pieces: list[Piece], keywords: frozenset[str]) -> list[Piece]:
+def lowered(pieces: list[Piece], words: frozenset[str]) -> list[Piece]:
     """Return the pieces with these keywords in lower case, where they cannot be names as far as their neighbours show."""
     result = []
     for index, piece in enumerate(pieces):
         before = pieces[index - 1] if index else None
         after = pieces[index + 1].key if index + 1 < len(pieces) else ""
-        is_name = piece.tight or piece.key not in keywords or (before is not None and before.key in (".", "@"))
+        is_name = piece.tight or piece.key not in words or (before is not None and before.key in (".", "@"))
         if piece.key not in RESERVED:
-            is_name = is_name or not piece.text.isupper() or after == "." or (after == "(" and piece.key in ("first", "last"))
+            is_name = is_name or not piece.text.isupper() or after == "." or (after == "(" and piece.key not in BRACKET_APART)
         if piece.kind == "word" and not is_name and piece.text != piece.key:
             piece = Piece(piece.key, piece.key, piece.kind, piece.start, piece.end, piece.comments, piece.after_blank, role=piece.role)
         result.append(piece)
     return result
 
 
-KEYWORDS = (RESERVED | SOFT_KEYWORDS, RESERVED, frozenset[str]())
-"""Which words are written in lower case: the first choice under which the text keeps its meaning."""
+def keyword_choices() -> tuple[frozenset[str], ...]:
+    """Return which words to write in lower case: the first choice under which the text keeps its meaning."""
+    return keywords(), RESERVED, frozenset()

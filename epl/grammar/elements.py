@@ -351,6 +351,8 @@ class Kit:
     def __init__(self, source: Source) -> None:
         self.source = source
         self._keys: dict[str, Key] = {}
+        self.words: set[str] = set()
+        """All keywords of the grammar."""
         self.property_name = Identifier(source, RESERVED)
         self.class_name = Identifier(source, RESERVED_FOR_TYPES)
         self.name = Identifier(source, RESERVED_FOR_NAMES)
@@ -362,6 +364,7 @@ class Kit:
 
     def key(self, words: str) -> ParserElement:
         """Match one keyword or symbol, or several in a row."""
+        self.words.update(words.split())
         elements = [self._keys.setdefault(word, Key(self.source, word)) for word in words.split()]
         result: ParserElement = elements[0]
         for element in elements[1:]:
@@ -369,7 +372,9 @@ class Kit:
         return result
 
     def any_of(self, values: Mapping[str, object] | str) -> ParserElement:
-        return AnyOf(self.source, {word: word for word in values.split()} if isinstance(values, str) else values)
+        values = {word: word for word in values.split()} if isinstance(values, str) else values
+        self.words.update(values)
+        return AnyOf(self.source, values)
 
     def field(self, field: str, element: ParserElement) -> ParserElement:
         return Field(self.source, field, element)

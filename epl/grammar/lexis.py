@@ -41,6 +41,10 @@ RESERVED_FOR_VIEWS = RESERVED_FOR_NAMES - {"merge"}
 KEYWORDS = RESERVED_FOR_NAMES | frozenset(
     ["escape", "variant", "map", "union", "intersection", "next", "row", "past", "skip", "to", "current"]
 )
+READ_AS_NAMES = frozenset(
+    ["match", "primary", "key", "inherits", "copyfrom", "starttimestamp", "endtimestamp", "granularity", "preallocate", "now", "inclusive"]
+)
+"""Words that the grammar reads as any name, and then checks."""
 
 UNITS: dict[str, str] = {
     "year": "year", "years": "year", "month": "month", "months": "month", "week": "week", "weeks": "week", "day": "day", "days": "day",

@@ -11,12 +11,13 @@ from pyparsing import ParseBaseException, ParserElement
 from epl import syntax as S
 from epl.errors import EplSyntaxError, EplValidationError
 from epl.grammar.elements import Kit, Source
-from epl.grammar.lexis import Token, Tokens
+from epl.grammar.lexis import KEYWORDS, READ_AS_NAMES, RESERVED_FOR_NAMES, UNITS, Token, Tokens
 from epl.grammar.mistakes import incorrect_syntax
 from epl.grammar.statements import Statements
 from epl.spans import Span
 
 Read = TypeVar("Read")
+HEADERS = frozenset({"module", "uses", "import"})
 _ON_DEMAND = (S.InsertValues, S.FafUpdate, S.FafDelete)
 
 
@@ -25,8 +26,12 @@ class Grammar:
 
     def __init__(self) -> None:
         self._source = Source()
-        self._statements = Statements(Kit(self._source))
+        kit = Kit(self._source)
+        self._statements = Statements(kit)
         self._lock = Lock()
+        read = frozenset(word for word in kit.words if word[0].isalpha())
+        self.keywords = KEYWORDS | RESERVED_FOR_NAMES | read | READ_AS_NAMES | HEADERS | UNITS.keys()
+        """All words that have a meaning of their own somewhere."""
 
     def module(self, text: str) -> S.Module:
         return self._read(text, self._module)
@@ -112,7 +117,7 @@ class Grammar:
             if token.key == ";":
                 loc = token.end
                 continue
-            if not statements and token.key in ("module", "uses", "import") and at[token.end].kind in ("word", "quoted"):
+            if not statements and token.key in HEADERS and at[token.end].kind in ("word", "quoted"):
                 loc = self._header(token, fields)
             else:
                 loc, statement = self._one(self._statements.statement, loc)

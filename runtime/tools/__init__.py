@@ -1,0 +1,1 @@
+"""Tools around the language: syntax colouring, completion, the shell, the language server (docs/tools.md)."""
