@@ -10,9 +10,25 @@ from epl.spans import Span
 
 
 class EplError(Exception):
-    """What is wrong with EPL text, a deployment or an event.
+    """What is wrong with EPL text, a deployment, an event or a call; the base of all errors. ``str(error)`` has message, line, column, the
+    text with a caret, and the hint.
 
-    ``message`` is the sentence alone; ``str(error)`` adds line, column, caret and hint where they are known.
+    Attributes:
+        message: The sentence alone. It begins with Esper's words where Esper refuses the same text.
+        code: ``syntax``, ``validation``, ``unsupported``, ``deployment`` or ``runtime``.
+        span: Where in the text, in characters; ``position`` has line and column.
+        text: The EPL text.
+        hint: What to do, or None.
+
+    Examples:
+        >>> from runtime import Runtime
+        >>> try:
+        ...     Runtime().deploy("create schema A(x int); select y from A")
+        ... except EplError as error:
+        ...     print(error.code, error.position)
+        ...     print(error.message)
+        validation (1, 32)
+        Failed to validate select-clause expression 'y': Property named 'y' is not valid in any stream (did you mean 'x'?)
     """
 
     code = "error"
@@ -25,7 +41,7 @@ class EplError(Exception):
         self.hint = hint
 
     def within(self, text: str) -> EplError:
-        """Return the same error, knowing the text its span points into; keeps a text that is known already."""
+        """Return the same error, with the text that its span is in; a ``text`` that is known already is kept."""
         if self.text is None:
             self.text = text
         return self
@@ -37,7 +53,7 @@ class EplError(Exception):
 
     @property
     def position(self) -> tuple[int, int] | None:
-        """Line and column, both from 1; None where no text is known."""
+        """Line and column, both from 1; None if no text is known."""
         if self.span is None or self.text is None:
             return None
         return self.span.line_column(self.text)
@@ -57,17 +73,44 @@ class EplError(Exception):
 
 
 class EplWarning(UserWarning):
-    """What an application should know of EPL text that runs all the same."""
+    """What an application should know of EPL text that runs all the same, such as an annotation without effect. It is a Python warning.
+
+    Examples:
+        >>> import warnings
+        >>> from runtime import Runtime
+        >>> with warnings.catch_warnings(record=True) as caught:
+        ...     warnings.simplefilter("always")
+        ...     deployment = Runtime().deploy("@Owner('me') create schema A(x int)")
+        >>> [each.category.__name__ for each in caught]
+        ['EplWarning']
+    """
 
 
 class EplSyntaxError(EplError):
-    """The text is not EPL. The message begins with ``Incorrect syntax near``."""
+    """The text is not EPL. The message begins with ``Incorrect syntax near``.
+
+    Examples:
+        >>> from epl.parse import parse_module
+        >>> try:
+        ...     parse_module("selec 1")
+        ... except EplSyntaxError as error:
+        ...     print(error.message, error.hint)
+        Incorrect syntax near 'selec' did you mean 'select'?
+    """
 
     code = "syntax"
 
 
 class EplValidationError(EplError):
-    """The text is EPL but cannot mean anything: unknown names, wrong types, wrong parameters."""
+    """The text is EPL but has no meaning: unknown names, wrong types, wrong parameters.
+
+    Examples:
+        >>> from runtime import Runtime
+        >>> Runtime().compile("select x from A")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+          ...
+        epl.errors.EplValidationError: Failed to resolve event type, ...
+    """
 
     code = "validation"
 
@@ -85,18 +128,45 @@ class AlreadyDeclaredError(EplValidationError):
 
 
 class EplUnsupportedError(EplError):
-    """Esper runs this and we do not: refused at deploy, never ignored."""
+    """Esper runs this text and epl-spark does not: it is refused when it is deployed, never ignored.
+
+    Examples:
+        >>> from runtime import Runtime
+        >>> Runtime().compile("create dataflow D EventBusSource -> s {}")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+          ...
+        epl.errors.EplUnsupportedError: ...
+    """
 
     code = "unsupported"
 
 
 class EplDeploymentError(EplError):
-    """A deployment cannot be made or taken back: dependencies, duplicates, missing parameters."""
+    """A module cannot be deployed or undeployed: dependencies, duplicates, missing parameters.
+
+    Examples:
+        >>> from runtime import Runtime
+        >>> runtime = Runtime()
+        >>> deployment = runtime.deploy("create schema A(x int)", name="types")
+        >>> runtime.deploy("create schema B(x int)", name="types")  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+          ...
+        epl.errors.EplDeploymentError: ...
+    """
 
     code = "deployment"
 
 
 class EplRuntimeError(EplError):
-    """An event, query or call that the runtime cannot take."""
+    """An event, query or call that the runtime refuses. It had no effect.
+
+    Examples:
+        >>> from runtime import Runtime
+        >>> Runtime().send("A", {})  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+          ...
+        epl.errors.EplRuntimeError: no bus event type named 'A'
+          hint: ...
+    """
 
     code = "runtime"

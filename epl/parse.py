@@ -29,7 +29,22 @@ def _grammar() -> Grammar:
 
 
 def parse_module(text: str) -> Module:
-    """Parse a module file: statements between semicolons, after ``module``, ``uses`` and ``import`` lines."""
+    """Parse a module: statements separated by semicolons, after ``module``, ``uses`` and ``import`` lines.
+
+    Args:
+        text: EPL.
+
+    Returns:
+        The syntax tree, frozen; each node has its span in the text.
+
+    Raises:
+        EplSyntaxError: The text is not EPL.
+
+    Examples:
+        >>> module = parse_module("module a.b; create schema A(x int); select * from A")
+        >>> module.name, len(module.statements)
+        ('a.b', 2)
+    """
     refuse_dialect(text)
     try:
         return _grammar().module(text)
@@ -38,17 +53,52 @@ def parse_module(text: str) -> Module:
 
 
 def parse_statement(text: str) -> Statement:
-    """Parse one statement, perhaps with a semicolon after it."""
+    """Parse one statement, with or without a semicolon after it.
+
+    Args:
+        text: EPL.
+
+    Raises:
+        EplSyntaxError: The text is not one statement.
+
+    Examples:
+        >>> from epl.unparse import unparse
+        >>> unparse(parse_statement("SELECT  *  FROM A"))
+        'select * from A'
+    """
     return _grammar().statement(text)
 
 
 def parse_query(text: str) -> Statement:
-    """Parse a fire-and-forget query: select, insert into … values, update, delete."""
+    """Parse a fire-and-forget query: select, insert into … values, update, delete.
+
+    Args:
+        text: EPL.
+
+    Raises:
+        EplSyntaxError: The text is not a query.
+
+    Examples:
+        >>> from epl.unparse import unparse
+        >>> unparse(parse_query("delete from W where x=1"))
+        'delete from W where x = 1'
+    """
     return _grammar().query(text)
 
 
 def parse_expression(text: str) -> Expression:
-    """Parse an expression alone."""
+    """Parse an expression.
+
+    Args:
+        text: EPL.
+
+    Raises:
+        EplSyntaxError: The text is not an expression.
+
+    Examples:
+        >>> type(parse_expression("a + 1")).__name__
+        'Binary'
+    """
     return _grammar().expression(text)
 
 

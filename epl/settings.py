@@ -94,14 +94,30 @@ def _limit(default: int | None = None) -> Any:
 
 @attrs.frozen
 class Settings:
-    """Configuration that changes meaning (docs/settings.md). Names follow Esper's. A value that a setting cannot have raises ValueError.
+    """Settings that change the meaning of all statements of a runtime; docs/settings.md lists each with Esper's name and default. Names
+    follow Esper's.
 
-    ``default_access``: what names without @public, @protected or @private are: ``public`` (every later deployment sees them, event types
-    take events from outside) or ``private`` (Esper's default: only their own module does). ``unknown_properties``: what ``Runtime.send``
-    does with a property that the type does not declare: ``ignore`` (Esper's maps) or ``refuse`` (EplRuntimeError). ``imports``: what every
-    module imports without saying so. ``python_imports``: Python modules (with all below them) whose functions and classes EPL text may
-    ``import``; importing runs their code, so that text alone never decides it. ``annotations``: what becomes of annotations that are not
-    Esper's: ``keep`` them as metadata with a warning, ``refuse`` them as Esper does, or keep those of the given names and refuse others.
+    Attributes:
+        default_access: Of names without @public, @protected or @private: ``"public"`` (every later deployment sees them, event types take
+            events from outside) or ``"private"`` (Esper's default: only their own module sees them).
+        unknown_properties: What ``Runtime.send`` does with a property that the type does not declare: ``"ignore"`` (as with Esper's maps)
+            or ``"refuse"``.
+        imports: What every module imports without saying so.
+        python_imports: Python modules (with all below them) whose functions and classes EPL text may ``import``. Importing runs their code,
+            therefore text alone never decides it.
+        annotations: What happens to annotations that are not Esper's: ``"keep"`` them as metadata with a warning, ``"refuse"`` them as
+            Esper does, or the names of those to keep.
+
+    Raises:
+        ValueError: A setting cannot have the value; the message names the valid ones.
+
+    Examples:
+        >>> Settings(time_zone="Europe/Paris", integer_division=True).time_unit
+        'milliseconds'
+        >>> Settings(time_unit="seconds")
+        Traceback (most recent call last):
+          ...
+        ValueError: Settings(time_unit='seconds'): expected 'milliseconds' or 'microseconds' (did you mean 'milliseconds'?)
     """
 
     time_unit: str = _choice("milliseconds", "microseconds")

@@ -14,11 +14,15 @@ _SHOWN = 35
 
 
 def unparse(node: Node) -> str:
-    """Return EPL text of a node; parsing it gives an equal node. Canonical: keywords in lower case, one space between words.
+    """Return EPL text of a syntax tree; parsing it gives an equal tree. Keywords are in lower case, with one space between words.
 
-    >>> from epl.parse import parse_expression
-    >>> unparse(parse_expression("sum( a )>=10 AND(b is null)"))
-    'sum(a) >= 10 and b is null'
+    Args:
+        node: A node of ``epl.parse``.
+
+    Examples:
+        >>> from epl.parse import parse_expression
+        >>> unparse(parse_expression("sum( a )>=10 AND(b is null)"))
+        'sum(a) >= 10 and b is null'
     """
     return _WRITERS[type(node)](node, unparse)
 

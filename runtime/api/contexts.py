@@ -13,10 +13,27 @@ ALL = AllPartitions()
 
 
 class ContextAccess:
-    """One context, until it is undeployed.
+    '''A deployed context: ``runtime.contexts["Name"]``. Its length is the number of its partitions; iterating gives them as
+    ``ContextPartition``.
 
-    Iterating gives its partitions, in the order in which they began; ``len`` their number.
-    """
+    Examples:
+        >>> from runtime import PartitionsByKey, Runtime
+        >>> runtime = Runtime()
+        >>> deployment = runtime.deploy("""
+        ...     create schema Trade(symbol string, price double);
+        ...     create context PerSymbol partition by symbol from Trade;
+        ...     @name('total') context PerSymbol select sum(price) as total from Trade""")
+        >>> context = runtime.contexts["PerSymbol"]
+        >>> listener = context.add_listener(lambda change: print(change.kind, change.partition.properties["key1"]))
+        >>> runtime.send("Trade", {"symbol": "A", "price": 1.0})
+        partition_started A
+        >>> context.remove_listener(listener)
+        >>> runtime.send("Trade", {"symbol": "B", "price": 2.0})
+        >>> context.name, context.levels, context.statements, len(context), context.ids(PartitionsByKey([["B"]]))
+        ('PerSymbol', ('PerSymbol',), ['total'], 2, [1])
+        >>> context.partition(0).identifier.keys, [each.id for each in context.partitions()]
+        (('A',), [0, 1])
+    '''
 
     def __init__(self, tree: ContextTree, lock: AbstractContextManager[object]) -> None:
         self._tree = tree
@@ -24,6 +41,7 @@ class ContextAccess:
 
     @property
     def name(self) -> str:
+        """The context's name."""
         return self._tree.context.name
 
     @property
@@ -38,19 +56,36 @@ class ContextAccess:
             return [statement.name for statement in self._tree.statements]
 
     def ids(self, selector: PartitionSelector = ALL) -> list[int]:
-        """Return the ids of the partitions that are there, or of those that a selector selects, as ``partitions`` does."""
+        """Return the ids of partitions.
+
+        Args:
+            selector: Which of them: a ``PartitionSelector``.
+
+        Raises:
+            EplRuntimeError: The selector is for another kind of context.
+        """
         with self._lock:
             return select(selector, self._tree.context, self._tree.partitions)
 
     def partitions(self, selector: PartitionSelector = ALL) -> list[ContextPartition]:
-        """Return the partitions that are there, or those that a selector selects. Raise EplRuntimeError for one of another kind of
-        context."""
+        """Return partitions, in the order in which they began.
+
+        Args:
+            selector: Which of them: a ``PartitionSelector``.
+
+        Raises:
+            EplRuntimeError: The selector is for another kind of context.
+        """
         with self._lock:
             tree = self._tree
             return [partition_of(tree.partitions[number]) for number in select(selector, tree.context, tree.partitions)]
 
     def partition(self, number: int) -> ContextPartition | None:
-        """Return the partition of that id; None where there is none."""
+        """Return the partition with an id; None if there is none.
+
+        Args:
+            number: The id.
+        """
         with self._lock:
             branch = self._tree.partitions.get(number)
             return None if branch is None else partition_of(branch)
@@ -63,13 +98,27 @@ class ContextAccess:
             return len(self._tree.partitions)
 
     def add_listener(self, listener: ContextListener) -> ContextListener:
-        """Call ``listener(change)`` with each ContextChange from now on; return the listener (usable as a decorator)."""
+        """Call a listener with a ``ContextChange`` when a partition begins or ends, and when statements come and go.
+
+        Args:
+            listener: Called as ``(change)``.
+
+        Returns:
+            The listener.
+
+        Raises:
+            TypeError: It cannot be called.
+        """
         with self._lock:
             self._tree.listeners = (*self._tree.listeners, listener)
         return listener
 
     def remove_listener(self, listener: ContextListener) -> None:
-        """Call it no more. Raise ValueError where it is none."""
+        """Remove a listener.
+
+        Args:
+            listener: As it was added.
+        """
         with self._lock:
             listeners = list(self._tree.listeners)
             listeners.remove(listener)

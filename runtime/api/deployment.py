@@ -8,7 +8,23 @@ from runtime.statements.statement import Statement
 
 
 class Deployment:
-    """The statements of one deployment, by name or place: ``deployment["s0"]``, ``deployment[0]``."""
+    """The statements of one deployment, by name or position.
+
+    Attributes:
+        id: The id of ``Runtime.deployments``.
+        plan: The plan of the module.
+        statements: In the order of the text.
+
+    Examples:
+        >>> from runtime import Runtime
+        >>> runtime = Runtime()
+        >>> deployment = runtime.deploy("create schema A(x int); @name('all') select * from A", name="d")
+        >>> deployment["all"], deployment[0], len(deployment), [statement.name for statement in deployment]
+        (Statement('all'), Statement('stmt-0'), 2, ['stmt-0', 'all'])
+        >>> deployment.undeploy()
+        >>> runtime.deployments
+        {}
+    """
 
     def __init__(
         self, deployment_id: str, plan: ModulePlan, statements: tuple[Statement, ...], undeploy: Callable[[str], None],
@@ -35,7 +51,11 @@ class Deployment:
         return len(self.statements)
 
     def undeploy(self) -> None:
-        """Stop and forget all statements of the deployment; refuses while other deployments use what it declares."""
+        """Stop and forget all statements of the deployment.
+
+        Raises:
+            EplDeploymentError: Another deployment uses what it declares.
+        """
         self._undeploy(self.id)
 
     def __repr__(self) -> str:

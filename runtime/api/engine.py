@@ -1,4 +1,4 @@
-"""What the packages of epl-spark call of a runtime, beside what applications call: ``Engine``, the base of ``Runtime``."""
+"""The bases of ``Runtime``: ``Engine``, what the packages of epl-spark call of a runtime, and ``Counts``, its counters."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -13,6 +13,7 @@ from epl.plan.statements import ModulePlan, StatementPlan
 from epl.reprs import brief
 from epl.settings import Settings
 from epl.syntax import Module
+from runtime.api.contexts import Contexts
 from runtime.api.deployer import Deployer
 from runtime.api.deployment import Deployment
 from runtime.api.error_reports import explained
@@ -214,4 +215,82 @@ class Engine(Registry):
         return instant_of("now", now, self.settings.units_per_second)
 
 
-__all__ = ["Engine"]
+class Counts(Engine):
+    """What a runtime holds and counts: the part of ``Runtime`` that only reads."""
+
+    @property
+    def deployments(self) -> dict[str, Deployment]:
+        """Deployments by id, in order of deployment."""
+        return dict(self._deployer.deployments)
+
+    def statement(self, name: str) -> Statement:
+        """Return the newest statement of a name.
+
+        Args:
+            name: Of ``@name('…')``, or stmt-0, stmt-1, ….
+
+        Raises:
+            KeyError: There is none.
+        """
+        for deployment in reversed(list(self._deployer.deployments.values())):
+            for statement in deployment:
+                if statement.name == name:
+                    return statement
+        raise KeyError(f"no statement named {name!r}")
+
+    @property
+    def now(self) -> int:
+        """Engine time: ms since 1970, or µs by configuration."""
+        return self._core.clock.now
+
+    @property
+    def next_scheduled_time(self) -> int | None:
+        """When the next timer is due, in engine units; None if none is."""
+        with self.lock:
+            nearest = self._core.schedule.nearest()
+            due = None if self._batch_tier is None else self._batch_tier.next_due()
+            return min((t for t in (nearest, due) if t is not None), default=None)
+
+    @property
+    def matches_in_progress(self) -> int:
+        """The number of partial matches (states) that ``match_recognize`` holds, in all statements."""
+        with self.lock:
+            held = self._core.match_states.count
+            return held if self._batch_tier is None else held + self._batch_tier.matches_in_progress()
+
+    @property
+    def stored_rows(self) -> dict[str, int]:
+        """The number of rows of each named window and table, by name. Reading it costs the same however many there are."""
+        with self.lock:
+            return self._deployer.stored_rows()
+
+    @property
+    def context_partitions(self) -> dict[str, int]:
+        """The number of partitions of each context, by name; contexts of one name are counted together."""
+        counts: dict[str, int] = {}
+        with self.lock:
+            for tree in self._core.contexts.values():
+                counts[tree.context.name] = counts.get(tree.context.name, 0) + len(tree.partitions)
+        return counts
+
+    @property
+    def contexts(self) -> Contexts:
+        """The deployed contexts by name, each a ``ContextAccess``: their partitions and statements. ``contexts.add_listener(f)`` calls
+        ``f`` with a ``ContextChange`` when a context is created or destroyed.
+        """
+        return Contexts(self._core, self.lock, self._check_open)
+
+    @property
+    def subexpressions_in_progress(self) -> int:
+        """The number of sub-expressions of patterns that wait after a ``->``, in all statements: what ``max_subexpressions`` limits."""
+        with self.lock:
+            return self._core.subexpressions.count
+
+    @property
+    def subexpressions_by_statement(self) -> dict[str, int]:
+        """``subexpressions_in_progress`` of each statement, by name."""
+        with self.lock:
+            return self._core.subexpressions.by_statement()
+
+
+__all__ = ["Counts", "Engine"]

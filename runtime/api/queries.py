@@ -35,7 +35,17 @@ Parameters = Mapping["str | int", Any] | Sequence[Any]
 
 
 class QueryRows(Rows):
-    """The result of a query: a list of rows, of the columns ``event_type`` also where there are none."""
+    """The rows of a fire-and-forget query: ``Rows`` whose columns are known even if there are none.
+
+    Attributes:
+        event_type: The type of the rows.
+
+    Examples:
+        >>> from runtime import Runtime
+        >>> rows = Runtime().query("select 1 + 1 as two")
+        >>> rows, rows.to_arrow().to_pydict(), list(rows.to_pandas().columns)
+        ([{'two': 2}], {'two': [2]}, ['two'])
+    """
 
     __slots__ = ("event_type",)
 
@@ -44,7 +54,7 @@ class QueryRows(Rows):
         self.event_type = event_type
 
     def to_pandas(self) -> Any:
-        """Return a pandas DataFrame; whole numbers and booleans among nulls as pandas' Int64 and boolean."""
+        """Return a pandas DataFrame. Integers and booleans with nulls become ``Int64`` and ``boolean``."""
         return pandas_frame(self, list(self.event_type.names))
 
     def to_arrow(self) -> Any:
@@ -60,13 +70,21 @@ class QueryRows(Rows):
 
 
 class PreparedQuery:
-    """A query that was analysed and compiled once: ``execute`` runs it with the values of its parameters. ``settle``: called after one that
-    changes something.
+    """A fire-and-forget query that was analysed and compiled once, by ``Runtime.prepare_query``.
 
-    It refers to the named windows that there are when it is prepared; one that is undeployed and deployed again is another one.
+    It refers to the named windows that exist when it is prepared; one that is undeployed and deployed again is another one.
+
+    Examples:
+        >>> from runtime import Runtime
+        >>> query = Runtime().prepare_query("select ?:x:int + 1 as y")
+        >>> query.execute({"x": 1}), query.properties, list(query.parameters)
+        ([{'y': 2}], {'y': 'Integer'}, ['x'])
+        >>> query.plan.text, query.explain().splitlines()[0]
+        ('select ?:x:int + 1 as y', 'select query → y Integer')
     """
 
     def __init__(self, query: Query, lock: threading.RLock, check_open: Callable[[], object], settle: Callable[[], object]) -> None:
+        # settle: called after a query that changes something
         self._query = query
         self._lock = lock
         self._check_open = check_open
@@ -75,22 +93,30 @@ class PreparedQuery:
 
     @property
     def plan(self) -> QueryPlan:
+        """The frozen plan."""
         return self._query.plan
 
     @property
     def parameters(self) -> dict[str | int, ValueType]:
-        """The substitution parameters: names, or positions from 1, and their types."""
+        """The substitution parameters: their types by name, or by position from 1."""
         return dict(self.plan.parameters)
 
     @property
     def properties(self) -> dict[str, str]:
-        """Columns of the result: name → type, in order."""
+        """The columns of the result: type by name, in order."""
         return {p.name: str(p.type) for p in _output_type(self.plan).properties.values()}
 
     @without_engine_frames
     def execute(self, parameters: Parameters = (), *, partitions: Selectors = EVERY_PARTITION) -> QueryRows:
-        """Run the query; raise EplRuntimeError where a parameter's value is missing or of another type. ``partitions``: as of
-        ``Runtime.query``."""
+        """Run the query.
+
+        Args:
+            parameters: Values of ``?`` by name or position (from 1), or in order.
+            partitions: As for ``Runtime.query``.
+
+        Raises:
+            EplRuntimeError: A value is missing or does not fit.
+        """
         values = self._values(parameters)
         with self._lock:
             self._check_open()
@@ -123,7 +149,7 @@ class PreparedQuery:
                 f"Substitution parameter {key!r} is declared {self.parameters[key]} and cannot hold {value!r}") from None
 
     def explain(self) -> str:
-        """Return the plan, readable: how rows are found, and what becomes of them."""
+        """Return the plan as text: how rows are found, and what happens to them."""
         return explain_query(self.plan)
 
     def __repr__(self) -> str:

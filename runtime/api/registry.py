@@ -65,11 +65,29 @@ class Registry:
     ) -> EventType:
         """Declare an event type and return it.
 
-        ``schema``: a dict of Python or EPL types, a dataclass, an attrs or pydantic class, a TypedDict, a NamedTuple, a pyarrow or Spark
-        schema. Python enums among its types become known to EPL (``Name.CONSTANT``). ``supertypes``: names of event types whose properties
-        it has too; base classes that are registered are supertypes without being named. ``start_timestamp``, ``end_timestamp``: the
-        properties that hold the event's own time, for date-time methods. ``replace``: take the place of a type of the same name with
-        another layout, unless a deployment uses it. Raises EplDeploymentError.
+        Args:
+            name: The type's name in EPL.
+            schema: A dict of Python or EPL types, a dataclass, an attrs or pydantic class, a TypedDict, a NamedTuple, or a pyarrow or Spark
+                schema. Python enums among its types become known to EPL (``Name.CONSTANT``).
+            supertypes: Names of event types whose properties it has too. Registered base classes are supertypes without being named.
+            start_timestamp: The property with the beginning of the event, for date-time methods.
+            end_timestamp: The property with its end.
+            replace: Take the place of a type of the same name with other properties, unless a deployment uses it.
+
+        Raises:
+            EplDeploymentError: The name is taken.
+            EplError: A property has a type that EPL does not have.
+
+        Examples:
+            >>> from dataclasses import dataclass
+            >>> from runtime import Runtime
+            >>> @dataclass
+            ... class Reading:
+            ...     sensor: str
+            ...     temp: float
+            >>> runtime = Runtime()
+            >>> {name: str(p.type) for name, p in runtime.register("Reading", Reading).properties.items()}
+            {'sensor': 'String', 'temp': 'Double'}
         """
         with self.lock:
             self._check_open()
@@ -95,7 +113,22 @@ class Registry:
         return [self._classes[base] for base in known if not any(base is not other and issubclass(other, base) for other in known)]
 
     def register_type(self, event_type: EventType, *, replace: bool = False) -> EventType:
-        """Declare an event type made elsewhere. The same layout under the same name again is the same type."""
+        """Declare an event type that exists already, such as that of another runtime. The same properties under the same name are the same
+        type.
+
+        Args:
+            event_type: The type.
+            replace: As for ``register``.
+
+        Raises:
+            EplDeploymentError: The name is taken by another type.
+
+        Examples:
+            >>> from runtime import Runtime
+            >>> first, second = Runtime(), Runtime()
+            >>> second.register_type(first.register("A", {"x": int})).name
+            'A'
+        """
         with self.lock:
             self._check_open()
             if event_type.name in self._historical.tables:
@@ -122,23 +155,86 @@ class Registry:
         raise NotImplementedError
 
     def event_type(self, name: str) -> EventType:
-        """Return a type by name; raise EplRuntimeError."""
+        """Return a type by name.
+
+        Args:
+            name: Of a registered or declared type.
+
+        Raises:
+            EplRuntimeError: There is none.
+        """
         event_type = self._types.get(name)
         if event_type is None:
             raise EplRuntimeError(f"no bus event type named '{name}'", hint="declare it with create schema or Runtime.register")
         return event_type
 
     def register_function(self, name: str, function: Callable[..., Any]) -> None:
-        """Make a Python function callable from EPL as ``name(…)``; type hints give its types."""
+        """Make a Python function callable from EPL.
+
+        Args:
+            name: Its name in EPL.
+            function: Type hints give the types of arguments and result. A null argument is None. What it raises goes to the error handler.
+
+        Raises:
+            EplError: The type hints have no equivalent in EPL.
+
+        Examples:
+            >>> from runtime import Runtime
+            >>> def grade(price: float) -> str:
+            ...     return "high" if price > 10 else "low"
+            >>> runtime = Runtime()
+            >>> event_type = runtime.register("Trade", {"price": float})
+            >>> runtime.register_function("grade", grade)
+            >>> grades = runtime.deploy("select grade(price) as grade from Trade#lastevent")[0]
+            >>> runtime.send("Trade", {"price": 12.0})
+            >>> list(grades)
+            [{'grade': 'high'}]
+        """
         with self.lock:
             self._check_open()
             self._functions.add_single_row(name, function_spec(name, function))
             self._user_functions[name] = function
 
     def register_aggregation(self, name: str, factory: Callable[[], Any]) -> None:
-        """Make a Python class callable from EPL as an aggregation: enter, leave, value, clear, state, restore, typed by their hints.
+        """Make a Python class callable from EPL as an aggregation function.
 
-        ``factory()`` makes one for each group. Raises TypeError naming the methods that are missing.
+        Args:
+            name: Its name in EPL.
+            factory: The class, or a function that returns an instance for each group. Its methods are ``enter(…)``, ``leave(…)``,
+                ``value()``, ``clear()``, ``state()`` and ``restore(state)``, typed by their hints.
+
+        Raises:
+            TypeError: Methods are missing; the message names them.
+            ValueError: EPL has an aggregation function of that name.
+
+        Examples:
+            >>> from runtime import Runtime
+            >>> class Product:
+            ...     def __init__(self) -> None:
+            ...         self.values: list[float] = []
+            ...     def enter(self, value: float) -> None:
+            ...         self.values.append(value)
+            ...     def leave(self, value: float) -> None:
+            ...         self.values.remove(value)
+            ...     def value(self) -> float:
+            ...         product = 1.0
+            ...         for value in self.values:
+            ...             product *= value
+            ...         return product
+            ...     def clear(self) -> None:
+            ...         self.values = []
+            ...     def state(self) -> list[float]:
+            ...         return list(self.values)
+            ...     def restore(self, state: list[float]) -> None:
+            ...         self.values = list(state)
+            >>> runtime = Runtime()
+            >>> event_type = runtime.register("A", {"x": float})
+            >>> runtime.register_aggregation("product", Product)
+            >>> products = runtime.deploy("select product(x) as p from A#length(2)")[0]
+            >>> for x in (2.0, 3.0, 5.0):
+            ...     runtime.send("A", {"x": x})
+            >>> list(products)
+            [{'p': 15.0}]
         """
         with self.lock:
             self._check_open()
@@ -148,10 +244,30 @@ class Registry:
             self._functions.aggregations[name.lower()] = factory
 
     def register_window(self, config: type[WindowConfig]) -> None:
-        """Make a data window of the application's own known to EPL, by each of ``config.names``: ``from Type#name(…)``.
+        """Make a data window of the application known to EPL, by each of its ``names``: ``from Type#name(…)``.
 
-        ``config``: a frozen attrs subclass of ``epl.plan.windows.WindowConfig`` (CONTRIBUTING.md, "Add a data window"). Raises
-        EplDeploymentError if EPL has a data window of that name.
+        Args:
+            config: A frozen attrs subclass of ``epl.plan.windows.WindowConfig`` (CONTRIBUTING.md, "Add a data window").
+
+        Raises:
+            TypeError: ``config`` is no such class.
+            EplDeploymentError: EPL has a data window of that name.
+
+        Examples:
+            >>> import attrs
+            >>> from runtime import Runtime
+            >>> from windows.length import Length
+            >>> @attrs.frozen
+            ... class Last(Length):
+            ...     names = ("last_few",)
+            >>> runtime = Runtime()
+            >>> event_type = runtime.register("A", {"x": int})
+            >>> runtime.register_window(Last)
+            >>> few = runtime.deploy("select x from A#last_few(2)")[0]
+            >>> for x in (1, 2, 3):
+            ...     runtime.send("A", {"x": x})
+            >>> list(few)
+            [{'x': 2}, {'x': 3}]
         """
         with self.lock:
             self._check_open()
@@ -169,14 +285,36 @@ class Registry:
     ) -> None:
         """Make a Python function a source of rows: ``from Trade as t, method:name(t.symbol) as m``.
 
-        ``source``: a function, or a class, a module or an object whose public functions become ``method:name.function(…)`` (of a class its
-        static and class methods). Type hints give the arguments and the rows: ``-> list[Row]``, where Row is a dataclass, an attrs or
-        pydantic class, a TypedDict or a NamedTuple; ``row`` gives what they do not say: such a class, a schema as for ``register``, or the
-        name of an event type. ``method:name(…) @type(T)`` says it in EPL.
+        The function returns None, one row, an iterable of rows, or a pyarrow or pandas table; a row is a mapping, a tuple or an object. A
+        deployed statement keeps the function that it was deployed with.
 
-        A function returns None, one row, an iterable of rows, or a pyarrow or pandas table; a row is a mapping, a tuple or an object.
-        ``cache``: LruCache or ExpiryCache, one for each stream that names it. ``max_rows``: the most that one call may return. A function
-        that a deployed statement calls goes on as it is. Raises EplDeploymentError.
+        Args:
+            name: Its name in EPL.
+            source: A function; or a class, a module or an object, whose public functions become ``method:name.function(…)`` (of a class,
+                its static and class methods). Type hints give the arguments and the rows: ``-> list[Row]``, where Row is a dataclass, an
+                attrs or pydantic class, a TypedDict or a NamedTuple.
+            row: The rows where hints do not give them: such a class, a schema as for ``register``, or the name of an event type.
+                ``method:name(…) @type(T)`` gives it in EPL.
+            cache: ``LruCache`` or ``ExpiryCache``, one for each stream that names the method.
+            max_rows: The most rows that one call may return.
+
+        Raises:
+            EplDeploymentError: The rows or arguments have no types.
+
+        Examples:
+            >>> from typing import NamedTuple
+            >>> from runtime import LruCache, Runtime
+            >>> class Company(NamedTuple):
+            ...     name: str
+            >>> def company(symbol: str) -> list[Company]:
+            ...     return [Company({"A": "Acme"}.get(symbol, "?"))]
+            >>> runtime = Runtime()
+            >>> event_type = runtime.register("Trade", {"symbol": str})
+            >>> runtime.register_method("company", company, cache=LruCache(100))
+            >>> named = runtime.deploy("select c.name as name from Trade#lastevent as t, method:company(t.symbol) as c")[0]
+            >>> runtime.send("Trade", {"symbol": "A"})
+            >>> list(named)
+            [{'name': 'Acme'}]
         """
         with self.lock:
             self._check_open()
@@ -188,23 +326,68 @@ class Registry:
         self, name: str, connect: Callable[[], Any], *, paramstyle: str | None = None, timeout: float | None = None,
         cache: CacheConfig | None = None, max_rows: int = MAX_ROWS
     ) -> None:
-        """Make a database known to EPL: ``from Trade as t, sql:name ["select … where k = ${t.symbol}"] as m``.
+        '''Make a database known to EPL: ``from Trade as t, sql:name ["select … where k = ${t.symbol}"] as m``.
 
-        ``connect()`` opens a DB-API connection (PEP 249), in autocommit mode where there is a choice; all calls of it come from one thread.
-        ``paramstyle``: that of the driver where its module does not say it. ``timeout``: seconds that one look-up may take, None for no
-        limit. ``cache``, ``max_rows``: as for ``register_method``. Raises EplDeploymentError.
-        """
+        Args:
+            name: Its name in EPL.
+            connect: Opens a DB-API connection (PEP 249), in autocommit mode where there is a choice. All calls of it come from one thread.
+            paramstyle: That of the driver, if its module does not say it.
+            timeout: Seconds that one look-up may take; None for no limit.
+            cache: As for ``register_method``.
+            max_rows: As for ``register_method``.
+
+        Raises:
+            EplDeploymentError: An option has no meaning.
+
+        Examples:
+            >>> import sqlite3
+            >>> from runtime import Runtime
+            >>> def connect() -> sqlite3.Connection:
+            ...     connection = sqlite3.connect(":memory:")
+            ...     connection.executescript("create table company(symbol text, name text); insert into company values ('A', 'Acme')")
+            ...     return connection
+            >>> runtime = Runtime()
+            >>> event_type = runtime.register("Trade", {"symbol": str})
+            >>> runtime.register_database("db", connect)
+            >>> deployment = runtime.deploy("""
+            ...     create schema Company(name string);
+            ...     @name('named') select c.name as name from Trade#lastevent as t,
+            ...         sql:db ["select name from company where symbol = ${t.symbol}"] @type(Company) as c""")
+            >>> runtime.send("Trade", {"symbol": "A"})
+            >>> list(deployment["named"])
+            [{'name': 'Acme'}]
+            >>> runtime.close()
+        '''
         database = Database(name, connect, paramstyle=paramstyle, timeout=timeout, cache=cache, max_rows=max_rows)
         with self.lock:
             self._check_open()
             self._historical.databases[name] = database
 
     def register_table(self, name: str, frame: Any, *, keys: str | Iterable[str] = ()) -> EventType:
-        """Make a frame a source of rows and return their type: ``from Trade as t, name as d where t.k = d.k``.
+        """Make a frame a source of rows and return their type: ``from Trade as t, name as d where t.k = d.k``. Its rows are indexed once
+        for all statements.
 
-        ``frame``: a pyarrow table or batch, a pandas, Polars or Spark frame (which is collected). Its rows are indexed once for all
-        statements. ``keys``: columns whose values differ from row to row; a key that occurs twice is refused. Raises EplDeploymentError,
-        also where an event type has the name.
+        Args:
+            name: Its name in EPL.
+            frame: A pyarrow table or batch, a pandas, Polars or Spark frame (which is collected).
+            keys: Columns whose values differ from row to row; a key that occurs twice is refused.
+
+        Raises:
+            EplDeploymentError: A key occurs twice, a column has no EPL type, or the name is taken.
+
+        Examples:
+            >>> import pyarrow as pa
+            >>> from runtime import Runtime
+            >>> runtime = Runtime()
+            >>> event_type = runtime.register("Trade", {"symbol": str})
+            >>> rows = runtime.register_table("Company", pa.table({"symbol": ["A"], "name": ["Acme"]}), keys="symbol")
+            >>> named = runtime.deploy("select c.name as name from Trade#lastevent as t, Company as c where t.symbol = c.symbol")[0]
+            >>> runtime.send("Trade", {"symbol": "A"})
+            >>> list(named)
+            [{'name': 'Acme'}]
+            >>> runtime.refresh_table("Company", pa.table({"symbol": ["A"], "name": ["Ajax"]}))
+            >>> list(named)
+            [{'name': 'Ajax'}]
         """
         if isinstance(frame, StaticTable):
             table = attrs.evolve(frame)
@@ -221,8 +404,14 @@ class Registry:
         return table.row_type
 
     def refresh_table(self, name: str, frame: Any) -> None:
-        """Replace the rows of a static table, for all statements at once: between two events, never within one. ``frame`` has the columns
-        of the first one. Raises EplRuntimeError; the rows stay then.
+        """Replace the rows of a static table for all statements at once: between two events, never within one.
+
+        Args:
+            name: Of ``register_table``.
+            frame: A frame with the columns of the first one.
+
+        Raises:
+            EplRuntimeError: There is no such table, or the columns differ; its rows stay.
         """
         table = self._historical.tables.get(name)
         if table is None:
@@ -233,7 +422,20 @@ class Registry:
             table.rows = rows
 
     def share_sources(self, other: Registry) -> None:
-        """Let another runtime have the methods, databases and static tables of this one: ``Runtime.restore(…, register=r.share_sources)``.
+        """Give another runtime the methods, databases and static tables of this one, as ``Runtime.restore(…,
+        register=runtime.share_sources)`` does.
+
+        Args:
+            other: The runtime that gets them.
+
+        Examples:
+            >>> import pyarrow as pa
+            >>> from runtime import Runtime
+            >>> runtime = Runtime()
+            >>> rows = runtime.register_table("Company", pa.table({"symbol": ["A"]}))
+            >>> restored = Runtime.restore(runtime.snapshot(), register=runtime.share_sources)
+            >>> restored.query("select * from Company")
+            [{'symbol': 'A'}]
         """
         with self.lock:
             for mine, theirs in zip(attrs.astuple(self._historical, recurse=False), attrs.astuple(other._historical, recurse=False)):
@@ -257,14 +459,29 @@ class Registry:
 
     @property
     def own_windows(self) -> Mapping[str, type[WindowConfig]]:
-        """The data windows that were registered, by each of their names."""
+        """The data windows that were registered, by each of their names. Internal."""
         return {name: config for name, config in self._windows.items() if name not in WINDOWS}
 
     def register_enum(self, name: str | type[enum.Enum], constants: Iterable[str] = ()) -> EnumType:
-        """Make an enum known to EPL and return its type: a Python enum, or a name (a full class name is taken as well) with constants.
+        """Make an enum known to EPL and return its type. EPL writes its constants as ``Name.CONSTANT``; a column's type is its name.
 
-        Its constants are written ``Name.CONSTANT``, a column's type is its name. Values are the constants' names; ``send`` takes the
-        members of a Python enum too.
+        Args:
+            name: A Python enum, or a name (also a full class name).
+            constants: The constants' names, with a name. Values are these names; ``send`` takes the members of a Python enum too.
+
+        Examples:
+            >>> import enum
+            >>> from runtime import Runtime
+            >>> class Side(enum.Enum):
+            ...     BUY = 1
+            ...     SELL = 2
+            >>> runtime = Runtime()
+            >>> enum_type = runtime.register_enum(Side)
+            >>> event_type = runtime.register("Offer", {"side": Side})
+            >>> buys = runtime.deploy("select side from Offer(side = Side.BUY)#keepall")[0]
+            >>> runtime.send("Offer", {"side": Side.BUY})
+            >>> list(buys)
+            [{'side': 'BUY'}]
         """
         with self.lock:
             self._check_open()
@@ -276,29 +493,70 @@ class Registry:
             return declared
 
     def declare_variable(self, name: str, value_type: Any, value: Any = None, *, constant: bool = False) -> None:
-        """Declare from Python a variable that statements see: a Python type, an EPL type name or a ValueType."""
+        """Declare a variable that statements see, as ``create variable`` does.
+
+        Args:
+            name: Its name.
+            value_type: A Python type, the name of an EPL type, or a ValueType.
+            value: Its first value.
+            constant: Whether it stays so.
+
+        Raises:
+            EplError: The value does not fit the type.
+
+        Examples:
+            >>> from runtime import Runtime
+            >>> runtime = Runtime()
+            >>> runtime.declare_variable("threshold", float, 10.0)
+            >>> runtime.set_variable("threshold", 20.0)
+            >>> runtime.get_variable("threshold")
+            20.0
+            >>> runtime.set_variables({"threshold": 30.0})
+        """
         with self.lock:
             self._check_open()
             variable = Variable(name, resolve(value_type, name, Known(self._types, self._enum_types, self._classes)), constant, value)
             self._variables[name] = VariableCell(variable, value)
 
     def get_variable(self, name: str, partition: int | None = None) -> Any:
-        """Return the current value of a variable. ``partition``: the id of a context partition that has one of its own.
+        """Return the current value of a variable.
 
-        Raise EplRuntimeError for a variable that is not declared, or is of partitions and none is given, or the other way round.
+        Args:
+            name: Its name.
+            partition: The id of a context partition that has a variable of its own.
+
+        Raises:
+            EplRuntimeError: It is not declared; or it belongs to partitions and none is given, or the other way round.
         """
         with self.lock:
             return self._variable(name, partition).value
 
     def set_variable(self, name: str, value: Any, partition: int | None = None) -> None:
-        """Assign a variable; constants refuse, values are checked against the declared type. ``partition``: as of ``get_variable``."""
+        """Assign a variable.
+
+        Args:
+            name: Its name.
+            value: Checked against the declared type.
+            partition: As for ``get_variable``.
+
+        Raises:
+            EplRuntimeError: It is a constant or not declared, or the value does not fit.
+        """
         with self.lock:
             self._check_open()
             self._variable(name, partition).assign(value)
             self._settle()
 
     def set_variables(self, values: Mapping[str, Any], partition: int | None = None) -> None:
-        """Assign several variables: all or none. ``partition``: as of ``get_variable``, for all of them."""
+        """Assign several variables: all or none.
+
+        Args:
+            values: Values by name.
+            partition: As for ``get_variable``, for all of them.
+
+        Raises:
+            EplRuntimeError: As for ``set_variable``; none has changed.
+        """
         with self.lock:
             self._check_open()
             cells = [(self._variable(n, partition), v) for n, v in values.items()]
@@ -330,7 +588,7 @@ class Registry:
 
     @property
     def user_functions(self) -> Mapping[str, Callable[..., Any]]:
-        """The functions that were registered, by name."""
+        """The functions that were registered, by name. Internal."""
         return self._user_functions
 
 

@@ -10,9 +10,8 @@ from epl.plan.queries import QueryPlan
 from epl.plan.statements import ModulePlan
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
-from runtime.api.contexts import Contexts
 from runtime.api.deployment import Deployment
-from runtime.api.engine import Engine
+from runtime.api.engine import Counts
 from runtime.api.error_reports import reporting, without_engine_frames
 from runtime.api.plan_cache import parsed
 from runtime.api.queried_partitions import Selectors
@@ -27,7 +26,6 @@ from runtime.event_loop.loop import ErrorHandler, log_error
 from runtime.state.changed_pages import ChangedPages, Pages
 from runtime.state.snapshot import snapshot as snapshot_of
 from runtime.statements.running import EVERY_PARTITION
-from runtime.statements.statement import Statement
 from runtime.statements.statement_output import Listener, check_listener
 from windows.event import Event
 from windows.registry import by_name
@@ -37,13 +35,34 @@ if TYPE_CHECKING:
 
 
 
-class Runtime(Engine):
-    """One EPL engine: statements in, events and time in, changes out.
+class Runtime(Counts):
+    """One EPL engine: statements, events and time go in, rows come out.
 
-    Time is external unless ``clock="system"``: it begins at ``start_time`` (ms since 1970, µs where settings say so, or a datetime) and
-    moves by ``advance_time``, ``advance_time_span`` and ``send_batch(time=…)``. All calls exclude one another (one re-entrant lock); calls
-    from listeners run at once.
-    ``on_error(error, statement name, event)`` hears of exceptions in expressions and listeners; the default logs them.
+    Time is external unless ``clock="system"``: it begins at ``start_time`` and moves by ``advance_time``, ``advance_time_span`` and
+    ``send_batch(time=…)``. Every method may be called from any thread and from listeners; one call runs at a time (a re-entrant lock).
+    A runtime is a context manager, which closes it.
+
+    Args:
+        clock: ``"external"``, or ``"system"`` to follow the wall clock in a thread of its own.
+        start_time: The time at the beginning: ms since 1970 (µs with ``Settings(time_unit="microseconds")``), or a datetime.
+        tier: ``"auto"``: statements over large batches run in compiled loops where that is supported; ``"row"``: never; ``"batch"``:
+            always, and other statements are refused.
+        settings: See ``Settings``.
+        on_error: Called as ``(error, statement name, event)`` with exceptions in expressions and listeners. The default logs them.
+
+    Raises:
+        ValueError: An unknown ``clock`` or ``tier``.
+        TypeError: ``on_error`` cannot be called.
+
+    Examples:
+        >>> with Runtime() as runtime:
+        ...     event_type = runtime.register("Trade", {"symbol": str, "price": float})
+        ...     total = runtime.deploy("@name('total') select sum(price) as total from Trade#time(10 sec)")["total"]
+        ...     runtime.send("Trade", {"symbol": "A", "price": 5.0})
+        ...     runtime.advance_time(2_000)
+        ...     runtime.send("Trade", {"symbol": "B", "price": 7.0})
+        ...     print(runtime, list(total))
+        Runtime(now=2000 (1970-01-01T00:00:02Z), 1 statements) [{'total': 12.0}]
     """
 
     def __init__(
@@ -68,7 +87,14 @@ class Runtime(Engine):
 
     @without_engine_frames
     def compile(self, text: str) -> ModulePlan:
-        """Check and plan a module: deploy the result as often as you like. Raises EplError with position and hint."""
+        """Check and plan a module without deploying it. The plan is frozen: deploy it as often as you like.
+
+        Args:
+            text: EPL: statements separated by semicolons.
+
+        Raises:
+            EplError: The text is refused; the error has position and hint.
+        """
         with self.lock:
             self._check_open()
             return self._deployer.analysed(parsed(text))
@@ -80,9 +106,26 @@ class Runtime(Engine):
     ) -> Deployment:
         """Deploy a module: all of its statements or none.
 
-        ``name``: the deployment's id (default d0, d1, …). ``listeners``: by statement name, called from the first event on. ``parameters``:
-        values of ``?`` by position in the statement (from 1) or name, for all statements or, by statement name, for one each: ``{"s0": {1:
-        5}}``. ``replace``: first undeploy deployments that hold a statement of one of the names (for notebooks).
+        Args:
+            module: EPL text, or a plan of ``compile``.
+            name: The deployment's id (default: d0, d1, …).
+            listeners: Listeners by statement name; they are called from the first event on.
+            parameters: Values of ``?`` by position in the statement (from 1) or by name, for all statements; or by statement name for one
+                each, ``{"s0": {1: 5}}``.
+            replace: First undeploy the deployments that hold a statement of one of the names (for notebooks).
+
+        Raises:
+            EplError: The module is refused, an id or a declaration is taken, or a parameter is missing. Nothing of it is deployed.
+
+        Examples:
+            >>> runtime = Runtime()
+            >>> event_type = runtime.register("A", {"x": int})
+            >>> deployment = runtime.deploy("@name('big') select x from A(x > ?::int)", parameters={1: 5},
+            ...                             listeners={"big": lambda new, old, statement, runtime: print(new)})
+            >>> runtime.send("A", {"x": 7})
+            [{'x': 7}]
+            >>> deployment.id, deployment["big"]
+            ('d0', Statement('big'))
         """
         with self.lock:
             self._check_open()
@@ -97,7 +140,14 @@ class Runtime(Engine):
             return deployment
 
     def undeploy(self, deployment_id: str) -> None:
-        """Stop and forget a deployment; refuses while another one uses what it declares."""
+        """Stop and forget a deployment.
+
+        Args:
+            deployment_id: The id of ``Deployment.id``.
+
+        Raises:
+            EplDeploymentError: No deployment has the id, or another one uses what it declares.
+        """
         with self.lock:
             self._undeploy(self._deployer.unused(deployment_id))
 
@@ -107,25 +157,29 @@ class Runtime(Engine):
             for deployment in reversed(list(self._deployer.deployments.values())):
                 self._undeploy(deployment)
 
-    @property
-    def deployments(self) -> dict[str, Deployment]:
-        """Deployments by id, in order of deployment."""
-        return dict(self._deployer.deployments)
-
-    def statement(self, name: str) -> Statement:
-        """Return the newest statement of that name; raise KeyError."""
-        for deployment in reversed(list(self._deployer.deployments.values())):
-            for statement in deployment:
-                if statement.name == name:
-                    return statement
-        raise KeyError(f"no statement named {name!r}")
-
     # ------------------------------------------------------------------ events and time
 
     def send(self, event_type: str | EventType, event: Any) -> None:
-        """Send one event: a mapping, a tuple in property order, an object of the class, JSON text for json types.
+        """Process one event: all statements have seen it, and listeners have been called, when this returns.
 
-        Values are checked first: a wrong one raises EplRuntimeError and nothing has been done.
+        Args:
+            event_type: The type, or its name.
+            event: A mapping, a tuple in the order of the properties, an object of the registered class, or JSON text for json types.
+                Missing properties are null; ``Settings(unknown_properties="refuse")`` refuses undeclared ones.
+
+        Raises:
+            EplRuntimeError: The type is unknown or a value does not fit; the event had no effect.
+
+        Examples:
+            >>> runtime = Runtime()
+            >>> event_type = runtime.register("A", {"x": int, "y": str})
+            >>> last = runtime.deploy("select * from A#lastevent")[0]
+            >>> runtime.send("A", {"x": 1})
+            >>> list(last)
+            [{'x': 1, 'y': None}]
+            >>> runtime.send("A", (2, "b"))
+            >>> list(last)
+            [{'x': 2, 'y': 'b'}]
         """
         self._acquire()  # twice as fast as the with statement
         try:
@@ -144,7 +198,15 @@ class Runtime(Engine):
             self._release()
 
     def route(self, event_type: str | EventType, event: Any) -> None:
-        """Send an event; from a listener, it is processed when the current one is done. Elsewhere the same as ``send``."""
+        """Process an event after the current one, from a listener; elsewhere the same as ``send``.
+
+        Args:
+            event_type: The type, or its name.
+            event: As for ``send``.
+
+        Raises:
+            EplRuntimeError: As for ``send``.
+        """
         with self.lock:
             self._check_open()
             incoming = self._incoming(event_type, event)
@@ -153,7 +215,15 @@ class Runtime(Engine):
                 self._core.work()
 
     def event_of(self, event_type: str | EventType, event: Any) -> Event:
-        """Return the event that ``send`` would process, checked; it is not processed."""
+        """Return the event that ``send`` would process, checked; it is not processed.
+
+        Args:
+            event_type: The type, or its name.
+            event: As for ``send``.
+
+        Raises:
+            EplRuntimeError: As for ``send``.
+        """
         with self.lock:
             return self._incoming(event_type, event)
 
@@ -162,17 +232,33 @@ class Runtime(Engine):
         sequence: str | Mapping[str, str] | None = None, late: Late = "refuse",
         time_mode: TimeMode = "span", max_stops: int = MAX_STOPS,
     ) -> None:
-        """Process each row of ``table`` as an event of the type ``target``, as one ``send`` a row would; or, where ``target`` is ``{type:
-        table}``, the rows of several types, merged in order of time and sequence.
+        """Process each row of a table as one event, with the same output as a ``send`` per row; or the rows of several tables, merged by
+        time.
 
-        A table is a pyarrow Table or RecordBatch, a pandas or Polars DataFrame, or anything else with ``__arrow_c_stream__``, with a
-        column for each declared property. ``time``: the column of each row's time (whole numbers are engine units, timestamps are
-        converted), one name or one a type; the clock moves to it before the row is processed. None: no clock moves. ``sequence``: the
-        column that orders rows of equal time. ``late="refuse"``: a row without a time or before the clock refuses the batch; ``"keep"``:
-        such rows are processed first, at the current time. ``time_mode="jump"``: a timer that is due several times between two rows runs
-        once, as with ``advance_time``. ``max_stops``: how many timers may be due between two rows.
+        Args:
+            target: The event type or its name; or ``{type: table}``, without ``table``: rows are merged in order of time and sequence.
+            table: A pyarrow Table or RecordBatch, a pandas or Polars DataFrame, or anything else with ``__arrow_c_stream__``, with a column
+                for each declared property.
+            time: The column of each row's time, one name or one per type: integers in engine units (ms), or timestamps. The clock moves to
+                it before the row is processed. None: no clock moves.
+            sequence: The column that orders rows of equal time, one name or one per type.
+            late: ``"refuse"``: a row without a time, or before the clock, refuses the batch; ``"keep"``: such rows are processed first, at
+                the current time.
+            time_mode: ``"span"``: each timer that is due between two rows runs at its time; ``"jump"``: one that is due several times runs
+                once, as with ``advance_time``.
+            max_stops: The most times at which timers may be due between two rows.
 
-        Raise EplRuntimeError naming type, column, row (from 0) and value where a table does not fit; no row has been processed then.
+        Raises:
+            EplRuntimeError: A table does not fit: the message names type, column, row (from 0) and value. No row has been processed then.
+
+        Examples:
+            >>> import pyarrow as pa
+            >>> runtime = Runtime()
+            >>> event_type = runtime.register("Trade", {"price": float})
+            >>> total = runtime.deploy("select sum(price) as total from Trade#time(10 sec)")[0]
+            >>> runtime.send_batch("Trade", pa.table({"price": [5.0, 7.0], "ts": [0, 12_000]}), time="ts")
+            >>> runtime.now, list(total)
+            (12000, [{'total': 7.0}])
         """
         from runtime.api.send_batch import send_batch
         from runtime.conversion.batch_order import Options  # imports Arrow, which a runtime without batches need not load
@@ -184,14 +270,14 @@ class Runtime(Engine):
             finally:  # what came out before a gap that is refused
                 self._deliver_batches()
 
-    @property
-    def now(self) -> int:
-        """Engine time (ms since 1970, or µs by configuration)."""
-        return self._core.clock.now
-
     def advance_time(self, now: Instant) -> None:
-        """Jump to ``now`` (engine units since 1970, or a datetime): each timer that is due runs once, at the new time. Going back only sets
-        the clock.
+        """Jump to a time: each timer that is due runs once, at the new time.
+
+        Args:
+            now: Engine units (ms) since 1970, or a datetime. A time before the current one only sets the clock.
+
+        Raises:
+            EplRuntimeError: The time is out of range.
         """
         self._acquire()
         try:
@@ -208,8 +294,24 @@ class Runtime(Engine):
             self._release()
 
     def advance_time_span(self, now: Instant, resolution: int | None = None, *, max_stops: int | None = None) -> None:
-        """Walk to ``now``, stopping at every time at which something is due (or at steps of ``resolution``). ``max_stops``: as for
-        ``send_batch``; the clock is at the last stop where there are more."""
+        """Walk to a time, stopping at every time on the way at which a timer is due.
+
+        Args:
+            now: Engine units (ms) since 1970, or a datetime.
+            resolution: Stop at multiples of this many units instead.
+            max_stops: The most stops; if more are due, the clock stays at the last one.
+
+        Raises:
+            EplRuntimeError: The time is out of range or before the clock, or ``max_stops`` is exceeded.
+
+        Examples:
+            >>> runtime = Runtime()
+            >>> ticks = runtime.deploy("select current_timestamp() as t from pattern [every timer:interval(1 sec)]")[0]
+            >>> _ = ticks.add_listener(lambda new, old, statement, runtime: print(new))
+            >>> runtime.advance_time_span(2_500)
+            [{'t': 1000}]
+            [{'t': 2000}]
+        """
         with self.lock:
             self._check_open()
             now, tier = self._instant(now), self._batch_tier
@@ -225,56 +327,11 @@ class Runtime(Engine):
                 self._deliver_batches()
 
     @property
-    def next_scheduled_time(self) -> int | None:
-        """When the next timer is due, None where none is."""
-        with self.lock:
-            nearest = self._core.schedule.nearest()
-            due = None if self._batch_tier is None else self._batch_tier.next_due()
-            return min((t for t in (nearest, due) if t is not None), default=None)
-
-    @property
-    def matches_in_progress(self) -> int:
-        """How many states ``match_recognize`` holds, in all statements."""
-        with self.lock:
-            held = self._core.match_states.count
-            return held if self._batch_tier is None else held + self._batch_tier.matches_in_progress()
-
-    @property
-    def stored_rows(self) -> dict[str, int]:
-        """How many rows each named window and table holds, by name. Reading it costs the same however many there are."""
-        with self.lock:
-            return self._deployer.stored_rows()
-
-    @property
-    def context_partitions(self) -> dict[str, int]:
-        """How many partitions each context has, by name; of those of one name together."""
-        counts: dict[str, int] = {}
-        with self.lock:
-            for tree in self._core.contexts.values():
-                counts[tree.context.name] = counts.get(tree.context.name, 0) + len(tree.partitions)
-        return counts
-
-    @property
-    def contexts(self) -> Contexts:
-        """The contexts that are deployed, by name: their partitions and statements."""
-        return Contexts(self._core, self.lock, self._check_open)
-
-    @property
-    def subexpressions_in_progress(self) -> int:
-        """How many sub-expressions of patterns wait after a ``->``, in all statements: what ``max_subexpressions`` limits."""
-        with self.lock:
-            return self._core.subexpressions.count
-
-    @property
-    def subexpressions_by_statement(self) -> dict[str, int]:
-        """How many of them each statement has, by name."""
-        with self.lock:
-            return self._core.subexpressions.by_statement()
-
-    @property
     def on_condition(self) -> ConditionHandler:
-        """Called with a ``Condition`` when a limit is reached: ``max_subexpressions``, ``max_statement_subexpressions``, ``-[n]>``,
-        ``max_states``; while events are processed. What it raises goes to the error handler. The default logs all but ``-[n]>``."""
+        """Called with a ``Condition`` when a limit is reached while events are processed: ``max_subexpressions``,
+        ``max_statement_subexpressions``, ``-[n]>``, ``max_states``. What it raises goes to the error handler. The default logs all but
+        ``-[n]>``.
+        """
         return self._on_condition
 
     @on_condition.setter
@@ -295,7 +352,14 @@ class Runtime(Engine):
 
     @without_engine_frames
     def compile_query(self, text: str) -> QueryPlan:
-        """Check and plan a fire-and-forget query. Raises EplError with position and hint."""
+        """Check and plan a fire-and-forget query, for ``query`` and ``prepare_query``.
+
+        Args:
+            text: One select, insert, update or delete.
+
+        Raises:
+            EplError: The text is refused; the error has position and hint.
+        """
         with self.lock:
             self._check_open()
             return planned_query(text, self._deployer.catalog())
@@ -305,36 +369,86 @@ class Runtime(Engine):
         self, query: str | QueryPlan, parameters: Parameters = (), *, partitions: Selectors = EVERY_PARTITION
     ) -> QueryRows:
         """Run a fire-and-forget query and return its rows: select, insert into, update or delete on named windows and tables; select also
-        on databases and static tables, or without from clause.
+        on databases and static tables, or without a from clause.
 
-        ``parameters``: values of ``?`` by name or position (from 1), or in order. What a query changes has reached consumers and listeners
-        when it returns; the result is the rows that it has inserted into a window, changed or deleted there. Raises EplError; nothing has
-        changed then. ``partitions``: those of a context that a PartitionSelector selects.
+        What a query changes has reached consumers and listeners when this returns; the result is then the rows that it inserted into a
+        window, changed or deleted there.
+
+        Args:
+            query: EPL text, or a plan of ``compile_query``.
+            parameters: Values of ``?`` by name or position (from 1), or in order.
+            partitions: A ``PartitionSelector``: only those partitions of the context.
+
+        Raises:
+            EplError: The query is refused or fails; nothing has changed.
+
+        Examples:
+            >>> runtime = Runtime()
+            >>> deployment = runtime.deploy("create table T(k string primary key, n int)")
+            >>> _ = runtime.query("insert into T(k, n) values ('a', 1)")
+            >>> runtime.query("select n + ?::int as m from T where k = 'a'", [10])
+            [{'m': 11}]
         """
         with self.lock:
             return self._prepared(query, prepared=False).execute(parameters, partitions=partitions)
 
     @without_engine_frames
     def prepare_query(self, query: str | QueryPlan) -> PreparedQuery:
-        """Analyse and compile a query once, to be run often: ``prepared.execute({"symbol": "A"})``. What it looks up by equality is indexed
-        from now on. Raises EplError with position and hint."""
+        """Analyse and compile a query once, to run it often by ``execute(parameters)``. What it looks up by equality is indexed from now
+        on.
+
+        Args:
+            query: EPL text, or a plan of ``compile_query``.
+
+        Raises:
+            EplError: The query is refused; the error has position and hint.
+        """
         return self._prepared(query, prepared=True)
 
     @staticmethod
     @without_engine_frames
     def sql(text: str, tables: Mapping[str, Any], *, dialect: str = "sql") -> pa.Table:
-        """Run a query in a SQL dialect over Arrow tables, pandas or Polars frames, by name, and return an Arrow table (docs/sql.md). It is
-        independent of statements and engine time."""
+        '''Run a query in a SQL dialect over tables. It is independent of statements and engine time (docs/sql.md).
+
+        Args:
+            text: The query; its ``match_recognize`` has the rules of the dialect.
+            tables: Arrow tables, pandas or Polars frames by name.
+            dialect: ``"sql"`` (SQL:2016 as Trino runs it), ``"flink"``, ``"alibaba"`` or ``"ydb"``.
+
+        Returns:
+            A pyarrow Table.
+
+        Raises:
+            EplError: The query is refused, in the words of the system named, or a column does not fit.
+
+        Examples:
+            >>> import pyarrow as pa
+            >>> prices = pa.table({"day": [1, 2, 3], "price": [5, 9, 7]})
+            >>> rises = Runtime.sql("""
+            ...     select * from prices match_recognize (
+            ...       order by day measures A.day as first_day, B.price as price
+            ...       pattern (A B) define B as B.price > A.price)""", {"prices": prices})
+            >>> rises.to_pylist()
+            [{'first_day': 1, 'price': 9}]
+        '''
         from runtime.dialects.sql import run_query  # not needed by statements
 
         return run_query(text, tables, dialect)
 
     @without_engine_frames
     def fill(self, name: str, frame: Any) -> int:
-        """Insert the rows of a frame into a named window or table, all of them at once, as an insert query does; return how many.
+        """Insert the rows of a frame into a named window or table, all of them at once, as an insert query does.
 
-        ``frame``: a pyarrow table or batch, a pandas, Polars or Spark frame (which is collected), with a column for each property but
-        aggregations. Raise EplRuntimeError naming column, row and value where it does not fit; nothing has been inserted then.
+        Args:
+            name: The named window or table.
+            frame: A pyarrow table or batch, a pandas, Polars or Spark frame (which is collected), with a column for each property except
+                aggregations.
+
+        Returns:
+            The number of rows.
+
+        Raises:
+            EplRuntimeError: A row does not fit: the message names column, row and value. Nothing has been inserted.
         """
         with self.lock:
             self._check_open()
@@ -343,10 +457,23 @@ class Runtime(Engine):
             return rows
 
     def snapshot(self, *, snapshot_key: bytes | None = None) -> bytes:
-        """Return everything: modules, parameters, variables, clock, state; no code. ``Runtime.restore`` goes on exactly here.
+        """Return the whole state as bytes: modules, parameters, variables, clock, contents; no code. ``Runtime.restore`` continues exactly
+        here.
 
-        ``snapshot_key``: seals it, so that only what was written with the same key is restored: for stores that others can write to.
-        From a listener: EplRuntimeError where routed events (insert into, ``route``) still wait, since they would be lost.
+        Args:
+            snapshot_key: Seals the snapshot, so that it can only be restored with the same key: for stores that others can write to.
+
+        Raises:
+            EplRuntimeError: In a listener, while routed events (``insert into``, ``route``) wait: they would be lost.
+
+        Examples:
+            >>> runtime = Runtime()
+            >>> total = runtime.deploy("create schema A(x int); @name('total') select sum(x) as total from A")["total"]
+            >>> runtime.send("A", {"x": 1})
+            >>> restored = Runtime.restore(runtime.snapshot())
+            >>> restored.send("A", {"x": 2})
+            >>> list(restored.statement("total")), list(total)
+            ([{'total': 3}], [{'total': 1}])
         """
         with self.lock:
             self._check_open()
@@ -354,12 +481,27 @@ class Runtime(Engine):
             return snapshot_of(self.state(), snapshot_key)
 
     def pages(self, since: str | None = None, *, snapshot_key: bytes | None = None) -> Pages:
-        """Return what ``snapshot`` holds as pages: all of them, or with ``since`` (the mark of an earlier answer) those that have changed
-        since.
+        """Return what ``snapshot`` holds as pages: all of them, or those that changed since an earlier call.
 
-        ``pages().apply_to({})`` is a store that ``restore`` takes, ``pages(since=mark).apply_to(store)`` brings it up to date. From the
-        first call on the runtime notes what changes. The last marks are known, up to the last call without ``since``; others raise
-        EplRuntimeError. ``snapshot_key``: as for ``snapshot``, the same in each call.
+        ``pages().apply_to({})`` is a store that ``restore`` takes; ``pages(since=mark).apply_to(store)`` brings it up to date. From the
+        first call on, the runtime records what changes.
+
+        Args:
+            since: The ``mark`` of an earlier result. Marks are known back to the last call without ``since``.
+            snapshot_key: As for ``snapshot``, the same in each call.
+
+        Raises:
+            EplRuntimeError: The mark is not known; or as for ``snapshot``.
+
+        Examples:
+            >>> runtime = Runtime()
+            >>> deployment = runtime.deploy("create schema A(x int); @name('total') select sum(x) as total from A")
+            >>> first = runtime.pages()
+            >>> store = first.apply_to({})
+            >>> runtime.send("A", {"x": 5})
+            >>> store = runtime.pages(since=first.mark).apply_to(store)
+            >>> list(Runtime.restore(store).statement("total"))
+            [{'total': 5}]
         """
         with self.lock:
             self._check_open()
@@ -375,15 +517,33 @@ class Runtime(Engine):
         python_imports: Collection[str] = (), snapshot_key: bytes | None = None, windows: Collection[type[WindowConfig]] = (),
         register: Callable[[Runtime], object] | None = None,
     ) -> Runtime:
-        """Return the runtime that ``snapshot()`` or ``pages()`` saw, whatever tiers its statements ran in. User functions and aggregations
-        are given again by name, data windows of the application's own (``windows``) as for ``register_window``; listeners are attached
-        again by the caller. ``register(runtime)`` is called before the modules are deployed: it registers the methods, databases and static
-        tables that they use; what their look-ups returned is not part of a snapshot.
+        """Return the runtime that ``snapshot()`` or ``pages()`` saw, whichever tiers its statements ran in.
 
-        ``python_imports``: as in ``Settings``, and never taken from the snapshot, since importing runs code. ``snapshot_key``: the one that
-        it was written with. Raises EplDeploymentError, before anything runs, for functions, aggregations, windows and imports that are not
-        given;
-        EplRuntimeError for a snapshot that is damaged, of another version, or sealed with another key.
+        Listeners are not part of a snapshot: add them again. Functions, aggregations and data windows of the application are given again by
+        name.
+
+        Args:
+            blob: A snapshot, or a store of pages by key.
+            functions: What was registered by ``register_function``, by name.
+            on_error: As for ``Runtime``.
+            aggregations: What was registered by ``register_aggregation``, by name.
+            tier: As for ``Runtime``.
+            python_imports: As in ``Settings``. They are never taken from the snapshot, since importing runs code.
+            snapshot_key: The key that it was sealed with.
+            windows: What was registered by ``register_window``.
+            register: Called with the runtime before the modules are deployed, to register the methods, databases and static tables that
+                they use. What their look-ups returned is not part of a snapshot.
+
+        Raises:
+            EplDeploymentError: Functions, aggregations, windows or imports are missing; nothing has run.
+            EplRuntimeError: The snapshot is damaged, of another version, or sealed with another key.
+
+        Examples:
+            >>> runtime = Runtime()
+            >>> runtime.register_function("twice", lambda x: x * 2)
+            >>> deployment = runtime.deploy("create schema A(x int); @name('t') select twice(x) from A")
+            >>> Runtime.restore(runtime.snapshot(), functions={"twice": lambda x: x * 2})
+            Runtime(now=0 (1970-01-01T00:00:00Z), 2 statements)
         """
         provided = Provided(dict(functions or {}), dict(aggregations or {}), tuple(python_imports), by_name(*windows), register)
         return restored(cls, blob, provided, on_error, tier, snapshot_key)
@@ -391,7 +551,7 @@ class Runtime(Engine):
     # ------------------------------------------------------------------ manners
 
     def close(self) -> None:
-        """Undeploy everything; a system clock stops. What would change a closed runtime raises EplRuntimeError."""
+        """Undeploy everything and stop a system clock. Afterwards, what would change the runtime raises EplRuntimeError."""
         if self._system_clock is not None:
             self._system_clock.stop()
         with self.lock:

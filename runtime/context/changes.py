@@ -14,12 +14,22 @@ ContextChangeKind = Choice[
 
 @attrs.frozen
 class ContextChange:
-    """``created``, ``destroyed``: the context is deployed, undeployed (``Contexts.add_listener``); ``activated``: it has its first
-    statement; ``deactivated``: it has lost its last one. ``statement``: the name of one that was added or removed;
-    ``partition``: one that begins, before its statements run, or has ended.
+    """What listeners of a context get.
 
-    As in Esper the partitions that are there from the beginning begin before the context is ``activated``; those that are there when it is
-    ``deactivated`` are reported one by one of a nested context alone.
+    As in Esper, the partitions that exist from the beginning begin before the context is ``activated``; those that exist when it is
+    ``deactivated`` are reported one by one only for a nested context.
+
+    Attributes:
+        kind: ``created``, ``destroyed``: the context is deployed or undeployed (``runtime.contexts.add_listener``); ``activated``,
+            ``deactivated``: it got its first statement, or lost its last one; ``statement_added``, ``statement_removed``;
+            ``partition_started``, before its statements run, and ``partition_ended``.
+        context: The context's name.
+        statement: The name of the statement that was added or removed.
+        partition: The partition that begins or has ended.
+
+    Examples:
+        >>> ContextChange("created", "PerUser")
+        ContextChange(kind='created', context='PerUser', statement=None, partition=None)
     """
 
     kind: ContextChangeKind

@@ -31,11 +31,16 @@ class PartitionIdentifier:
 
 @attrs.frozen
 class ContextPartition:
-    """A partition as callers see it. ``id``: ``context.id``; ``properties``: what ``context.`` gives, by the text after it;
-    ``identifiers``: one a level, outermost first.
+    """A partition of a context.
 
-    >>> ContextPartition(0, {"name": "PerUser", "id": 0, "key1": "u1"}, (PartitionIdentifier("PerUser", keys=("u1",)),)).identifier.keys
-    ('u1',)
+    Attributes:
+        id: ``context.id`` in EPL.
+        properties: What EPL has as ``context.…``, by the text after the dot.
+        identifiers: How it is identified on each level, outermost first.
+
+    Examples:
+        >>> ContextPartition(0, {"name": "PerUser", "id": 0, "key1": "u1"}, (PartitionIdentifier("PerUser", keys=("u1",)),)).identifier.keys
+        ('u1',)
     """
 
     id: int | None
@@ -44,12 +49,17 @@ class ContextPartition:
 
     @property
     def identifier(self) -> PartitionIdentifier:
-        """What it is found by on the innermost level: the only one, unless the context is nested."""
+        """How it is identified on the innermost level: the only one, unless the context is nested."""
         return self.identifiers[-1]
 
 
 class PartitionSelector:
-    """Which partitions: a closed family. ``title``: what Esper calls it."""
+    """Which partitions of a context an iteration or query reads. Use one of its subclasses.
+
+    Examples:
+        >>> isinstance(PartitionsById([0]), PartitionSelector)
+        True
+    """
 
     title = "ContextPartitionSelectorAll"
 
@@ -68,6 +78,13 @@ class PartitionSelector:
 
 @attrs.frozen
 class AllPartitions(PartitionSelector):
+    """All partitions of any context.
+
+    Examples:
+        >>> AllPartitions()
+        AllPartitions()
+    """
+
     def selects(self, level: ContextLevel, branch: Branch) -> bool:
         return True
 
@@ -78,7 +95,15 @@ def _ids(ids: Collection[int] | None) -> tuple[int, ...]:
 
 @attrs.frozen
 class PartitionsById(PartitionSelector):
-    """Those with these ids, in this order. In a path of NestedPartitions an outer level's branches are counted as they begin."""
+    """Partitions by their ids, in this order. In a path of ``NestedPartitions``, the branches of an outer level are counted as they begin.
+
+    Attributes:
+        ids: The ids.
+
+    Examples:
+        >>> PartitionsById([1, 0]).ids
+        (1, 0)
+    """
 
     ids: tuple[int, ...] = attrs.field(converter=_ids)
     title = "ContextPartitionSelectorById"
@@ -99,7 +124,15 @@ def _keys(keys: Collection[Sequence[Any]] | None) -> tuple[tuple[Any, ...], ...]
 
 @attrs.frozen
 class PartitionsByKey(PartitionSelector):
-    """Of ``partition by`` those with these keys, each a sequence of values."""
+    """Partitions of ``partition by``, by their keys.
+
+    Attributes:
+        keys: Each key is a sequence with a value for each property.
+
+    Examples:
+        >>> PartitionsByKey([["A"], ["B"]]).keys
+        (('A',), ('B',))
+    """
 
     keys: tuple[tuple[Any, ...], ...] = attrs.field(converter=_keys)
     title = "ContextPartitionSelectorSegmented"
@@ -138,7 +171,15 @@ def _keys_of(level: KeyedLevel, branch: Branch) -> tuple[Any, ...]:
 
 @attrs.frozen
 class PartitionsByHash(PartitionSelector):
-    """Of ``coalesce by`` those with these hash numbers."""
+    """Partitions of ``coalesce by``, by their hash numbers.
+
+    Attributes:
+        hashes: The numbers.
+
+    Examples:
+        >>> PartitionsByHash({3}).hashes
+        (3,)
+    """
 
     hashes: tuple[int, ...] = attrs.field(converter=_ids)
     title = "ContextPartitionSelectorHash"
@@ -159,7 +200,15 @@ def _labels(labels: Collection[str] | None) -> tuple[str, ...]:
 
 @attrs.frozen
 class PartitionsByCategory(PartitionSelector):
-    """Of ``group … as label`` those with these labels."""
+    """Partitions of ``group … as label``, by their labels.
+
+    Attributes:
+        labels: The labels.
+
+    Examples:
+        >>> PartitionsByCategory(["cold"]).labels
+        ('cold',)
+    """
 
     labels: tuple[str, ...] = attrs.field(converter=_labels)
     title = "ContextPartitionSelectorCategory"
@@ -173,8 +222,17 @@ class PartitionsByCategory(PartitionSelector):
 
 @attrs.frozen
 class PartitionsWhere(PartitionSelector):
-    """Those for which ``test(partition)`` is true, a ContextPartition. In a path of NestedPartitions it has the identifiers of its level
-    and those around, and on outer levels no id."""
+    """Partitions for which a function is true. In a path of ``NestedPartitions``, the partition has the identifiers of its level and of
+    those around it, and no id on outer levels.
+
+    Attributes:
+        test: Called as ``(ContextPartition)``.
+
+    Examples:
+        >>> user = PartitionsWhere(lambda partition: partition.properties["key1"] == "u1")
+        >>> user.test(ContextPartition(0, {"key1": "u1"}, ()))
+        True
+    """
 
     test: Callable[[ContextPartition], object]
     title = "ContextPartitionSelectorFiltered"
@@ -189,7 +247,15 @@ def _paths(paths: Collection[Sequence[PartitionSelector]]) -> tuple[tuple[Partit
 
 @attrs.frozen
 class NestedPartitions(PartitionSelector):
-    """Of a nested context: each path has a selector for each of its levels, outermost first; what one of the paths selects counts."""
+    """Partitions of a nested context.
+
+    Attributes:
+        paths: Each path has a selector for each level, outermost first; a partition that one of the paths selects is selected.
+
+    Examples:
+        >>> len(NestedPartitions([[PartitionsByKey([["A"]]), AllPartitions()]]).paths)
+        1
+    """
 
     paths: tuple[tuple[PartitionSelector, ...], ...] = attrs.field(converter=_paths)
     title = "ContextPartitionSelectorNested"

@@ -19,10 +19,22 @@ from windows.event import Event
 
 
 class Row(Mapping[str, Any]):
-    """An event as a mapping: equals a dict of the same content, has the event type's property order.
+    """One row, a mapping: it equals a dict with the same content. Its order is that of the event type's properties; undeclared properties
+    of open types come last.
 
-    ``row["count(*)"]`` always works; ``row.price`` works for every property whose name is no method of a mapping.
-    Undeclared properties of open types come after the declared ones.
+    ``row["count(*)"]`` always works, ``row.price`` for every property whose name is no method of a mapping.
+
+    Examples:
+        >>> from runtime import Runtime
+        >>> runtime = Runtime()
+        >>> event_type = runtime.register("Trade", {"symbol": str, "price": float})
+        >>> last = runtime.deploy("select * from Trade#lastevent")[0]
+        >>> runtime.send("Trade", {"symbol": "A", "price": 5.0})
+        >>> row = last.rows()[0]
+        >>> row["symbol"], row.price, row == {"symbol": "A", "price": 5.0}, row.event.type.name
+        ('A', 5.0, True, 'Trade')
+        >>> row.to_dict(), row.to_json()
+        ({'symbol': 'A', 'price': 5.0}, '{"symbol": "A", "price": 5.0}')
     """
 
     __slots__ = ()
@@ -50,12 +62,15 @@ class Row(Mapping[str, Any]):
         return dict, (dict(self),)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return a plain dict, nested rows too."""
+        """Return a plain dict; nested rows become dicts too."""
         return {name: _plain(value) for name, value in self.items()}
 
     def to_json(self) -> str:
-        """Return JSON text: nested rows as objects, dates as ISO text, decimals as numbers, those of more than 4,300 digits as text;
-        NaN and infinities (which JSON has not) as null.
+        """Return JSON text: nested rows as objects, dates as ISO text, decimals as numbers (those of more than 4,300 digits as text); NaN
+        and infinities, which JSON does not have, as null.
+
+        Raises:
+            EplRuntimeError: A value has no JSON form.
         """
         try:
             return json.dumps(_jsonable(self.to_dict()), ensure_ascii=False)
@@ -178,7 +193,20 @@ def _jsonable(value: Any) -> Any:
 
 
 class Rows(list["Row"]):
-    """The rows of one listener call or iteration: a list that shows itself as a table."""
+    """The rows of one listener call, iteration or query: a list of ``Row`` that a notebook shows as a table.
+
+    Examples:
+        >>> from runtime import Runtime
+        >>> runtime = Runtime()
+        >>> event_type = runtime.register("A", {"x": int})
+        >>> last = runtime.deploy("select * from A#length(2)")[0]
+        >>> for x in (1, 2, 3):
+        ...     runtime.send("A", {"x": x})
+        >>> last.rows()
+        [{'x': 2}, {'x': 3}]
+        >>> last.rows().to_pandas()["x"].tolist()
+        [2, 3]
+    """
 
     __slots__ = ()
 
@@ -190,7 +218,7 @@ class Rows(list["Row"]):
         return Rows(super().__getitem__(index)) if isinstance(index, slice) else super().__getitem__(index)
 
     def to_pandas(self) -> Any:
-        """Return a pandas DataFrame with a column a property (see ``pandas_frame``)."""
+        """Return a pandas DataFrame with a column per property. Integers and booleans with nulls become ``Int64`` and ``boolean``."""
         return pandas_frame(self, list(self[0]) if self else [])
 
     def _repr_html_(self) -> str:

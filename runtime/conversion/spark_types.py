@@ -40,9 +40,22 @@ class SparkSchema(Protocol):
 
 
 def event_type_of_spark(name: str, schema: SparkSchema) -> EventType:
-    """Return the event type of a DataFrame's rows: a map type with a property a column.
+    """Return an event type with the columns of a Spark schema.
 
-    Raises EplDeploymentError naming type, column and Spark type for a column that no property can hold.
+    Args:
+        name: The type's name.
+        schema: A StructType, or its JSON value.
+
+    Raises:
+        EplUnsupportedError: A column has a type that EPL does not have: cast or drop it.
+
+    Examples:
+        ```python
+        from runtime.spark import event_type_of_spark, session
+
+        frame = session().sql("select 1 as x, 'a' as k")
+        assert list(event_type_of_spark("A", frame.schema).properties) == ["x", "k"]
+        ```
     """
     return _event_type(name, schema.jsonValue())
 

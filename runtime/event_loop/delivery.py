@@ -20,11 +20,18 @@ class Delivery:
 
 @attrs.frozen
 class Condition:
-    """What an application should know of a limit that is reached.
+    """A limit that was reached; ``Runtime.on_condition`` is called with it.
 
-    ``kind``: "subexpressions" (``max_subexpressions``), "statement subexpressions" (``max_statement_subexpressions``), "followed by"
-    (``-[n]>``) or "match_recognize states" (``max_states``). ``statement``: the one whose event reached it, None where that is not known.
-    ``counts``: how many each statement holds, of sub-expressions.
+    Attributes:
+        kind: ``"subexpressions"`` (``max_subexpressions``), ``"statement subexpressions"`` (``max_statement_subexpressions``), ``"followed
+            by"`` (``-[n]>``) or ``"match_recognize states"`` (``max_states``).
+        limit: The limit.
+        statement: The statement whose event reached it; None if that is not known.
+        counts: The number of sub-expressions of each statement.
+
+    Examples:
+        >>> Condition("match_recognize states", 1000).limit
+        1000
     """
 
     kind: str

@@ -36,7 +36,15 @@ def _positive(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
 
 @attrs.frozen
 class LruCache:
-    """Keep the results of the last ``size`` different arguments (Esper's LRU cache)."""
+    """Keep the results of the last different arguments (Esper's LRU cache).
+
+    Attributes:
+        size: How many.
+
+    Examples:
+        >>> LruCache(100)
+        LruCache(size=100)
+    """
 
     size: int = attrs.field(validator=_positive)
 
@@ -46,10 +54,20 @@ class LruCache:
 
 @attrs.frozen
 class ExpiryCache:
-    """Keep a result for ``max_age`` of engine time (Esper's expiry-time cache): ``"10 seconds"``, a timedelta or engine units.
+    """Keep a result for some engine time (Esper's expiry-time cache). Older results are not used; they are removed from memory at the first
+    look-up after each ``purge_interval``.
 
-    Results that are older are not used. They are removed from memory at the next look-up that comes ``purge_interval`` (``max_age`` where
-    not given) after the last time that was done. Beyond ``size`` results the oldest go.
+    Attributes:
+        max_age: ``"10 seconds"``, a timedelta or engine units.
+        purge_interval: The same; default ``max_age``.
+        size: The most results; the oldest are dropped.
+
+    Raises:
+        EplRuntimeError: A duration is not positive.
+
+    Examples:
+        >>> ExpiryCache("10 seconds", size=100)
+        ExpiryCache(max_age='10 seconds', purge_interval=None, size=100)
     """
 
     max_age: Duration

@@ -39,10 +39,20 @@ def with_totals(blobs: DataFrame) -> DataFrame:
 
 
 class Metrics(StreamingQueryListener):
-    """The queries of ``transform`` as Prometheus text: ``spark.streams.addListener(metrics)``, then ``metrics.prometheus()`` at any time.
+    """The queries of ``transform`` as Prometheus text.
 
-    Totals count since the listener was added; a micro-batch that Spark makes again counts again. Gauges are those of the
-    last micro-batch in which all that ever had a step had one.
+    Totals count since the listener was added; a micro-batch that Spark repeats counts again. Gauges are those of the last micro-batch in
+    which all shards that ever had a step had one.
+
+    Examples:
+        ```python
+        from runtime.spark import Metrics, session
+
+        metrics = Metrics()
+        session().streams.addListener(metrics)
+        text = metrics.prometheus()                 # serve it by HTTP
+        session().streams.removeListener(metrics)
+        ```
     """
 
     def __init__(self) -> None:
@@ -78,7 +88,7 @@ class Metrics(StreamingQueryListener):
                 self._last[name] = engine  # shards whose timers found nothing to do are silent, and still there
 
     def prometheus(self) -> str:
-        """Return all queries, each with the label ``query``: its name, or its id where it has none."""
+        """Return the totals and gauges of all queries as Prometheus text."""
         with self._lock:
             labels = {name: f'{{query="{_quoted(name)}"}}' for name in self._totals}
             counted = [

@@ -32,7 +32,22 @@ from runtime.conversion.spark_types import event_type_of_spark
 
 
 def spark_schema(event_type: EventType) -> spark.StructType:
-    """Return the schema of a DataFrame of the type's events; ``arrow_for_spark`` is the same in Arrow's types."""
+    """Return the schema of a DataFrame with an event type's properties.
+
+    Args:
+        event_type: Of ``Runtime.event_type``.
+
+    Raises:
+        EplUnsupportedError: A property has a type that Spark does not have.
+
+    Examples:
+        ```python
+        from runtime import Runtime
+        from runtime.spark import spark_schema
+
+        assert spark_schema(Runtime().register("A", {"x": int})).simpleString() == "struct<x:bigint>"
+        ```
+    """
     return spark.StructType([spark.StructField(f.name, _from_arrow(f.type), True) for f in arrow_schema(event_type)])
 
 

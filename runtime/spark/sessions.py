@@ -38,14 +38,25 @@ OPTIONS = {
 
 
 def session(name: str = "epl-spark", cores: int | None = None, options: Mapping[str, str] | None = None) -> SparkSession:
-    """Return a session on this machine: ``local[cores]`` (2 where not given), few shuffle partitions, UTC; the running one where there is
-    one.
+    """Return a Spark session on this machine, or the one that runs: ``local[cores]``, few shuffle partitions, UTC, RocksDB as the state
+    store. Workers run this Python (PYSPARK_PYTHON is set if it is not).
 
-    ``options`` are Spark's own and win. In a running session those of its SQL engine that Spark lets change are set; EplRuntimeError, with
-    none of them set, names the others, and ``cores`` that it does not have. ``name`` is that of a new session.
+    Args:
+        name: The name of a new session.
+        cores: Of a new session; default 2.
+        options: Spark's own options, which take precedence. In a running session, those that Spark lets change are set.
 
-    Workers run this Python (PYSPARK_PYTHON is set where it is not). Raises EplRuntimeError, naming JAVA_HOME, where there is no Java 17 or
-    newer.
+    Raises:
+        EplRuntimeError: There is no Java 17 or newer; or a running session cannot get the options or cores, which the message names. None
+            has been set then.
+
+    Examples:
+        ```python
+        from runtime.spark import session
+
+        spark = session(options={"spark.sql.shuffle.partitions": "4"})
+        assert spark.conf.get("spark.sql.shuffle.partitions") == "4"
+        ```
     """
     running = SparkSession.getActiveSession()
     if running is not None:

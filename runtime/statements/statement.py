@@ -22,14 +22,46 @@ if TYPE_CHECKING:
 log = logging.getLogger("epl")
 
 class Statement(StatementOutput):
-    """One running statement.
+    """One running statement of a ``Deployment``.
 
-    Iterating gives the current rows (the statement's data window through its select clause); ``add_listener`` delivers changes.
+    Iterating gives the current rows: the contents of its data window through its select clause. ``add_listener`` delivers changes.
+
+    Attributes:
+        name: Of ``@name('…')``, or stmt-0, stmt-1, ….
+        deployment_id: The deployment that it belongs to.
+        plan: Frozen data that describes it; ``plan.text`` is its EPL.
+
+    Examples:
+        >>> from runtime import Runtime
+        >>> runtime = Runtime()
+        >>> module = runtime.deploy("create schema A(x int); @name('last') select x from A#length(2)")
+        >>> last = module["last"]
+        >>> listener = last.add_listener(lambda new, old, statement, runtime: print(statement.name, new, old))
+        >>> runtime.send("A", {"x": 1})
+        last [{'x': 1}] []
+        >>> last.remove_listener(listener)
+        >>> runtime.send("A", {"x": 2})
+        >>> last.rows(), last.properties, last.event_type.name, last.annotations[0].name, last.tier
+        ([{'x': 1}, {'x': 2}], {'x': 'Integer'}, 'last_out', 'name', 'row')
+        >>> last.to_arrow().to_pydict(), last.to_pandas().shape
+        ({'x': [1, 2]}, (2, 1))
+        >>> print(last.partitioning.describe())
+        not at all: the window #length of statement 'last': an event leaves when enough others have come, whatever their keys
+        >>> batches = last.add_batch_listener(lambda new, old, statement, runtime: print(new.to_pydict(), old.to_pydict()))
+        >>> runtime.send("A", {"x": 3})
+        {'x': [3]} {'x': [1]}
+        >>> last.remove_all_listeners()
+        >>> last.explain().splitlines()[0]
+        'last: select → x Integer'
     """
 
     @property
     def event_type(self) -> EventType:
-        """The type of the rows; raises LookupError for a statement without output."""
+        """The type of the rows.
+
+        Raises:
+            LookupError: The statement has no output.
+        """
         output = self.plan.body.output_type
         if output is None:
             raise LookupError(f"statement {self.name!r} has no output")
@@ -37,18 +69,27 @@ class Statement(StatementOutput):
 
     @property
     def annotations(self) -> tuple[Annotation, ...]:
-        """The statement's annotations as written, Esper's and the application's own: each has a ``name``, ``attributes`` and ``get``."""
+        """The annotations as written, Esper's and the application's own: each has ``name``, ``attributes`` and ``get``."""
         return self.plan.annotations
 
     @property
     def properties(self) -> dict[str, str]:
-        """Output columns: name → type, in order."""
+        """The columns of the rows: type by name, in order."""
         output = self.plan.body.output_type
         return {} if output is None else {p.name: str(p.type) for p in output.properties.values()}
 
     def add_listener(self, listener: Listener) -> Listener:
-        """Call ``listener(new, old, statement, runtime)`` at every change from now on; return the listener (usable as a
-        decorator).
+        """Call a listener at every change from now on.
+
+        Args:
+            listener: Called as ``(new, old, statement, runtime)``, with the insert and the remove stream as ``Rows``. Both are empty only
+                where a window or the output clause forces an update. What it raises goes to the error handler.
+
+        Returns:
+            The listener, so that the method can be used as a decorator.
+
+        Raises:
+            TypeError: It cannot be called.
         """
         check_listener(listener)
         with self.runtime.lock:
@@ -57,22 +98,39 @@ class Statement(StatementOutput):
         return listener
 
     def remove_listener(self, listener: Listener) -> None:
+        """Remove a row listener; listeners are compared by identity.
+
+        Args:
+            listener: As it was added.
+
+        Raises:
+            ValueError: It was not added.
+        """
         with self.runtime.lock:
             kept = list(self._added)
             kept.remove(listener)
             self._listen(kept)
 
     def remove_all_listeners(self) -> None:
-        """Take away the row listeners and the batch listeners."""
+        """Remove all row listeners and batch listeners."""
         with self.runtime.lock:
             self._listen([])
             self.batch_listeners, self._caused = [], []
 
     def add_batch_listener(self, listener: BatchListener, *, causes: bool = False) -> BatchListener:
-        """Call the listener with Arrow record batches of insert and remove stream (None where empty), once a send, send_batch or advance.
+        """Call a listener with Arrow record batches, once per send, send_batch or advance.
 
-        ``causes``: the statement's own columns are followed by ``cause.call``, ``cause.time``, ``cause.type`` and ``cause.row``: the
-        number of the call that a row listener would get, engine time, and the input row that caused it (runtime.statements.cause_columns).
+        Args:
+            listener: Called as ``(new, old, statement, runtime)`` with a pyarrow RecordBatch of the insert and one of the remove stream,
+                None where there are no rows.
+            causes: Add the columns ``cause.call``, ``cause.time``, ``cause.type`` and ``cause.row``: the number of the call that a row
+                listener would get, engine time, and the type and row (from 0) of the input that caused it.
+
+        Returns:
+            The listener.
+
+        Raises:
+            TypeError: It cannot be called.
         """
         check_listener(listener)
         with self.runtime.lock:
@@ -90,8 +148,14 @@ class Statement(StatementOutput):
         return iter(self.rows())
 
     def rows(self, partitions: Selector | None = EVERY_PARTITION) -> Rows:
-        """Return the current rows; ``partitions``: those of the partitions of its context that a PartitionSelector selects. Raise
-        EplRuntimeError for a selector of another kind of context, or a statement without one."""
+        """Return the current rows.
+
+        Args:
+            partitions: A ``PartitionSelector``: only those partitions of its context.
+
+        Raises:
+            EplRuntimeError: The selector is for another kind of context, or the statement has no context.
+        """
         with self._iterating():
             if partitions is EVERY_PARTITION:
                 return rows_of(self.running.iterate())
@@ -104,7 +168,7 @@ class Statement(StatementOutput):
         return nullcontext() if isinstance(self.running, RunningHistoricalSelect) else self.runtime.lock
 
     def to_pandas(self) -> Any:
-        """Return the current rows as a pandas DataFrame; whole numbers and booleans among nulls as pandas' Int64 and boolean."""
+        """Return the current rows as a pandas DataFrame. Integers and booleans with nulls become ``Int64`` and ``boolean``."""
         return pandas_frame(self.rows(), list(self.properties))
 
     def to_arrow(self) -> Any:
@@ -128,7 +192,8 @@ class Statement(StatementOutput):
 
     @property
     def partitioning(self) -> Partitioning:
-        """How the rows of the event types that the statement reads, itself or through others, may be split over several engines."""
+        """By which key the rows that the statement reads, itself or through other statements, may be split over several engines, or what
+        prevents it."""
         from epl.analysis.partitioning import partitioning_of
 
         with self.runtime.lock:
@@ -138,7 +203,7 @@ class Statement(StatementOutput):
 
     @property
     def tier(self) -> str:
-        """``row`` or ``batch``: where the statement runs now."""
+        """``"row"`` or ``"batch"``: where the statement runs now."""
         with self.runtime.lock:
             return self.runtime.tier_of(self)[0]
 

@@ -1,4 +1,4 @@
-"""The tutorial and the guides print what their pages say (docs/run_pages.py --write writes it)."""
+"""The tutorial, the guides and the page of Runtime print what their pages say (docs/run_pages.py --write writes it)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = [ROOT / "docs" / "tutorial.md", *sorted((ROOT / "docs" / "guides").glob("*.md"))]
+PAGES = [*(ROOT / "docs" / name for name in ("tutorial.md", "api/runtime.md")), *sorted((ROOT / "docs" / "guides").glob("*.md"))]
 
 
 @pytest.fixture(scope="module")

@@ -146,29 +146,54 @@ def transform(  # type: ignore[misc]
     functions: Mapping[str, Callable[..., Any]] | None = None, tier: str = "auto", on_error: str = "stop",
     snapshot_key: bytes | None = None, tables: Mapping[str, Any] | None = None, register: Register | None = None,
 ) -> DataFrame | Callable[[DataFrame], DataFrame]:
-    """Return the insert stream of a statement over batch or streaming DataFrames, as a DataFrame with the statement's columns.
+    """Return the insert stream of a statement over batch or streaming DataFrames, as a DataFrame with the statement's columns. Rows are
+    partitioned by key over engines in Spark's workers (docs/spark.md).
 
-    ``epl``: a module. ``sources``: {event type name: DataFrame}; a type that the module does not declare has the DataFrame's columns.
-    Without ``sources`` a function of one DataFrame comes back, for ``df.transform(transform(epl, …))``: its rows are of ``event_type``, or
-    of the one type that the module reads and does not fill. ``statement``: whose output; not needed where only one has any.
+    Args:
+        epl: A module.
+        sources: DataFrames by event type name. A type that the module does not declare has the DataFrame's columns. Without ``sources``, a
+            function of one DataFrame is returned, for ``df.transform(transform(epl, …))``.
+        statement: The statement whose rows are returned; not needed if only one has any.
+        event_type: Without ``sources``: the type of the rows; default: the one that the module reads and does not fill.
+        time: As for ``start``.
+        sequence: As for ``start``. In batch DataFrames, rows of equal time and sequence keep their order within a key.
+        time_mode: As for ``start``.
+        max_stops: As for ``start``.
+        late: As for ``start``.
+        on_late: As for ``start``. In batch DataFrames, and for statements without state, only rows without a time are late. ``"side"``: the
+            dropped rows are rows of their own, in the column ``left_out``, ``struct<why, A: struct<…>, …>``, which is null in other rows.
+        ahead: As for ``start``.
+        max_buffered: As for ``start``.
+        distribute: ``"auto"``: over ``shards`` engines if every operator with state is local to a key, else in one; ``"always"``: refuse
+            such statements, naming the operator; ``"never"``: in one.
+        shards: Engines; default: Spark's shuffle partitions in streams, and as adaptive execution decides over batch DataFrames.
+        start_time: The clock at the beginning; default: the first row's time in batch DataFrames, 0 in streams.
+        until: Walk to this time at the end of a batch DataFrame.
+        clock: As for ``start``. Spark then makes a micro-batch at each trigger.
+        idle: As for ``start``, from each shard's first row on.
+        heartbeat: As for ``start``.
+        settings: As for ``Runtime``.
+        functions: User functions by name; they are pickled to the workers.
+        tier: As for ``Runtime``.
+        on_error: As for ``start``.
+        snapshot_key: As for ``start``.
+        tables: Static tables by name: a frame of Spark, pandas or Arrow, or ``(frame, keys)``. They are collected now, broadcast, and
+            indexed once in each worker.
+        register: Called with the runtime in each worker, to register methods and databases: connections are opened there.
 
-    ``distribute``: ``auto`` splits rows over ``shards`` engines where every operator that keeps state is local to a key, and takes one
-    engine else (default: in streams Spark's shuffle partitions, over batch DataFrames as many as Spark's adaptive execution makes of their
-    size); ``always`` refuses such statements, naming the operator; ``never`` takes one
-    engine.
+    Raises:
+        EplError: Module, sources or options are wrong. Errors in rows fail the job, with ``[epl:<code>]``, the micro-batch and the shard
+            (or partition) in the text.
 
-    ``time``, ``sequence``, ``late``, ``on_late``, ``ahead``, ``max_buffered``, ``time_mode``, ``max_stops``: as for ``start``; in batch
-    DataFrames, rows of equal time and sequence keep the order that their DataFrame has, within a key, and only those without a time are
-    late, as for statements that keep no state. ``on_late="side"``: rows that are dropped come in rows of their own, in one more column,
-    ``left_out``: ``struct<why, A: struct<…>, …>`` with a field for each event type; it is null in the statement's rows. ``start_time``:
-    the clock at the beginning, by default the first row's time in batch DataFrames and 0 in streams; ``until``: the clock walks there
-    at the end of a batch DataFrame. ``clock``, ``idle``, ``heartbeat``: time without rows in streams, from the first row on, as for
-    ``start``; Spark then makes a micro-batch at each trigger. ``functions``: user functions by name. ``tables``: static tables by
-    name, a frame of Spark, pandas or Arrow, or (frame, keys): collected now, broadcast, indexed once in each Python worker.
-    ``register(runtime)`` registers methods and databases: it is called in the workers, so that it opens its connections there. Raises
-    EplError for what is wrong
-    with the module, the sources or the options; faults in rows fail the job, with ``[epl:<code>]``, the micro-batch and the shard (or
-    partition) in the text. ``on_error``, ``snapshot_key``: as for ``start``.
+    Examples:
+        ```python
+        from runtime.spark import session, transform
+
+        frame = session().sql("select 'a' as k, 1.0D as v, 1000L as ts union all select 'a', 3.0D, 2000L")
+        means = transform("@name('means') select k, avg(v) as mean from R#time(10 sec) group by k", {"R": frame}, time="ts")
+        assert [(row.k, row.mean) for row in means.collect()] == [("a", 1.0), ("a", 2.0)]
+        assert frame.transform(transform("select k from R(v > 2)")).count() == 1
+        ```
     """
     _check_options(time, sequence, distribute, shards, time_mode, max_stops)
     lenient = is_lenient(on_error)

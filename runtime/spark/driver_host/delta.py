@@ -16,11 +16,31 @@ WRITER = "epl-spark"
 
 
 class DeltaSink(KeptSink):
-    """The tables ``<folder>/new`` and ``<folder>/old``, made with their first rows: the statement's columns and ``epl_step``.
+    """Write a statement's output as two Delta tables, exactly once: ``<folder>/new`` and ``<folder>/old``, with the column ``epl_step``.
 
-    A step is one commit, which notes the step's number as the version of the application ``epl-spark``. A step that comes again with the
-    same rows commits nothing; one that has other rows now (a function was fixed), or NaN among them, replaces its own. ``folder``: a path
-    or a URI; ``options``: of deltalake, for the object store.
+    A step is one commit, which records its number as the version of the application ``epl-spark``. A step that is repeated with the same
+    rows commits nothing; one with other rows (a function was fixed) or with NaN replaces its own.
+
+    Args:
+        folder: A path or URI.
+        options: Of deltalake, for the object store.
+
+    Raises:
+        EplUnsupportedError: The package deltalake is not installed, or a column has a type that Delta does not have.
+
+    Examples:
+        ```python
+        import tempfile
+
+        from runtime.spark import DeltaSink, session, start
+
+        spark, folder = session(), tempfile.mkdtemp()
+        spark.sql("select 'a' as k, 1 as x").write.parquet(f"{folder}/in")
+        job = start("@name('all') select k, x from N", {"N": spark.readStream.schema("k string, x int").parquet(f"{folder}/in")},
+                    checkpoint=f"{folder}/job", sinks={"all": DeltaSink(f"{folder}/lake")})
+        job.process_all_available()
+        job.stop()
+        ```
     """
 
     def __init__(self, folder: str, options: Mapping[str, str] | None = None) -> None:

@@ -170,38 +170,63 @@ def start(
     forget: Collection[str] = (), snapshot_key: bytes | None = None, tables: Mapping[str, Any] | None = None,
     register: Register | None = None, fill: Mapping[str, Any] | None = None, hook: Hook = no_hook,
 ) -> Job:
-    """Drive statements with streaming DataFrames, ``sources``: {event type name: DataFrame}; a job that is running comes back.
+    """Run a module over streaming DataFrames, in one engine on the driver (docs/spark.md); return the running job.
 
-    ``module``: EPL text, or a Runtime with statements deployed. A type that neither declares is registered with the DataFrame's columns;
-    of a known one only its properties' columns are read. ``functions``, ``aggregations``, ``settings``, ``tier``: for a text, as for
-    ``Runtime``. ``tables``, ``register``: for a text, as for ``transform``.
-    ``fill``: {named window: frame}: what it begins with, where there is no state of the job yet; no output comes of it.
+    Args:
+        module: EPL text, or a Runtime with statements deployed.
+        sources: Streaming DataFrames by event type name. A type that is not declared has the DataFrame's columns; of a declared one, only
+            the columns of its properties are read.
+        time: The column with each row's time (timestamps, or integers in engine units), one name or ``{type: name}``. Time walks to it,
+            through all timers. None: no clock moves.
+        sequence: The column that orders rows of equal time, one name or ``{type: name}``.
+        time_mode: As for ``Runtime.send_batch``.
+        max_stops: As for ``Runtime.send_batch``.
+        start_time: The clock at the very beginning (default 0); a job that is restarted has its own.
+        late: How long rows wait, in event time, for earlier ones: ``"5 seconds"``. None: not beyond the micro-batch.
+        on_late: What happens to rows that come later still: ``"refuse"``, ``"drop"``, ``"side"`` or ``"keep"``.
+        ahead: Drop rows whose time is further than this beyond the wall clock.
+        max_buffered: The most rows that wait.
+        clock: ``"events"``, or ``"system"``: engine time follows the wall clock, minus ``late``.
+        idle: Let time advance with the wall clock once no row has come for this long.
+        heartbeat: Seconds between two looks at ``clock`` and ``idle``.
+        wall: The wall clock, in engine units; for tests.
+        checkpoint: A folder or URI for Spark's checkpoint, the job's state and its files. With it, state and output are exactly once.
+        outputs: Statements whose output is written there as Parquet files.
+        sinks: Other sinks by statement, such as ``DeltaSink``.
+        listeners: Listeners by statement; each is called at least once per step.
+        trigger: Spark's trigger, ``{"processingTime": "1 second"}``.
+        query_name: Spark's name of the query.
+        settings: For a text, as for ``Runtime``. ``python_imports`` names what the module of a checkpoint imports.
+        functions: For a text: user functions by name.
+        aggregations: For a text: user aggregations by name.
+        tier: For a text, as for ``Runtime``.
+        on_error: ``"stop"``: an expression that raises ends the query before the micro-batch has an effect, naming statement, position and
+            event; ``"handler"``: the runtime's error handler gets it, and the event is lost to that statement.
+        forget: Statements whose state in the checkpoint is discarded. Others of the same name and text keep theirs; a changed one is
+            refused.
+        snapshot_key: Seals the state: for folders that others can write to.
+        tables: For a text, as for ``transform``.
+        register: For a text, as for ``transform``.
+        fill: Frames by named window: its first rows, if the job has no state yet. They cause no output.
+        hook: Called at each write; for tests.
 
-    Order: ``time``, ``sequence``: the columns that order rows, one name or {type name: name}; time moves by span to each row's time.
-    ``late="5 seconds"``: rows wait that long, in time of events, for earlier ones; ``on_late``: what is done with those that come later
-    still (runtime.clock.late_rows.LatePolicy); ``ahead``: rows that are further than that beyond the wall clock are dropped;
-    ``max_buffered`` rows wait at most.
+    Raises:
+        EplError: Module, sources, options or checkpoint are wrong; nothing has run. A micro-batch that is refused ends the query later:
+            Spark's StreamingQueryException begins with ``[epl:<code>]``, and ``Job.error`` is the error.
 
-    ``start_time``: the clock at the very beginning, 0 where not given (the first row's time would depend on how the input is cut); a job
-    that comes back has its own.
+    Examples:
+        ```python
+        import tempfile
 
-    Time without rows: ``clock="system"``: engine time follows the wall clock, ``late`` below it; without ``time`` it is where rows come,
-    and ``start_time``. ``idle="30 seconds"``: time goes on once no row has come for so long. Looked at every ``heartbeat`` seconds.
-    ``Job.advance`` moves it by hand.
+        from runtime.spark import session, start
 
-    State: ``checkpoint``: a folder (or URI) for Spark's checkpoint, the job's state and its files; with it, state and output are exactly
-    once. ``outputs``: statements whose output is kept there as Parquet files; ``sinks``: others by statement
-    (runtime.spark.driver_host.sinks.Sink).
-    ``listeners`` by statement are called at least once a step. A checkpoint of another module: statements of the same name and fingerprint
-    go on, others begin; one that changed is refused unless named in ``forget``. ``snapshot_key``: seals the state, so that only what was
-    written with the same key is read: for folders that others can write to. ``settings.python_imports`` has to name what the module of the
-    checkpoint imports.
-
-    ``on_error``: ``stop`` ends the query where an expression raises, in front of the micro-batch, naming statement, place in the text and
-    event; ``handler`` leaves it to the runtime's error handler, as ``send`` does: the event is lost to that statement.
-
-    A micro-batch that is refused ends the query with ``[epl:<code>]`` and the message in Spark's StreamingQueryException; ``Job.error`` is
-    the error itself. Raises EplError for what is wrong with module, sources, options or checkpoint before anything runs.
+        spark, folder = session(), tempfile.mkdtemp()
+        spark.sql("select 'a' as k, 1 as x").write.parquet(folder, mode="append")
+        job = start("@name('all') select k, x from N", {"N": spark.readStream.schema("k string, x int").parquet(folder)},
+                    listeners={"all": lambda new, old, statement, runtime: print(new)})
+        job.process_all_available()                      # [{'k': 'a', 'x': 1}]
+        job.stop()
+        ```
     """
     check_frames(sources)
     check_streaming(sources)
@@ -366,7 +391,19 @@ def _listen(job: Job, listeners: Mapping[str, Listener]) -> None:
 
 
 def error_of(job: Job) -> EplError | None:
-    """Return the error that ended a job's query, None where none did."""
+    """Return the error that ended a job's query; None if none did.
+
+    Args:
+        job: Of ``start``.
+
+    Examples:
+        ```python
+        from runtime.spark import Job, error_of
+
+        def ended_well(job: Job) -> bool:
+            return error_of(job) is None
+        ```
+    """
     return job.error
 
 

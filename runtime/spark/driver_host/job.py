@@ -27,33 +27,97 @@ from runtime.statements.statement import Statement
 
 
 class Job(JobSteps):
-    """``runtime``: for listeners, iteration and queries, each of which sees the end of a step. ``step``: the number of the step at work or
-    done last (listeners are called at least once a step, and can recognize repeated calls by it); ``error``: what ended the query;
-    ``lenient``: whether exceptions in expressions are left to the runtime's error handler."""
+    '''A job in driver mode, which ``start`` returns: what its statements hold and have emitted, its progress, and its end.
+
+    Attributes:
+        runtime: The ``Runtime``, for listeners, iteration and queries; each of them sees the end of a step.
+        step: The number of the step that is being processed, or was processed last. Listeners are called at least once per step and
+            recognise repeated calls by it.
+        error: The error that ended the query, or None.
+        progress: Counts of the last steps, and totals; ``progress.prometheus()`` is Prometheus text.
+        lenient: Whether exceptions in expressions go to the runtime's error handler (``on_error="handler"``) instead of ending the query.
+
+    Examples:
+        ```python
+        import tempfile
+
+        import pyarrow as pa
+
+        from runtime.spark import error_of, session, start
+
+        spark, folder = session(), tempfile.mkdtemp()
+        spark.sql("select 'a' as k, 1 as x, 1000L as ts union all select 'b', 2, 9000L").write.parquet(f"{folder}/in")
+        numbers = spark.readStream.schema("k string, x int, ts long").parquet(f"{folder}/in")
+        job = start("""
+            create window W#keepall as (k string, x int);
+            insert into W select k, x from N;
+            @name('total') select sum(x) as total from N""", {"N": numbers},
+            time="ts", late="5 seconds", on_late="side", checkpoint=f"{folder}/job", outputs=["total"])
+        job.process_all_available()
+        assert job.iterate("total") == [{"total": 1}]                 # the row at 9 s waits
+        job.advance(9_001)                                            # for rows before it; now it does not
+        assert job.statement("total").to_pandas()["total"].tolist() == [3]
+        assert sorted(row.total for row in job.output("total").collect()) == [1, 3]
+        assert job.left_out("N").count() == 0
+        assert job.fill("W", pa.table({"k": ["c"], "x": pa.array([7], pa.int32())})) == 1
+        assert job.query("select x from W where k = ?::string", ["b"]) == [{"x": 2}]
+        assert job.window("W").count() == 3
+        deployment = job.deploy("@name('big') select * from N(x > 10)", name="more")
+        job.undeploy("more")
+        job.snapshot()
+        assert (job.status, job.is_active, job.streaming_query.isActive) == ("running", True, True)
+        job.stop()
+        assert job.await_termination(10) and error_of(job) is None
+        ```
+    '''
 
     # ------------------------------------------------------------------ steps
 
     def advance(self, until: int) -> None:
-        """Advance time to ``until`` (engine units) without rows: no row below it will come any more, timers on the way run."""
+        """Advance time without rows: timers up to then run, and rows that come later with an earlier time are late.
+
+        Args:
+            until: Engine units (ms) since 1970.
+        """
         with self.runtime.lock:
             self._take(Entry(until=int(until), wall=self.wall()))
 
     def deploy(self, module: str, *, name: str | None = None, parameters: Mapping[str | int, Any] | None = None) -> Deployment:
-        """Deploy a module between two micro-batches; a restart knows of it. The other statements' state stays."""
+        """Deploy a module between two micro-batches; a restart knows it. The state of other statements stays.
+
+        Args:
+            module: EPL text.
+            name: The deployment's id.
+            parameters: As for ``Runtime.deploy``.
+
+        Raises:
+            EplError: The module is refused; the job goes on.
+        """
         with self.runtime.lock:
             deployment_id = name or f"job-{self.step + 1}"
             self._take(Entry(change={"deploy": module, "name": deployment_id, "parameters": list((parameters or {}).items())}))
             return self.runtime.deployments[deployment_id]
 
     def undeploy(self, name: str) -> None:
-        """Undeploy between two micro-batches."""
+        """Undeploy between two micro-batches.
+
+        Args:
+            name: The deployment's id.
+
+        Raises:
+            EplDeploymentError: As for ``Runtime.undeploy``.
+        """
         with self.runtime.lock:
             self._take(Entry(change={"undeploy": name}))
 
     # ------------------------------------------------------------------ snapshots
 
     def snapshot(self) -> None:
-        """Write the state now, so that a restart reads no log; refused once an error has ended a step half-way."""
+        """Write the state now, so that a restart replays no log.
+
+        Raises:
+            EplRuntimeError: The job has no checkpoint, or an error has ended a step half-way.
+        """
         if self._checkpoint is None:
             raise EplRuntimeError("the job has no checkpoint to write to", hint="start(…, checkpoint=folder)")
         with self.runtime.lock:
@@ -66,7 +130,14 @@ class Job(JobSteps):
     # ------------------------------------------------------------------ what users ask
 
     def statement(self, name: str) -> Statement:
-        """Return the statement of that name; EplRuntimeError where there is none, or several."""
+        """Return the statement of a name.
+
+        Args:
+            name: Of ``@name('…')``.
+
+        Raises:
+            EplRuntimeError: There is none, or there are several.
+        """
         statements = [s for d in self.runtime.deployments.values() for s in d if s.name == name]
         if len(statements) != 1:
             names = ", ".join(s.name for d in self.runtime.deployments.values() for s in d)
@@ -74,15 +145,30 @@ class Job(JobSteps):
         return statements[0]
 
     def iterate(self, name: str, *, partitions: Selector | None = EVERY_PARTITION) -> list[Any]:
-        """Return the rows of the statement's window after the last step; ``partitions``: as of ``Statement.rows``."""
+        """Return the rows of a statement after the last step.
+
+        Args:
+            name: Of ``@name('…')``.
+            partitions: As for ``Statement.rows``.
+
+        Raises:
+            EplRuntimeError: There is no such statement, or the job has failed in the middle of a step.
+        """
         with self.runtime.lock:
             self.check_whole()
             return list(self.statement(name).rows(partitions))
 
     def query(self, text: str, parameters: Parameters = (), *, partitions: Selectors = EVERY_PARTITION) -> QueryRows:
-        """Run a fire-and-forget query over the state after the last step. One that changes something is a step of its own: after any death
-        of the process it has had its effects once, in its place among the micro-batches. ``partitions``: those of a context that a
-        PartitionSelector selects.
+        """Run a fire-and-forget query over the state after the last step. One that changes something is a step of its own: whenever the
+        process dies, it has taken effect once, in its place among the micro-batches.
+
+        Args:
+            text: EPL.
+            parameters: As for ``Runtime.query``.
+            partitions: As for ``Runtime.query``.
+
+        Raises:
+            EplError: The query is refused or fails; or it changes something and a listener runs it.
         """
         with self.runtime.lock:
             self.check_whole()
@@ -95,7 +181,15 @@ class Job(JobSteps):
             return rows
 
     def fill(self, name: str, frame: Any) -> int:
-        """Insert the rows of a frame into a named window, as ``Runtime.fill`` does: a step of its own."""
+        """Insert the rows of a frame into a named window, as ``Runtime.fill`` does: a step of its own.
+
+        Args:
+            name: The named window.
+            frame: As for ``Runtime.fill``.
+
+        Returns:
+            The number of rows.
+        """
         with self.runtime.lock:
             self.check_whole()
             self._check_between_steps()
@@ -103,14 +197,26 @@ class Job(JobSteps):
             return rows
 
     def window(self, name: str) -> DataFrame:
-        """Return the rows of a named window after the last step: a batch DataFrame."""
+        """Return the rows of a named window after the last step, as a batch DataFrame.
+
+        Args:
+            name: The named window.
+        """
         rows = self.query(f"select * from {name}")
         schema, session = spark_schema(rows.event_type), self._spark()
         return session.createDataFrame(rows.to_arrow().to_pylist(), schema)
 
     def output(self, name: str, stream: str = "new") -> DataFrame:
-        """Return what a statement has emitted so far, each row once: a batch DataFrame of the files that the job keeps (``outputs=``).
-        ``stream``: ``new`` or ``old``, the insert or the remove stream."""
+        """Return what a statement has emitted so far, each row once, as a batch DataFrame over the files that the job writes
+        (``outputs=``).
+
+        Args:
+            name: Of ``@name('…')``.
+            stream: ``"new"`` or ``"old"``: the insert or the remove stream.
+
+        Raises:
+            EplRuntimeError: The job writes no files for the statement.
+        """
         sink = self._keeping.sinks.get(name)
         if not isinstance(sink, KeptSink):
             raise EplRuntimeError(f"the output of '{name}' is not kept as files", hint=f"start(…, outputs=[{name!r}], checkpoint=folder)")
@@ -118,8 +224,15 @@ class Job(JobSteps):
         return self._spark().read.schema(schema).parquet(*files) if files else self._spark().createDataFrame([], schema)
 
     def left_out(self, name: str, why: str = "late") -> DataFrame:
-        """Return the rows of an event type that were dropped because they were ``late``, or ``ahead`` of time: a batch DataFrame, with no
-        rows where there are none. With ``on_late="side"``. Raise EplRuntimeError for a type that has no source."""
+        """Return the rows of an event type that were dropped, as a batch DataFrame; with ``on_late="side"``. It has no rows if none were.
+
+        Args:
+            name: The event type.
+            why: ``"late"``, or ``"ahead"``: beyond the wall clock.
+
+        Raises:
+            EplRuntimeError: The type has no source, or dropped rows are not kept.
+        """
         if self._left_out is None:
             raise EplRuntimeError("rows that are dropped are not kept", hint="start(…, on_late='side', checkpoint=folder)")
         if why not in ("late", "ahead"):
@@ -140,13 +253,23 @@ class Job(JobSteps):
 
     @property
     def streaming_query(self) -> StreamingQuery:
-        """Spark's own."""
+        """Spark's StreamingQuery."""
         if self._query is None:
             raise EplRuntimeError("the job has not been started by Spark")
         return self._query
 
     def await_termination(self, timeout: float | None = None) -> bool | None:
-        """Wait until the query ends; raises the error that ended it. ``timeout`` in seconds: whether it ended within it."""
+        """Wait until the query ends.
+
+        Args:
+            timeout: Seconds; None waits without limit.
+
+        Returns:
+            With a timeout, whether it has ended.
+
+        Raises:
+            EplError: What ended the query.
+        """
         try:
             ended = self.streaming_query.awaitTermination(timeout)  # type: ignore[arg-type]
         except Exception as failure:
@@ -159,7 +282,11 @@ class Job(JobSteps):
         return ended
 
     def process_all_available(self) -> None:
-        """Wait until all rows that are there now have been processed; raises the error that ended the query, as it was."""
+        """Wait until all rows that are available now have been processed.
+
+        Raises:
+            EplError: What ended the query.
+        """
         try:
             self.streaming_query.processAllAvailable()
         except Exception as failure:
@@ -170,10 +297,11 @@ class Job(JobSteps):
 
     @property
     def is_active(self) -> bool:
+        """Whether the query runs."""
         return self.streaming_query.isActive
 
     def stop(self) -> None:
-        """End the query after the current micro-batch, and write the state, if no error has ended it before."""
+        """End the query after the current micro-batch and write the state, unless an error has ended it before."""
         if self._heartbeat is not None:
             self._heartbeat.stop()
         self.streaming_query.stop()
@@ -184,7 +312,7 @@ class Job(JobSteps):
 
     @property
     def status(self) -> str:
-        """``running``, ``stopped``, ``failed``, or ``not started`` where Spark has not started it."""
+        """``"running"``, ``"stopped"``, ``"failed"``, or ``"not started"`` by Spark."""
         if self.error is not None or self.halted is not None:
             return "failed"
         if self._query is None:

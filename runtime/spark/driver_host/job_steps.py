@@ -46,7 +46,15 @@ times as long as the last snapshot: snapshots cost a quarter of what the steps d
 
 
 class MicroBatchError(EplRuntimeError):
-    """A micro-batch that was refused: Spark hands on its text alone, which starts with ``[epl:<code>]``; its cause is the error."""
+    """A micro-batch that was refused. Spark passes on only its text, which starts with ``[epl:<code>]``; ``Job.error`` is the error itself.
+
+    Examples:
+        ```python
+        from runtime.spark import MicroBatchError
+
+        assert str(MicroBatchError("[epl:runtime] row 0 is late")).startswith("[epl:runtime]")
+        ```
+    """
 
 
 class JobSteps:
