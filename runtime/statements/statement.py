@@ -47,9 +47,9 @@ class Statement(StatementOutput):
         ({'x': [1, 2]}, (2, 1))
         >>> print(last.partitioning.describe())
         not at all: the window #length of statement 'last': an event leaves when enough others have come, whatever their keys
-        >>> batches = last.add_batch_listener(lambda new, old, statement, runtime: print(new.to_pydict(), old.to_pydict()))
+        >>> batches = last.add_batch_listener(lambda new, old, statement, runtime: print(new.to_pydict(), old))
         >>> runtime.send("A", {"x": 3})
-        {'x': [3]} {'x': [1]}
+        {'x': [3]} None
         >>> last.remove_all_listeners()
         >>> last.explain().splitlines()[0]
         'last: select → x Integer'
