@@ -1,0 +1,206 @@
+"""What may be written next in an EPL text: windows after ``#``, properties after an alias, types after ``from``, else all names in reach.
+
+The text need not be EPL yet: names are found by the words around them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import attrs
+
+from epl.catalog import Catalog
+from epl.event_types import EventOf, EventType
+from runtime.tools.reference import Entry, entries
+from runtime.tools.vocabulary import vocabulary
+
+WORD = re.compile(r"[A-Za-z_$][\w$]*(?:-[a-z]+)*")
+SKIPPED = re.compile(r"//[^\n]*|/\*.*?(?:\*/|$)|'[^'\\]*(?:\\.[^'\\]*)*(?:'|$)|\"[^\"\\]*(?:\\.[^\"\\]*)*(?:\"|$)|`[^`]*`", re.DOTALL)
+TOKEN = re.compile(r"[A-Za-z_$][\w$]*|->|[^\s\w]|\d+")
+BEFORE_TYPES = frozenset(["from", "join", "into", "on", "update", "every", "until", "not", "as", "inherits", "copyfrom", "and", "or"])
+"""Words (and signs) that types may follow; after ``and``, ``or``, ``not`` and ``(`` they may in patterns."""
+
+
+@attrs.frozen
+class Candidate:
+    """``kind``: keyword, type, property, window, function, method, annotation, variable, alias, context."""
+
+    text: str
+    kind: str
+    detail: str = ""
+    entry: Entry | None = None
+
+
+@attrs.frozen
+class Place:
+    """What is around the place in a text where something is to be written. ``prefix``: the beginning of the word there."""
+
+    statement: str
+    before: str
+    prefix: str
+
+    @classmethod
+    def of(cls, text: str, offset: int) -> Place:
+        """The statement in which the offset is, with comments and strings blank, and what is before the word there."""
+        blank = SKIPPED.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
+        begin = blank.rfind(";", 0, offset) + 1
+        end = blank.find(";", offset)
+        head = blank[begin:offset]
+        word = re.search(r"[A-Za-z_$][\w$]*(?:-[a-z]*)*$", head)
+        prefix = word.group() if word else ""
+        return cls(blank[begin : end if end >= 0 else len(blank)], head[: len(head) - len(prefix)].rstrip(), prefix)
+
+
+def complete(text: str, offset: int, catalog: Catalog) -> list[Candidate]:
+    """Return what may be at the offset, best first; only what begins with the letters before it, without regard to case."""
+    place = Place.of(text, offset)
+    prefix = place.prefix.lower()
+    unique = {c.text: c for c in reversed([*_candidates(place, catalog)]) if c.text.lower().startswith(prefix)}
+    return list(reversed(unique.values()))
+
+
+def _candidates(place: Place, catalog: Catalog) -> Iterator[Candidate]:
+    before = place.before
+    last = TOKEN.findall(before[-200:])[-2:]
+    sign = last[-1] if last else ""
+    if sign == "#" or (sign == ":" and len(last) > 1 and last[0] in ("win", "std", "ext", "stat")):
+        yield from _windows(catalog)
+    elif sign == ":" and len(last) > 1 and last[0] == "timer":
+        yield from (Candidate(name, "function") for name in ("interval", "at", "schedule", "within", "withinmax"))
+    elif sign == "@":
+        yield from (Candidate(name, "annotation") for name in vocabulary().annotations)
+    elif sign == ".":
+        yield from _members(place, catalog)
+    elif sign.lower() == "context" and "create" not in before.lower():
+        yield from (Candidate(name, "context") for name in catalog.contexts)
+    else:
+        event = event_of(place, catalog)
+        if event is not None:
+            yield from properties(event)
+        if sign.lower() in BEFORE_TYPES or sign in ("=", "->", "[", "("):
+            yield from _types(catalog)
+        if sign.lower() not in ("from", "join", "into"):
+            yield from _values(place, catalog)
+        yield from _types(catalog)
+        yield from (Candidate(word, "keyword") for word in _keywords())
+
+
+def _keywords() -> tuple[str, ...]:
+    words = vocabulary()
+    return (*words.keywords, *words.operators, *words.constants)
+
+
+def _windows(catalog: Catalog) -> Iterator[Candidate]:
+    known = entries()["windows"]
+    for name, config in catalog.window_configs.items():
+        if ":" not in name:
+            entry = known.get(config.names[0])
+            yield Candidate(name, "window", entry.signatures if entry else "", entry)
+
+
+def _types(catalog: Catalog) -> Iterator[Candidate]:
+    for name, event_type in catalog.event_types.items():
+        yield Candidate(name, "type", ", ".join(event_type.properties))
+    yield from (Candidate(name, "type", "table") for name in catalog.tables)
+
+
+def properties(event_type: EventType) -> Iterator[Candidate]:
+    """Yield the properties of a type, with their types."""
+    for name, each in event_type.properties.items():
+        yield Candidate(name, "property", str(each.type))
+
+
+def _values(place: Place, catalog: Catalog) -> Iterator[Candidate]:
+    """What an expression may begin with."""
+    aliases = aliases_of(place.statement, catalog)
+    for event_type in dict.fromkeys(aliases.values()):
+        yield from properties(event_type)
+    yield from (Candidate(alias, "alias", event_type.name) for alias, event_type in aliases.items() if alias != event_type.name)
+    yield from (Candidate(name, "variable", str(variable.type)) for name, variable in catalog.variables.items())
+    yield from (Candidate(name, "function", "declared expression") for name in catalog.declarations)
+    reference = entries()
+    for name in vocabulary().functions:
+        entry = reference["aggregations"].get(name) or reference["functions"].get(name)
+        yield Candidate(name, "function", entry.signatures if entry else "", entry)
+    yield from (Candidate(name, "function", "registered function") for name in catalog.functions.single_row if ":" not in name)
+    yield from (Candidate(name, "type", "class") for name in vocabulary().classes)
+
+
+def _members(place: Place, catalog: Catalog) -> Iterator[Candidate]:
+    """What may follow the dot after a chain of names: properties of what it is, then methods."""
+    chain = re.search(r"[A-Za-z_$][\w$]*(?:\s*\.\s*[A-Za-z_$][\w$]*)*\s*\.$", place.before)
+    names = TOKEN.findall(chain.group())[::2] if chain else []
+    aliases = aliases_of(place.statement, catalog)
+    reference = entries()
+    if names:
+        yield from (
+            Candidate(key.split(".")[1], "method", entry.signatures, entry)
+            for key, entry in reference["functions"].items() if key.startswith(f"{names[0]}.")
+        )  # fmt: skip
+        event_type = aliases.get(names[0]) or catalog.event_types.get(names[0])
+        if event_type is not None:
+            yield from _nested(event_type, names[1:])
+        elif len(names) == 1:
+            for each in dict.fromkeys(aliases.values()):
+                yield from _nested(each, names)
+                yield from properties(each)  # a variable of match_recognize, a tag
+    for page in ("enumeration", "date_time"):
+        yield from (Candidate(name, "method", entry.signatures, entry) for name, entry in reference[page].items())
+
+
+def _nested(event_type: EventType, names: list[str]) -> Iterator[Candidate]:
+    """The properties of the event that the names lead to."""
+    current: EventType | None = event_type
+    for name in names:
+        each = current.properties.get(name) if current is not None else None
+        current = each.type.event_type if each is not None and isinstance(each.type, EventOf) else None
+    if current is not None:
+        yield from properties(current)
+
+
+def event_of(place: Place, catalog: Catalog) -> EventType | None:
+    """Return the type of ``Type = {…`` or ``Type(…`` inside of whose brackets the place is."""
+    depth = 0
+    tokens = TOKEN.findall(place.before)
+    for index in range(len(tokens) - 1, -1, -1):
+        depth += (tokens[index] in (")", "}", "]")) - (tokens[index] in ("(", "{", "["))
+        if depth < 0:
+            name = tokens[index - 2] if index > 1 and tokens[index - 1] == "=" else tokens[index - 1] if index else ""
+            return catalog.event_types.get(name)
+    return None
+
+
+def aliases_of(statement: str, catalog: Catalog) -> dict[str, EventType]:
+    """Return the types that a statement names, by alias or tag, and by their own name."""
+    tokens = TOKEN.findall(statement)
+    known = {**{name: table.event_type for name, table in catalog.tables.items()}, **catalog.event_types}
+    result: dict[str, EventType] = {}
+    for index, token in enumerate(tokens):
+        event_type = known.get(token)
+        if event_type is None or (index and tokens[index - 1] == "."):
+            continue
+        result[token] = event_type
+        if index > 1 and tokens[index - 1] == "=":
+            result[tokens[index - 2]] = event_type
+        after = _past_views(tokens, index + 1)
+        if after < len(tokens) and tokens[after].lower() == "as":
+            after += 1
+        if after < len(tokens) and WORD.fullmatch(tokens[after]) and tokens[after].lower() not in _keywords():
+            result[tokens[after]] = event_type
+    return result
+
+
+def _past_views(tokens: list[str], index: int) -> int:
+    """Return the index after filters and views: ``(…)``, ``#name(…)``, ``.win:name(…)``."""
+    depth = 0
+    while index < len(tokens):
+        token = tokens[index]
+        depth += (token in ("(", "[")) - (token in (")", "]"))
+        if depth < 0 or (not depth and token not in ("(", ")", "[", "]", "#", ".", ":") and tokens[index - 1] not in ("#", ".", ":")):
+            return index
+        index += 1
+    return index
+
+
+__all__ = ["Candidate", "Place", "aliases_of", "complete", "event_of", "properties"]
