@@ -1,4 +1,4 @@
-"""The ``epl`` command: check, fmt, run, explain, replay (docs/cli.md).
+"""The ``epl`` command: check, fmt, run, shell, explain, replay (docs/cli.md).
 
 Exit codes: 0; 1 for errors in the input (EPL text, events, traces); 2 for wrong use (options, files that are not there); 130 where Ctrl-C
 ended it; 141 where the reader of the output (``| head``) closed it, as a shell reports tools that SIGPIPE ends.
@@ -65,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
     _add_check(commands)
     _add_fmt(commands)
     _add_run(commands)
+    _add_shell(commands)
     _add_explain(commands)
     _add_replay(commands)
     return top
@@ -154,6 +155,17 @@ def _add_run(commands: Commands) -> None:
         help="progress bar on standard error (default: where it is a terminal)",
     )
     run.set_defaults(module="runtime.cli.run")
+
+
+def _add_shell(commands: Commands) -> None:
+    shell = commands.add_parser("shell", help="deploy statements, send events and query, interactively or from a pipe")
+    shell.add_argument("modules", nargs="*", type=Path, metavar="MODULE", help="deploy these module files first")
+    shell.add_argument("--history", type=Path, metavar="FILE", help="where inputs are kept (default: ~/.local/state/epl-spark/history)")
+    shell.add_argument("--no-history", action="store_true", help="keep no inputs")
+    shell.add_argument(
+        "--import", dest="imports", action="append", default=[], metavar="NAME", help="every module imports this name; may be repeated"
+    )
+    shell.set_defaults(module="runtime.cli.shell")
 
 
 def _add_explain(commands: Commands) -> None:

@@ -8,14 +8,16 @@ from difflib import get_close_matches
 from epl.errors import EplError, EplRuntimeError, EplSyntaxError
 from runtime.replay.epl_online import Later, format_time, parse_script, parse_time
 from runtime.tools.output import Shown, output, plain, table
-from runtime.tools.session import Session
+from runtime.tools.session import Call, Session
 
 
 class Commands:
-    """By name, with one line of help each: ``help_of``."""
+    """Commands by name: what they take, their line of help, what they do. ``watched``: the statements whose output is shown, None for
+    all."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
+        self.watched: set[str] | None = None
         self.by_name: dict[str, tuple[str, str, Callable[[str], Shown]]] = {
             "statements": ("", "list what is deployed", self.statements),
             "types": ("[NAME]", "list event types, windows and tables, or the properties of one", self.types),
@@ -80,9 +82,14 @@ class Commands:
         target = self._target(argument)
         with self.session.recording() as calls:
             self.session.runtime.advance_time_span(target * self.session.runtime.settings.units_per_second // 1000)
-        shown = output(calls, 0)
+        seen = self.seen(calls)
+        shown = output(seen, 0)
         now = format_time(self._ms())
-        return Shown(f"{shown.text}\n{now}", f"{shown.html}<p>{now}</p>") if calls else plain(now)
+        return Shown(f"{shown.text}\n{now}", f"{shown.html}<p>{now}</p>") if seen else plain(now)
+
+    def seen(self, calls: list[Call]) -> list[Call]:
+        """Return the calls of watched statements."""
+        return [call for call in calls if self.watched is None or call.statement in self.watched]
 
     def _ms(self) -> int:
         return self.session.runtime.now * 1000 // self.session.runtime.settings.units_per_second

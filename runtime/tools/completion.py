@@ -18,6 +18,8 @@ from runtime.tools.vocabulary import vocabulary
 WORD = re.compile(r"[A-Za-z_$][\w$]*(?:-[a-z]+)*")
 SKIPPED = re.compile(r"//[^\n]*|/\*.*?(?:\*/|$)|'[^'\\]*(?:\\.[^'\\]*)*(?:'|$)|\"[^\"\\]*(?:\\.[^\"\\]*)*(?:\"|$)|`[^`]*`", re.DOTALL)
 TOKEN = re.compile(r"[A-Za-z_$][\w$]*|->|[^\s\w]|\d+")
+MOST_TYPES = 50
+"""Of how many types the properties are offered where the statement names no type yet."""
 BEFORE_TYPES = frozenset(["from", "join", "into", "on", "update", "every", "until", "not", "as", "inherits", "copyfrom", "and", "or"])
 """Words (and signs) that types may follow; after ``and``, ``or``, ``not`` and ``(`` they may in patterns."""
 
@@ -114,7 +116,7 @@ def properties(event_type: EventType) -> Iterator[Candidate]:
 def _values(place: Place, catalog: Catalog) -> Iterator[Candidate]:
     """What an expression may begin with."""
     aliases = aliases_of(place.statement, catalog)
-    for event_type in dict.fromkeys(aliases.values()):
+    for event_type in dict.fromkeys(aliases.values()) or tuple(catalog.event_types.values())[-MOST_TYPES:]:
         yield from properties(event_type)
     yield from (Candidate(alias, "alias", event_type.name) for alias, event_type in aliases.items() if alias != event_type.name)
     yield from (Candidate(name, "variable", str(variable.type)) for name, variable in catalog.variables.items())

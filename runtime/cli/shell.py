@@ -1,0 +1,25 @@
+"""``epl shell [MODULE…]``: an interactive runtime (docs/tools.md)."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from runtime.cli import UsageError
+from runtime.cli.texts import made_runtime
+from runtime.tools.session import Session
+from runtime.tools.shell import main
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the shell on standard input."""
+    if sys.stdin.isatty() and not (find_spec("prompt_toolkit") and find_spec("pygments")):
+        raise UsageError("epl shell in a terminal needs prompt_toolkit and pygments: pip install 'epl-spark[shell]'")
+    for path in options.modules:
+        if not path.exists():
+            raise UsageError(f"cannot read {path}: no such file or folder")
+    history = options.history or Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "epl-spark" / "history"
+    return main(Session(made_runtime(options)), None if options.no_history else history, options.modules)
