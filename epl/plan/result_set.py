@@ -139,6 +139,11 @@ class OutputPlan:
         """Whether rows are emitted at no time but the end of the context partition."""
         return self.terminated is not None and self.every is None and self.crontab is None and self.condition is None
 
+    @property
+    def only_after(self) -> bool:
+        """Whether there is no rate: every delta is emitted once output has begun."""
+        return self.terminated is None and self.every is None and self.crontab is None and self.condition is None
+
     def __attrs_post_init__(self) -> None:
         check((self.every is None) == (self.unit is None), "an output rate without its unit, or a unit without a rate")
         check((self.after is None) == (self.after_unit is None), "output after without its unit, or a unit without it")

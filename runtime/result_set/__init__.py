@@ -9,6 +9,7 @@ from epl.plan.expressions import Aggregated, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from runtime.aggregation import GroupFactory
 from runtime.expressions import Environment, compile_scalar
+from runtime.result_set.output_rate.after import AfterStage
 from runtime.result_set.output_rate.conditions import TimeContext
 from runtime.result_set.output_rate.stage import OutputStage
 from runtime.result_set.rollup import Rollup
@@ -31,14 +32,14 @@ def build(plan: ResultSetPlan, environment: Environment, state: State = None, co
     ``context`` gives timers to a plan whose output is limited; for ``output snapshot`` set ``contents`` too.
     """
     forwards = plan.forward is not None and plan.arity == 1 and plan.output_type.kind != "table"
-    plain = plan.output is None and plan.shape == "un-aggregated" and forwards
+    plain = (plan.output is None or plan.output.only_after) and plan.shape == "un-aggregated" and forwards
     if plain and plan.having is None and not plan.order_by and plan.limit is None and not plan.distinct:
         result_set: ResultSet = Forward(plan, environment)
     else:
         result_set = SHAPES[plan.shape](plan, environment)
     if plan.output is not None:
         assert context is not None
-        result_set = OutputStage(result_set, plan.output, context)
+        result_set = (AfterStage if plan.output.only_after else OutputStage)(result_set, plan.output, context)
     if state is not None:
         result_set.restore(state)
     return result_set

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(not is_available(), reason="numba is not install
 SCHEMA = "@public @buseventtype create schema T(k string, n int);"
 LIMITED = ["limit 1 offset 1", "limit 1 offset 9", "order by n limit 2 offset 2", ""]
 RATES = [
-    "", "output after 3 events", "output after 2 sec", "output when count_insert > 2", "output last when count_insert > 1",
+    "", "output when count_insert > 2", "output last when count_insert > 1",
     "output all when count_insert > 1", "output snapshot when count_insert > 1", "output every 2 sec", "output last every 2 sec",
     "output snapshot every 2 sec", "output first every 2 sec", "output every 2 events", "output after 2 sec every 1 sec",
     "output after 3 events every 2 events",

@@ -78,7 +78,7 @@ def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize(("text", "reason"), [
     ("select k from T output at (*/5, *, *, *, *)", "output at"),
-    ("select k, sum(x) as s from T group by k output after 3 events", "aggregations under output after without a rate"),
+    ("select k, sum(x) as s from T group by k output after 3 events", "output after without a rate counts what is emitted"),
     ("select k, sum(x) as s from T group by k output after 3 events first every 2 events", "output first of groups when or after"),
     ("select k, sum(x) as s from T group by k output last every 1 month", "output every variable, month or year"),
     ("select k from T#unique(k) output every 3 events", "output every after a window whose events leave in another order"),

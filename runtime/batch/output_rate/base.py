@@ -84,9 +84,11 @@ class Rate(ResultSet):
         self.delayed = self.waits and self.keeps_rows
         if not self.conditioned and (self.after is not None or not isinstance(self.condition, (EveryPeriod, EveryEvents))):
             raise NotCompilable("output first of groups when or after is not computed in columns")
-        rates = (plan.every, plan.crontab, plan.condition)
-        if self.after is not None and plan.selector == "default" and of.rows.aggregations and all(rate is None for rate in rates):
-            raise NotCompilable("aggregations under output after without a rate are not computed in columns")
+        self.only_after = plan.only_after
+        rows = of.rows
+        if plan.only_after and (rows.aggregations or rows.having is not None or rows.limit is not None or rows.distinct):
+            raise NotCompilable("output after without a rate counts what is emitted: with aggregations, having, limit or distinct it is "
+                                "not computed in columns")
 
     # ------------------------------------------------------------------ what is kept
 

@@ -38,6 +38,9 @@ LONGEST_AGO = 1 << 62
 
 NO_TIMES = np.zeros(0, np.int64)
 
+NOTHING_GATHERED: State = {"deltas": [], "kept": []}
+"""What the row tier's buffer of deltas holds right after output."""
+
 
 class SelectRun:
     """A select kernel with its state; see runtime.batch.runs.run.Run. ``first`` counts all rows that ever came: the number of the next."""
@@ -206,14 +209,14 @@ class SelectRun:
         window = self.kernel.window
         if window is not None:
             if self.lagging is not None:
-                self.lagging.begin_restore(state["result_set"][1], self.ring)
+                self.lagging.begin_restore(self._parts(state["result_set"])[1], self.ring)
             window.restore(self.ring, state["windows"])
             self._changed()
             if self.kernel.where is not None:
                 held, passes = self._held(window), self.ring.evaluator(self.kernel.where)
                 self.ring.put("w_keep", held, [bool(passes(event)) for event in self.ring.events(held)])
             if self.lagging is not None:
-                self.lagging.number(state["result_set"][1], self.ring)
+                self.lagging.number(self._parts(state["result_set"])[1], self.ring)
         self._restore_result_set(state["result_set"])
         if window is not None:
             self.first = len(self._held(window))
@@ -230,6 +233,8 @@ class SelectRun:
         assert self.waiting is not None
         held = Held(self.arrays, self.ring, self.waiting, self.groups)
         after = None if rate.after is None else rate.after.state(self.arrays)
+        if rate.only_after:
+            return [self._aggregations(), after]
         return [self._aggregations(), rate.gathered(held), rate.condition.state(self.arrays), after]
 
     def _aggregations(self) -> State:
@@ -243,13 +248,22 @@ class SelectRun:
             return self.groups.state()
         return group_state(self.kernel.accumulators, self.arrays, 0, self.ring)
 
+    def _parts(self, state: State) -> tuple[State, State, State, State]:
+        """Return what the state of a limited result set holds: aggregations, what waits, condition, after."""
+        assert self.kernel.rate is not None
+        if self.kernel.rate.only_after:
+            inner, after = state
+            return inner, NOTHING_GATHERED, None, after
+        inner, gathered, condition, after = state
+        return inner, gathered, condition, after
+
     def _restore_result_set(self, state: State) -> None:
         rate = self.kernel.rate
         if rate is None:
             self._restore_aggregations(state, ())
             return
         assert self.waiting is not None
-        inner, gathered, condition, after = state
+        inner, gathered, condition, after = self._parts(state)
         if rate.after is not None:
             rate.after.restore(self.arrays, after)
         held = Held(self.arrays, self.ring, self.waiting, self.groups)

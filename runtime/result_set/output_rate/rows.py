@@ -27,9 +27,6 @@ class Deltas(BufferBase):
 
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
-        output = inner.plan.output
-        self._is_after_only = output is None or (
-            output.every is None and output.crontab is None and output.condition is None and output.terminated is None)
         self._deltas: list[tuple[list[Row], list[Row]]] = []
         self._kept: set[int] = set()
 
@@ -43,7 +40,7 @@ class Deltas(BufferBase):
 
     def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         if isinstance(self.inner, (Aggregating, Rollup)):
-            (self.inner.apply if self._is_after_only else self.take)(new, old)
+            self.take(new, old)
 
     def flush(self, force: bool) -> None:
         deltas, self._deltas = self._deltas, []

@@ -17,6 +17,7 @@ from runtime.clock.crontab import Crontab
 from runtime.clock.periods import MONTHS
 from runtime.expressions import compile_expression
 from runtime.expressions.generated_steps import GeneratedSteps
+from runtime.result_set.output_rate.after import After
 from runtime.result_set.output_rate.conditions import Condition, TimeContext, When
 from runtime.result_set.output_rate.first_of_groups import FirstOfGroupEvents, FirstOfGroups
 from runtime.result_set.output_rate.gathering import BufferBase, OutputBuffer
@@ -28,7 +29,7 @@ from runtime.result_set.rollup import Rollup
 from runtime.result_set.shapes import FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
 from windows.event import Event
 from windows.protocol import Sink, State
-from windows.shape import ANYTHING, BOOLEAN, COUNT, DUE, NOTHING, takes
+from windows.shape import ANYTHING, COUNT, DUE, NOTHING, takes
 
 
 class EveryEvents(Condition):
@@ -125,7 +126,7 @@ def periods(context: TimeContext, period: TypedExpression) -> Callable[[int | No
 
 
 class Always(Condition):
-    """``output after … `` alone: every delta, once the time has come."""
+    """Every delta: the groups of ``output first`` have their own conditions."""
 
     def __init__(self, fire: Callable[[bool], None]) -> None:
         self._fire = fire
@@ -139,41 +140,6 @@ class Always(Condition):
     @takes(NOTHING)
     def restore(self, state: State) -> None:
         pass
-
-
-class After:
-    """``after n events`` or ``after time``: whether output may begin. Time counts from the building of the statement."""
-
-    def __init__(self, plan: OutputPlan, context: TimeContext) -> None:
-        assert plan.after is not None
-        self._context = context
-        self._events: int | None = None
-        self._time: int | None = None
-        if plan.after_unit == "events":
-            self._events = compile_expression(plan.after, context.environment, 0)()
-        else:
-            self._time = context.add_time(context.now(), plan.after)
-        self._count = 0
-        self._open = False
-
-    def admits(self, new: int) -> bool:
-        """Return whether the delta that brings ``new`` rows may be emitted."""
-        if self._open:
-            return True
-        if self._events is not None:
-            self._count += new
-            self._open = self._count > self._events
-        else:
-            assert self._time is not None
-            self._open = self._context.now() >= self._time
-        return self._open
-
-    def state(self) -> State:
-        return [self._count, self._open, self._time]
-
-    @takes((COUNT, BOOLEAN, DUE))
-    def restore(self, state: State) -> None:
-        self._count, self._open, self._time = state
 
 
 GATHERINGS: Mapping[tuple[str, type[ResultSet]], Callable[..., BufferBase]] = {
@@ -220,8 +186,7 @@ def build_condition(plan: OutputPlan, context: TimeContext, flush: Callable[[boo
         return AtTimes(context, lambda due, now: crontab.next_after(now), flush)
     if plan.condition is not None:
         return When(plan, context, flush)
-    if plan.every is None:
-        return Always(flush)
+    assert plan.every is not None
     if plan.unit == "events":
         return EveryEvents(compile_expression(plan.every, context.environment, 0), flush)
     return AtTimes(context, periods(context, plan.every), flush, once=once)
