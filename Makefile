@@ -53,7 +53,7 @@ $(DEMO)/ready: setup.cfg pyproject.toml | python
 $(TEST)/ready: setup.cfg pyproject.toml | python
 	$(PYTHON) -m venv $(TEST)
 	$(TEST)/bin/python -m pip install --quiet --quiet --upgrade pip
-	$(TEST)/bin/python -m pip install --quiet --quiet -e '.[dev,spark,fast,delta]'
+	$(TEST)/bin/python -m pip install --quiet --quiet -e '.[dev,spark,fast,delta,serve]'
 	touch $@
 
 $(DOCS)/ready: setup.cfg pyproject.toml | python

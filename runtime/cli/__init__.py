@@ -1,4 +1,4 @@
-"""The ``epl`` command: check, fmt, run, shell, explain, replay (docs/cli.md).
+"""The ``epl`` command: check, fmt, run, shell, explain, replay, serve (docs/cli.md).
 
 Exit codes: 0; 1 for errors in the input (EPL text, events, traces); 2 for wrong use (options, files that are not there); 130 where Ctrl-C
 ended it; 141 where the reader of the output (``| head``) closed it, as a shell reports tools that SIGPIPE ends.
@@ -27,6 +27,7 @@ EXAMPLES = """examples:
   epl run rules.epl --events script.txt             an EPL Online script (t=t.plus(1 seconds), Trade={symbol='A'})
   epl explain rules.epl
   epl replay traces/ --out actual/ --jobs 2
+  epl serve                                         playground at http://127.0.0.1:8420/, and REST for rules and events
 """
 
 
@@ -68,6 +69,7 @@ def parser() -> argparse.ArgumentParser:
     _add_shell(commands)
     _add_explain(commands)
     _add_replay(commands)
+    _add_serve(commands)
     return top
 
 
@@ -201,6 +203,36 @@ def _add_replay(commands: Commands) -> None:
     )
     replay.add_argument("--limit", type=float, metavar="SECONDS", help="time limit a trace (default: 60, with --restart or --spark 600)")
     replay.set_defaults(module="runtime.cli.replay")
+
+
+def _add_serve(commands: Commands) -> None:
+    serve = commands.add_parser("serve", help="serve the playground, and REST for rules and events (docs/serve.md)")
+    add = serve.add_argument
+    add("modules", nargs="*", type=Path, metavar="MODULE", help="deploy these module files at the start")
+    add("--host", default="127.0.0.1", metavar="ADDRESS", help="listen here (default: 127.0.0.1); others than loopback need a token")
+    add("--port", type=int, default=8420, help="default: 8420; 0 takes a free one")
+    add("--token", metavar="TOKEN", help="every request must carry it; auto makes one and prints it (also: EPL_SERVE_TOKEN)")
+    add("--token-file", type=Path, metavar="FILE", help="read the token from a file, so that no process list shows it")
+    add("--name", action="append", default=[], metavar="HOST", help="a further name of the server, behind a proxy; may be repeated")
+    add("--certificate", type=Path, metavar="FILE", help="TLS: certificate, PEM")
+    add("--key", type=Path, metavar="FILE", help="TLS: key, PEM")
+    add("--playground", action=argparse.BooleanOptionalAction, default=True, help="the page (default: yes)")
+    add("--rules", action=argparse.BooleanOptionalAction, default=True, help="REST for rules and events (default: yes)")
+    add(
+        "--allow", action="append", default=[], metavar="KIND:MODULE",
+        help="import:MODULE: EPL may import this Python module; setup:MODULE: its register(runtime) registers functions, methods and more",
+    )
+    add("--clock", choices=("external", "system"), default="external", help="engine time: set by clients, or the wall clock's")
+    add("--start", metavar="TIME", help="beginning of engine time, with --clock external (default: 0)")
+    add("--state", type=Path, metavar="DIR", help="keep rules and their state here over restarts")
+    add("--snapshot-seconds", type=float, default=60.0, metavar="N", help="how often the state is saved (default: 60; and at the end)")
+    add("--max-body", type=int, default=16, metavar="MB", help="largest request (default: 16)")
+    add("--run-seconds", type=float, default=5.0, metavar="N", help="longest run of the playground (default: 5)")
+    add("--run-memory", type=int, default=512, metavar="MB", help="its memory (default: 512)")
+    add("--run-events", type=int, default=10_000, metavar="N", help="longest script (default: 10000 instructions)")
+    add("--run-rows", type=int, default=5_000, metavar="N", help="most rows emitted (default: 5000)")
+    add("--runs", type=int, default=2, metavar="N", help="runs at one time (default: 2)")
+    serve.set_defaults(module="runtime.cli.serve")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

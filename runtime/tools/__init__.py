@@ -1,1 +1,1 @@
-"""Tools around the language: syntax colouring, completion, the shell, the language server (docs/tools.md)."""
+"""Tools around the language: syntax colouring, completion, the shell, the language server (docs/tools.md); the server (docs/serve.md)."""

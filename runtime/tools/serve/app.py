@@ -1,0 +1,162 @@
+"""The application: routes, what they share, beginning and end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any
+
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import ASGIApp
+
+from epl.errors import EplError
+from runtime.tools.serve.access import Guard, Policy
+from runtime.tools.serve.answers import error_json, fault_json, status_of
+from runtime.tools.serve.counters import Counters
+from runtime.tools.serve.engine import Engine
+from runtime.tools.serve.feeding import Feeding
+from runtime.tools.serve.openapi import described
+from runtime.tools.serve.options import Options
+from runtime.tools.serve.playground import Playground
+from runtime.tools.serve.requests import Fault, Json
+from runtime.tools.serve.rules import Rules
+from runtime.tools.serve.sandbox import Busy, Sandbox
+from runtime.tools.serve.stored_state import StoredState
+from runtime.tools.serve.streams import Streams
+
+log = logging.getLogger("epl.serve")
+
+BASE = "/api/v1"
+READY_SECONDS = 2.0
+
+
+class Application:
+    """One server. ``engine``: the runtime that REST works on, None where it is switched off."""
+
+    def __init__(self, options: Options, policy: Policy, engine: Engine | None, state: StoredState | None) -> None:
+        self.options, self.engine, self.state = options, engine, state
+        self.counters = Counters()
+        self.streams: Streams | None = None
+        self.sandbox: Sandbox | None = None
+        general = {"/health": self.health, "/ready": self.ready, "/metrics": self.metrics, "/openapi.json": self.openapi}
+        routes: list[BaseRoute] = [Route(path, handler) for path, handler in general.items()]
+        if engine is not None:
+            self.streams = Streams(engine.runtime, options.limits)
+            self.counters.watch(engine, self.streams)
+            for handlers in (Rules(engine, self.streams, options.limits), Feeding(engine, self.streams, options.limits)):
+                routes += handlers.routes(BASE)
+        if options.playground:
+            self.sandbox = Sandbox(options.limits, options.allowed)
+            routes += Playground(self.sandbox, policy, self.counters, options.limits).routes(BASE)
+        handlers_of = dict.fromkeys((Fault, EplError, Busy, HTTPException, Exception), self._answer)
+        app = Starlette(routes=[self._counted(route) for route in routes], lifespan=self._lifespan, exception_handlers=handlers_of)
+        app.router.redirect_slashes = False
+        self.asgi: ASGIApp = Guard(app, policy)
+
+    # ------------------------------------------------------------------ beginning and end
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        tasks = []
+        if self.sandbox is not None:
+            self.sandbox.prepare()
+        if self.engine is not None and self.engine.follows_clock:
+            tasks.append(asyncio.create_task(self.engine.tick()))
+        if self.engine is not None and self.state is not None:
+            tasks.append(asyncio.create_task(self._save_regularly(self.engine, self.state)))
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            if self.sandbox is not None:
+                await self.sandbox.close()
+            if self.engine is not None and self.state is not None:
+                await self._save(self.engine, self.state)
+
+    async def _save_regularly(self, engine: Engine, state: StoredState) -> None:
+        while True:
+            await asyncio.sleep(self.options.snapshot_seconds)
+            try:
+                await self._save(engine, state)
+            except Exception:  # the next attempt may succeed: a full disk
+                log.exception("the state was not saved")
+
+    async def _save(self, engine: Engine, state: StoredState) -> None:
+        def work() -> None:
+            if not state.is_current(engine.changes):
+                state.write(engine.runtime.snapshot(), engine.changes)
+
+        await engine.call(work)
+
+    def close_streams(self) -> None:
+        """End the clients' streams, which otherwise would go on for as long as they like."""
+        if self.streams is not None:
+            self.streams.close()
+
+    # ------------------------------------------------------------------ what every server has
+
+    async def health(self, _: Request) -> Response:
+        return Json({"status": "ok"})
+
+    async def ready(self, _: Request) -> Response:
+        """200 where the runtime answers within two seconds."""
+        if self.engine is not None:
+            try:
+                await asyncio.wait_for(self.engine.call(lambda: None), READY_SECONDS)
+            except (asyncio.TimeoutError, Busy):
+                return Json({"status": "busy"}, status_code=503)
+        return Json({"status": "ready"})
+
+    async def metrics(self, _: Request) -> Response:
+        work: Callable[[], bytes] = lambda: generate_latest(self.counters.registry)  # noqa: E731
+        text = work() if self.engine is None else await self.engine.call(work)
+        return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
+
+    async def openapi(self, _: Request) -> Response:
+        return Json(described(rules=self.engine is not None, playground=self.sandbox is not None, token=self.options.token is not None))
+
+    # ------------------------------------------------------------------ answers to faults
+
+    def _counted(self, route: BaseRoute) -> BaseRoute:
+        """Count the requests of a route by their status."""
+        assert isinstance(route, Route)
+        handler: Callable[[Request], Awaitable[Response]] = route.endpoint
+        path = route.path
+
+        async def counted(request: Request) -> Response:
+            try:
+                response = await handler(request)
+            except Exception as error:  # noqa: BLE001 - answered like any other, and logged there
+                response = await self._answer(request, error)
+            self.counters.requests.labels(path, str(response.status_code)).inc()
+            return response
+
+        return Route(path, counted, methods=list(route.methods or ["GET"]))
+
+    async def _answer(self, _: Request, error: Exception) -> Response:
+        if isinstance(error, Fault):
+            return _error(error.status, error.error, **error.more)
+        if isinstance(error, EplError):
+            return _error(status_of(error), error_json(error))
+        if isinstance(error, Busy):
+            return _error(503, fault_json("busy", "too many requests wait", "try again later"), headers={"retry-after": "1"})
+        if isinstance(error, HTTPException):
+            return _error(error.status_code, fault_json("request", error.detail), headers=dict(error.headers or {}))
+        log.error("a request failed", exc_info=error)
+        return _error(500, fault_json("internal", f"{type(error).__name__}: {error}"))
+
+
+def _error(status: int, error: Any, headers: dict[str, str] | None = None, **more: Any) -> Response:
+    return Json({"error": dict(error), **more}, status_code=status, headers=headers)
+
+
+__all__ = ["Application"]
