@@ -9,7 +9,8 @@ from epl.plan import contexts as plan
 from epl.plan.contexts import CATEGORY, HASH, ContextLevel, HashItem, KeyedItem
 from runtime.context.branches import Branch, Tree
 from runtime.context.conditions import Occurrence, RunningCondition, checked_properties, condition
-from runtime.event_loop.prepared_filters import ActiveFilter
+from runtime.event_loop.prepared_filters import ActiveFilter, Unless
+from runtime.expressions.print_keys import is_plain_key
 from runtime.operators.operator_context import OperatorContext
 from windows.event import Event
 from windows.keys import freeze, key_evaluator, key_of_values, values_of_key
@@ -115,7 +116,7 @@ class ItemEntry:
 
     def start(self) -> None:
         level = self._level
-        prepared = level.context.prepare(self._item.filter, level.depth)
+        prepared = level.context.prepare(self._item.filter, level.depth, unless=level.known(self._item))
         self._active = prepared.activate(level.context.values(prepared), self)
 
     def stop(self) -> None:
@@ -151,6 +152,10 @@ class ByKey(LevelBase):
         """Return the properties of the branch of a key."""
         raise NotImplementedError
 
+    def known(self, item: KeyedItem | HashItem) -> Unless | None:
+        """Return the keys whose events begin no branch, where the filter index can look them up."""
+        return None
+
     def __init__(self, tree: Tree, depth: int, outer: Branch | None) -> None:
         super().__init__(tree, depth, outer)
         self._entries: Sequence[ItemEntry] = ()
@@ -184,6 +189,13 @@ class Keyed(ByKey):
     def start(self) -> None:
         """Begin. An event that begins the branch around does not count as one that alone begins a partition, as in Esper."""
         self.tree.core.filters.started_by(super().start, counts=not self.plan.initiated_by)
+
+    def known(self, item: KeyedItem | HashItem) -> Unless | None:
+        """Return the keys of the outermost level. A pattern may end a branch with an event that begins the next one."""
+        keys = item.keys if isinstance(item, KeyedItem) else ()
+        if self.outer is not None or isinstance(self.plan.terminated_by, plan.PatternCondition) or not all(map(is_plain_key, keys)):
+            return None
+        return Unless(keys, self.branches)
 
     def own(self, key: Key) -> dict[str, Any]:
         return dict(zip(self._names, values_of_key(key, len(self._names))))

@@ -24,6 +24,7 @@ from epl.plan.expressions import Logic, StreamProperty, TypedExpression
 from epl.value_types import BOXED_BOOLEAN
 from runtime.conversion.from_python import check_known, checking_scope, checks, made_of, read_mapping
 from runtime.event_loop.filter_index import Entry, TypeIndex, order_of
+from runtime.event_loop.filter_tables import HashTable
 from runtime.event_loop.lone_receiver import changed_line, core_text, lone_entry, lone_lines
 from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter
 from runtime.expressions import Environment
@@ -36,6 +37,8 @@ Names = Mapping[str, Any]
 
 MOST_INLINE = 16
 """How many conditions are printed into one function; more are called."""
+MOST_ACTIVE = 4
+"""With how many tables of filters that come and go it is looked for a lone entry."""
 
 
 @attrs.frozen
@@ -114,7 +117,35 @@ class _Tests:
             lines += [f"if a{n} is not None:", f"    for active in a{n}:"]
             lines += [f"        test = {named_class(f'{active_text.prepared}', PreparedFilter).test}"]
             lines += [f"        if test is None or test(e, *{active_text.values}): receivers.append(active)"]
-        return [*lines, "if len(receivers) > 1: receivers.sort(key=order_of)"]
+        lines += ["if len(receivers) > 1: receivers.sort(key=order_of)"]
+        hashed = self._hashed()
+        if not hashed:
+            return lines
+        alone: list[str] = []
+        for n in hashed:
+            others = "".join(f" and a{other} is None" for other in range(len(self._active)) if other != n)
+            alone += [f"{'elif' if alone else 'if'} a{n}.__class__ is tuple{others}:", f"    lone = a{n}[0]"]
+        lone_text = named_class("lone", ActiveFilter)
+        test = [f"test = {named_class(f'{lone_text.prepared}', PreparedFilter).test}"]
+        test += [f"if test is not None and not test(e, *{lone_text.values}): lone = None"]
+        return [*alone, "if lone is not None:", *indented(test), "else:", *indented(lines)]
+
+    def _hashed(self) -> list[int]:
+        """The places of the tables in which a key's only entry is looked up, where nothing else receives events; none where there are
+        many."""
+        if self.inline or self._called or self._tables or len(self._active) > MOST_ACTIVE:
+            return []
+        return [n for n, table in enumerate(self._active) if isinstance(table, HashTable)]
+
+    def lone_lines(self) -> list[str]:
+        """Return the lines that deliver ``e`` to ``lone``, the only entry that has matched it, and flush; none where none is set so."""
+        if not self._hashed():
+            return []
+        lone = named_class("lone", ActiveFilter)
+        order = named_class(f"{lone.prepared}", PreparedFilter).order
+        lines = [changed_line(core_text(self._scope), f"{order}[2]")]
+        lines += ["try:", f"    {lone.receive}(e)", "except Exception as error:"]
+        return [*lines, f"    on_error(error, {named_class(f'{lone.prepared}', PreparedFilter).name}, e)", "if pending: flush()"]
 
 
 def _reads_properties_only(conditions: Sequence[TypedExpression]) -> bool:
@@ -160,7 +191,7 @@ def intake(
 
 
 def _scope(names: Names, event_type: EventType) -> dict[str, Any]:
-    return {**names, "order_of": order_of, "stream_type": event_type, "make": event_class(event_type)}
+    return {**names, "order_of": order_of, "tuple": tuple, "stream_type": event_type, "make": event_class(event_type)}
 
 
 def _with_extra(event: Event, extra: dict[str, Any] | None) -> Event:
@@ -178,6 +209,9 @@ def _body(indexes: Sequence[TypeIndex], source: _Source, scope: dict[str, Any], 
         lines = lone_lines(tests.alone, source.place, source.event, source.assignments, scope)
         return [*_guarded(asked, source, whole), *(lines if tests.matched == ["True"] else under(f"if {tests.matched[0]}:", lines))]
     delivering = _direct(tests, scope) if tests.direct else ["deliver(receivers, e)"]
+    lone = tests.lone_lines()
+    if lone:
+        delivering = ["if lone is not None:", *indented(lone), "else:", *indented(delivering)]
     if whole:
         core = core_text(scope)
         delivering = ["try:", *indented([*delivering, "if queue: work()"]), "finally:", f"    {core.busy} = outer"]
@@ -186,8 +220,8 @@ def _body(indexes: Sequence[TypeIndex], source: _Source, scope: dict[str, Any], 
     if tests.direct:
         rest = [*source.assignments, *delivering]
         return [*_guarded(asked, source, whole), *(rest if tests.matched == ["True"] else [matched, *indented(rest)])]
-    gathered = ["receivers = None", *asked, matched, *indented([*source.assignments, *tests.gathering()])]
-    return [*_guarded(gathered, source, whole), "if receivers:", *indented(delivering)]
+    gathered = ["receivers = lone = None", *asked, matched, *indented([*source.assignments, *tests.gathering()])]
+    return [*_guarded(gathered, source, whole), "if receivers or lone is not None:", *indented(delivering)]
 
 
 def _guarded(lines: list[str], source: _Source, whole: bool) -> list[str]:

@@ -14,7 +14,7 @@ from epl.generated_code import field_name
 from epl.plan.expressions import TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
 from runtime.event_loop.filter_tables import EntryList, FilterTable
-from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter, Started, make_table, table_key
+from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter, Started, Unless, make_table, table_key
 from runtime.event_loop.receiver_order import Path, Places, arrange
 from runtime.expressions import Environment
 from runtime.expressions.generated_steps import EmitSteps
@@ -131,14 +131,16 @@ class FilterIndex:
             self._on_change(event_type)
 
     def prepare(
-        self, specification: FilterSpecification, environment: Environment, name: str, order: Places, *, drop: bool = False
+        self, specification: FilterSpecification, environment: Environment, name: str, order: Places, *, drop: bool = False,
+        unless: Unless | None = None,
     ) -> PreparedFilter:
-        """Prepare a filter of the statement ``name`` whose entries will come and go; ``close`` it when the statement ends."""
-        event_type, key = specification.event_type, table_key(specification)
+        """Prepare a filter of the statement ``name`` whose entries will come and go; ``close`` it when the statement ends. ``unless``: of
+        one that looks nothing up."""
+        event_type, key = specification.event_type, table_key(specification, unless)
         index = self._index(event_type)
         table = index.active.get(key)
         if table is None:
-            table = index.active[key] = make_table(specification)
+            table = index.active[key] = make_table(specification, unless)
             self._on_change(event_type)
         table.users += 1
         used = table

@@ -4,7 +4,7 @@ A table belongs to an event type and to expressions over the event; the filters 
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -131,4 +131,16 @@ class EntryList(_Table):
         return f"({printer.bind(self._entries, 'entries')} or None)"
 
 
-__all__ = ["EntryList", "FilterTable", "HashTable", "HashedRanges", "MakeRanges", "RangeTable"]
+class UnknownKeys(EntryList):
+    """Entries for events whose key is not among the ``known`` ones, which come and go."""
+
+    def __init__(self, expressions: Sequence[TypedExpression], known: Mapping[Any, object]) -> None:
+        super().__init__()
+        self._expressions = tuple(expressions)
+        self._known = known
+
+    def text(self, printer: Printer) -> str:
+        return f"(None if {key_text(self._expressions, printer)} in {printer.bind(self._known, 'known')} else {super().text(printer)})"
+
+
+__all__ = ["EntryList", "FilterTable", "HashTable", "HashedRanges", "MakeRanges", "RangeTable", "UnknownKeys"]

@@ -10,16 +10,18 @@ analysis has chosen to look up; one compiled test, for all entries of a prepared
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from typing import Any, Protocol
+
+import attrs
 
 from epl.generated_code import local_name
 from epl.plan.exact import exact_operand
 from epl.plan.expressions import Logic, TypedExpression
 from epl.plan.filter_specifications import EqualLookup, FilterSpecification, RangeLookup
 from epl.value_types import BOXED_BOOLEAN
-from runtime.event_loop.filter_tables import EntryList, FilterTable, HashedRanges, HashTable, MakeRanges, RangeTable
+from runtime.event_loop.filter_tables import EntryList, FilterTable, HashedRanges, HashTable, MakeRanges, RangeTable, UnknownKeys
 from runtime.event_loop.range_tables import OneEndedRanges, TwoEndedRanges
 from runtime.event_loop.receiver_order import Places
 from runtime.expressions import Environment
@@ -96,6 +98,15 @@ class ListedFilter(ActiveFilter):
     def receive(self, event: Event) -> None:
         for n in range(self.times[self.prepared.listed_value(event)]):
             super().receive(copy(event) if n else event)
+
+
+@attrs.frozen
+class Unless:
+    """Entries that are not asked for events whose key is among the ``known`` ones. ``keys``: expressions whose values are keys as they
+    are; ``known`` changes while the filter is used."""
+
+    keys: Sequence[TypedExpression]
+    known: Mapping[Any, object]
 
 
 class Started:
@@ -288,16 +299,20 @@ def _shown(expression: TypedExpression) -> tuple[str, tuple[Any, ...]]:
     return key_part(expression, printer), tuple(printer.bindings.values())
 
 
-def table_key(specification: FilterSpecification) -> tuple[Any, ...]:
-    """Return a key that is equal for specifications whose entries are in one table."""
+def table_key(specification: FilterSpecification, unless: Unless | None = None) -> tuple[Any, ...]:
+    """Return a key that is equal for specifications whose entries are in one table. ``unless``: of one that looks nothing up."""
+    if unless is not None:
+        return "unless", id(unless.known), tuple(map(_shown, unless.keys))
     between = specification.range
     ranged = () if between is None else (
         _shown(between.expression), between.low is not None, between.high is not None, between.include_low, between.include_high)
     return tuple(map(_shown, _expressions(specification))), ranged
 
 
-def make_table(specification: FilterSpecification) -> FilterTable:
+def make_table(specification: FilterSpecification, unless: Unless | None = None) -> FilterTable:
     """Return an empty table for entries of the specification."""
+    if unless is not None:
+        return UnknownKeys(unless.keys, unless.known)
     expressions, between = _expressions(specification), specification.range
     if between is None:
         return HashTable(expressions) if expressions else EntryList()
@@ -322,4 +337,4 @@ def _expressions(specification: FilterSpecification) -> list[TypedExpression]:
     return [lookup.expression for lookup in in_order(specification)]
 
 
-__all__ = ["ActiveFilter", "PreparedFilter", "Started", "Target", "make_table", "table_key"]
+__all__ = ["ActiveFilter", "PreparedFilter", "Started", "Target", "Unless", "make_table", "table_key"]

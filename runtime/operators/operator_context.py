@@ -21,7 +21,7 @@ from runtime.clock.periods import add_period
 from runtime.clock.schedule import ScheduledTimer
 from runtime.event_loop.delivery import MatchStates
 from runtime.event_loop.loop import EventLoop
-from runtime.event_loop.prepared_filters import PreparedFilter
+from runtime.event_loop.prepared_filters import PreparedFilter, Unless
 from runtime.event_loop.receiver_order import Places
 from runtime.expressions import Environment, compile_expression, compile_predicate
 from runtime.operators.grouped_delivery import divider
@@ -109,11 +109,14 @@ LATE, LAST = 8, 9
 """After the places of entries that partitions have by what they look up."""
 
 
+NOTHING_LOOKED_UP = 2
+
+
 def place_of(specification: FilterSpecification) -> int:
     """Return the place of a filter's entries among those of one event: what is looked up by equality comes first, then by ranges."""
     if specification.equal or specification.listed is not None:
         return 0
-    return 2 if specification.range is None else 1
+    return NOTHING_LOOKED_UP if specification.range is None else 1
 
 
 def _is_partitioned(node: TypedExpression, environment: Environment) -> bool:
@@ -264,8 +267,11 @@ class OperatorContext:
         """Call it when the partition ends, as long as the operators still run."""
         self.at_end = (*self.at_end, action)
 
-    def prepare(self, specification: FilterSpecification, stream: int, *, last: bool = False) -> PreparedFilter:
+    def prepare(
+        self, specification: FilterSpecification, stream: int, *, last: bool = False, unless: Unless | None = None
+    ) -> PreparedFilter:
         """Return the filter of a stream of which each partition has an entry. ``last``: its entries get an event after all others.
+        ``unless``: of a filter that is not shared, as long as it looks nothing up.
 
         Of the entries of an event those that are looked up come first, as in Esper: an event that ends a partition is seen by its
         statements only where theirs are found before that of the end.
@@ -274,9 +280,11 @@ class OperatorContext:
         assert statement.filters is not None
         rank, place, number, stream = self.order(stream)
         order = (rank, LAST if last else place if place or stream < 0 else place_of(specification), number, stream)
-        if not statement.has_own_test(specification):
+        if place_of(specification) != NOTHING_LOOKED_UP:
+            unless = None
+        if unless is None and not statement.has_own_test(specification):
             return statement.filters.prepared(specification, order)
-        own = self.core.filters.prepare(specification, self.environment, self.name, order, drop=self.drops)
+        own = self.core.filters.prepare(specification, self.environment, self.name, order, drop=self.drops, unless=unless)
         self._own = (*self._own, own)
         return own
 
