@@ -27,6 +27,8 @@ Key = Any
 
 def key_function(expressions: Sequence[TypedExpression], environment: Environment, arity: int) -> Callable[[Row], Key]:
     """Return row → group key: the value for one expression, a tuple for several."""
+    environment = environment.needed_by(*expressions)
+
     def make() -> Callable[[Row], Key]:
         if arity == 1 and not any(needs_freezing(e.type) or not isinstance(e, StreamProperty) for e in expressions):
             return attrgetter(*(field_name(e.name) for e in expressions if isinstance(e, StreamProperty)))
@@ -377,6 +379,8 @@ def build_aggregator(
     reclaim: ReclaimGroups | None = None,
 ) -> Aggregator:
     """Return the aggregator of a statement's rows; ``group_by`` are the statement's keys (none: one group)."""
+    environment = environment.needed_by(plans, group_by)
+
     def prepared() -> list[tuple[GroupFactory, tuple[TypedExpression, ...], list[int]]]:
         own = [tuple(group_by) if p.group_by is None or set(p.group_by) == set(group_by) else p.group_by for p in plans]
         levels = list(dict.fromkeys(own)) or [tuple(group_by)]
@@ -402,5 +406,5 @@ def _one(
         return Ungrouped(factory)
     return Keyed(
         factory, key_function(keys, environment, arity), not unbound, None if reclaim is None else Reclaim(reclaim, environment),
-        check_key=environment.shared("key shape", tuple(keys), lambda: key_shape([key.type for key in keys])),
+        check_key=environment.printed("key shape", tuple(keys), lambda: key_shape([key.type for key in keys])),
     )

@@ -1,12 +1,15 @@
 """What expressions of one statement may touch beside their events."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar
 
 import attrs
 
 from epl.functions.registry import FunctionRegistry
+from epl.plan.expressions import Aggregated, ContextValue, Previous, Prior, SubqueryValue, TypedExpression, VariableValue
+from epl.plan.tables import TableKeys, TableValue
+from epl.plan.walk import expressions_of
 from epl.settings import Settings
 from windows.protocol import RandomAccess
 
@@ -81,12 +84,35 @@ class Environment:
     context: Mapping[str, Any] = attrs.field(factory=dict)
     settings: Settings = attrs.field(factory=Settings)
     historical: HistoricalSources = attrs.field(factory=HistoricalSources)
+    whole: Environment | None = attrs.field(default=None, repr=False, eq=False)
+    """The statement's, where this one is an instance's own."""
     _printed: dict[Any, tuple[object, Any]] = attrs.field(factory=dict, repr=False, eq=False)
     _shared: dict[Any, tuple[object, Any]] = attrs.field(factory=dict, init=False, repr=False, eq=False)
 
     def of_instance(self, context: Mapping[str, Any] | None = None) -> Environment:
         """Return the same with no windows and sub-queries, and the properties of another context partition."""
-        return attrs.evolve(self, random_access={}, prior={}, subqueries=[], context=self.context if context is None else context)
+        return attrs.evolve(self, random_access={}, prior={}, subqueries=[], context=self.context if context is None else context,
+                            whole=self if self.whole is None else self.whole)
+
+    def needed_by(self, *parts: object) -> Environment:
+        """Return the environment that these parts of the plan need: the statement's where they read nothing that is the instance's own, so
+        that what is built of them is there once."""
+        whole = self.whole
+        if whole is None or self.printed("has own", parts, lambda: whole.has_own(*parts)):
+            return self
+        return whole
+
+    def has_own(self, *parts: object) -> bool:
+        """Return whether parts of the plan read what each instance has of its own."""
+        return any(self._is_own(node) for node in nodes_of(*parts))
+
+    def _is_own(self, node: TypedExpression) -> bool:
+        """Whether each instance has its own of what the node reads."""
+        if isinstance(node, VariableValue):
+            return getattr(self.variables.get(node.name), "is_partitioned", False)
+        if isinstance(node, (TableValue, TableKeys)):
+            return node.table.context is not None
+        return isinstance(node, (Previous, Prior, ContextValue, SubqueryValue))
 
     def shared(self, kind: str, parts: tuple[object, ...], make: Callable[[], T]) -> T:
         """Return what ``make`` gives for these parts of the plan, the same object each time: for what depends on nothing else and keeps
@@ -96,6 +122,15 @@ class Environment:
     def printed(self, kind: object, parts: tuple[object, ...], make: Callable[[], T]) -> T:
         """Do as ``shared``, for what depends on the environment's types alone: all instances have it in common, whatever they read."""
         return _once(self._printed, (kind, *map(id, parts)), parts, make)
+
+
+def nodes_of(*plans: Any) -> Iterator[TypedExpression]:
+    """Yield every node of the expressions in plans, those of aggregations among them."""
+    for expression in expressions_of(*plans):
+        for node in expression.walk():
+            yield node
+            if isinstance(node, Aggregated):
+                yield from nodes_of(node.plan)
 
 
 def _once(known: dict[Any, tuple[object, Any]], key: object, parts: tuple[object, ...], make: Callable[[], T]) -> T:

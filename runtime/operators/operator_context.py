@@ -1,7 +1,7 @@
 """What the operators of one instance of a statement get while they are built: timers, evaluators, accumulators, the way out."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any
 
@@ -9,13 +9,13 @@ import attrs
 
 from epl.collation import collation_key
 from epl.plan.contexts import LifetimeLevel
-from epl.plan.expressions import Aggregated, Constant, ContextValue, Logic, Previous, Prior, SubqueryValue, TypedExpression, VariableValue
+from epl.plan.expressions import Constant, Logic, TypedExpression, VariableValue
 from epl.plan.filter_specifications import FilterSpecification
 from epl.plan.pattern import PatternPlan
 from epl.plan.statements import BodyPlan, CreateContextPlan, DeliveryPlan, StatementPlan
 from epl.plan.streams import NamedWindow, types_read
 from epl.plan.tables import Table, TableKeys, TableValue
-from epl.plan.walk import expressions_of, plans_of
+from epl.plan.walk import plans_of
 from epl.value_types import BOXED_BOOLEAN
 from runtime.clock.periods import add_period
 from runtime.clock.schedule import ScheduledTimer
@@ -24,6 +24,7 @@ from runtime.event_loop.loop import EventLoop
 from runtime.event_loop.prepared_filters import PreparedFilter, Unless
 from runtime.event_loop.receiver_order import Places
 from runtime.expressions import Environment, compile_expression, compile_predicate
+from runtime.expressions.environment import nodes_of
 from runtime.operators.grouped_delivery import divider
 from runtime.operators.partition_filters import PartitionFilters
 from runtime.result_set import accumulators_of
@@ -50,7 +51,7 @@ class StatementContext:
         self.number = number
         self.environment = environment
         self.output = output
-        parts, kinds = list(plans_of(plan.body)), {type(node) for node in _nodes(plan.body)}
+        parts, kinds = list(plans_of(plan.body)), {type(node) for node in nodes_of(plan.body)}
         shares = any(isinstance(part, (NamedWindow, Table)) for part in parts) or not kinds.isdisjoint((TableValue, TableKeys))
         is_context = isinstance(plan.body, CreateContextPlan)
         self.follows = not is_context and (_meets_itself(plan.body) or any(isinstance(part, PatternPlan) for part in parts))
@@ -59,8 +60,7 @@ class StatementContext:
             self.follows = True
         self.has_place = shares and not self.follows
         """Whether the filter decides when the statement gets an event, since it shares rows with others."""
-        self._has_cells = any(isinstance(node, (Previous, Prior, ContextValue, SubqueryValue)) or _is_partitioned(node, environment)
-                              for node in _nodes(plan.body))
+        self._has_cells = environment.has_own(plan.body)
         self._has_stores = plan.context is not None and has_partitions((*environment.variables.values(), *environment.tables.values()))
         self._has_cells = self._has_cells or self._has_stores
         self.filters: PartitionFilters | None = None
@@ -94,9 +94,7 @@ class StatementContext:
         """Return whether what the filter evaluates reads what each partition has of its own: then its filters are not shared."""
         known = self._own_tests.get(id(specification))
         if known is None:
-            known = self._own_tests[id(specification)] = any(
-                isinstance(node, (Previous, Prior, ContextValue, SubqueryValue)) or _is_partitioned(node, self.environment)
-                for node in _nodes(specification.conditions))
+            known = self._own_tests[id(specification)] = self.environment.has_own(specification.conditions)
         return known
 
     def close(self) -> None:
@@ -119,27 +117,11 @@ def place_of(specification: FilterSpecification) -> int:
     return NOTHING_LOOKED_UP if specification.range is None else 1
 
 
-def _is_partitioned(node: TypedExpression, environment: Environment) -> bool:
-    """Whether the node reads a variable or table of which each partition has one of its own."""
-    if isinstance(node, VariableValue):
-        return getattr(environment.variables.get(node.name), "is_partitioned", False)
-    return isinstance(node, (TableValue, TableKeys)) and node.table.context is not None
-
-
 def _meets_itself(body: BodyPlan) -> bool:
     """Whether one event may come by several streams of the statement: those of a self join, or one and a sub-query over its type."""
     own = [each for field in attrs.fields(type(body)) if field.name != "subqueries" for each in types_read(getattr(body, field.name))]
     asked = [each for subquery in body.subqueries for each in types_read(subquery)]
     return any(one.is_a(other) or other.is_a(one) for one, other in [*combinations(own, 2), *product(own, asked)])
-
-
-def _nodes(*plans: Any) -> Iterator[TypedExpression]:
-    """Every node of the expressions in plans, those of aggregations among them."""
-    for expression in expressions_of(*plans):
-        for node in expression.walk():
-            yield node
-            if isinstance(node, Aggregated):
-                yield from _nodes(node.plan)
 
 
 class OperatorContext:
@@ -215,7 +197,7 @@ class OperatorContext:
 
     def add_time(self, start: int, period: TypedExpression, times: int = 1) -> int:
         if start == 0 and times == 1:
-            length = self.environment.shared("length", (period,), lambda: self._fixed_length(period))
+            length = self.environment.needed_by(period).shared("length", (period,), lambda: self._fixed_length(period))
             if length is not None:
                 return length
         return add_period(start, period, self.constant, self.core.settings, times)
@@ -311,7 +293,7 @@ class OperatorContext:
         """Return one predicate for conditions that must all hold."""
         condition = conditions[0]
         if len(conditions) > 1:
-            condition = self.environment.shared(
+            condition = self.environment.printed(
                 "conjunction", tuple(conditions), lambda: Logic(operator="and", operands=tuple(conditions), type=BOXED_BOOLEAN)
             )
         return compile_predicate(condition, self.environment, 1)

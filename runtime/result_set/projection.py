@@ -71,6 +71,7 @@ class Projection:
     @classmethod
     def of(cls, plan: ResultSetPlan, environment: Environment) -> Projection:
         """Return the projection of a plan's own rows."""
+        environment = environment.needed_by(plan.columns, plan.having, plan.order_by)
         return environment.shared("projection", (plan,), lambda: cls(plan, plan.columns, plan.having, plan.order_by, environment))
 
     def collect(self, pairs: Iterable[Pair], insert_stream: bool, batch: OutputRows) -> None:

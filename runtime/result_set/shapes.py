@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import attrs
@@ -36,7 +37,8 @@ class ResultSet:
         self.needs_new = plan.raw or plan.selector != "rstream"
         self.needs_old = plan.raw or plan.selector != "istream"
         self._swap = plan.selector == "rstream" and not plan.raw
-        self.finish = environment.shared("finish", (plan,), lambda: Finish(plan, environment))
+        needed = environment.needed_by(plan.limit)
+        self.finish = needed.shared("finish", (plan,), lambda: Finish(plan, needed))
 
     def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         batches = OutputRows(), OutputRows()
@@ -126,8 +128,13 @@ class Aggregating(ResultSet):
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         super().__init__(plan, environment)
         self._starts_again = plan.starts_again
-        self.projection = Projection.of(plan, environment)
+        self._environment = environment
         self.aggregator: Aggregator = _aggregator(plan, environment)
+
+    @cached_property
+    def projection(self) -> Projection:
+        """What makes the rows; not there as long as a generated function makes them."""
+        return Projection.of(self.plan, self._environment)
 
     def begin(self) -> None:
         """Begin a delta: the aggregations of a unidirectional join start again."""
@@ -168,7 +175,7 @@ class FullyAggregated(Aggregating):
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         if plan.output is None and (plan.order_by or plan.limit is not None):
-            plan = environment.shared("unordered", (plan,), lambda: attrs.evolve(plan, order_by=(), limit=None))
+            plan = environment.printed("unordered", (plan,), lambda: attrs.evolve(plan, order_by=(), limit=None))
         super().__init__(plan, environment)
         self._no_row: Row = None if plan.arity == 1 else (None,) * plan.arity
 
@@ -237,7 +244,7 @@ class RowPerGroup(Aggregating):
         self._keyed = self.aggregator if isinstance(self.aggregator, Keyed) and not own_groups else None
         self._in_table = self.aggregator if isinstance(self.aggregator, TableAggregator) else None
         self._pairwise = not self.needs_old and plan.arity == 1 and (plan.output is None or plan.output.only_after)
-        self._order: Callable[[Sequence[Any]], list[int]] | None = environment.shared(
+        self._order: Callable[[Sequence[Any]], list[int]] | None = environment.printed(
             "ordering", (plan.group_by,), lambda: ordering([e.type for e in plan.group_by])
         )
 
