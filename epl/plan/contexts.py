@@ -178,6 +178,27 @@ class Context:
         return tuple(dict.fromkeys(path[0] for path, _ in self.properties))
 
 
+def fixed_paths(context: Context) -> frozenset[Path]:
+    """Return properties that a partition has unchanged as long as its statements run: names, id, keys and labels."""
+    paths: set[Path] = {("name",), ("id",)}
+    ending: set[Path] = set()
+    for level in context.levels:
+        keys = len(level.key_types) if isinstance(level, KeyedLevel) else 0
+        names = ["name", *(f"key{n}" for n in range(1, keys + 1)), *(["label"] if isinstance(level, CategoryLevel) else [])]
+        paths |= {(*level.prefix, name) for name in names}
+        end = level.terminated_by if isinstance(level, KeyedLevel) else level.end if isinstance(level, LifetimeLevel) else None
+        ending |= {(*level.prefix, tag) for tag in _tags_of(end)}
+    return frozenset(paths - ending)
+
+
+def _tags_of(condition: ContextCondition | None) -> list[str]:
+    """What a condition brings, by name."""
+    if not isinstance(condition, (FilterCondition, PatternCondition)):
+        return []
+    tags = [tag.name for tag in condition.pattern.tags] if isinstance(condition, PatternCondition) else []
+    return tags if condition.tag is None else [*tags, condition.tag]
+
+
 def context_of(store: NamedWindow | Table) -> Context | None:
     """Return the context of which each partition has such a named window or table."""
     return store.context if isinstance(store.context, Context) else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from operator import attrgetter
 from typing import Any
 
@@ -93,19 +94,24 @@ class Ungrouped(Aggregator):
     def __init__(self, factory: GroupFactory) -> None:
         self.factory = factory
         self.group = factory()
-        self.enter = self.group.enter  # type: ignore[method-assign]
-        self.leave = self.group.leave  # type: ignore[method-assign]
-        self._readers = self.group.readers
+
+    @cached_property
+    def enter(self) -> Callable[[Row], None]:
+        return self.group.enter
+
+    @cached_property
+    def leave(self) -> Callable[[Row], None]:
+        return self.group.leave
 
     def readers(self, row: Row) -> Readers:
-        return self._readers
+        return self.group.readers
 
     def clear(self) -> None:
         self.group.clear()
 
     def steps(self) -> GroupSteps:
-        guard, blank = f"{named('group', self.group).failed}", self.factory.blank
-        return GroupSteps(guard=guard, blank=blank)
+        guard = f"{named('group', self.group).failed}" if self.factory.rows_leave else "False"
+        return GroupSteps(guard=guard, blank=self.factory.blank)
 
     def objects(self) -> dict[str, Any]:
         return {"group": self.group}

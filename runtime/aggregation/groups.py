@@ -103,7 +103,7 @@ class GroupFactory:
     def __init__(
         self, plans: Sequence[AggregationPlan], environment: Environment, arity: int, *, rows_leave: bool = True
     ) -> None:
-        self._rows_leave = rows_leave
+        self.rows_leave = rows_leave
         self._plans = tuple(plans)
         self._environment = environment
         self._arity = arity
@@ -117,9 +117,9 @@ class GroupFactory:
         """An empty group."""
         if self._makers is not None:
             accumulators = tuple([make() for make in self._makers])
-            return Group(accumulators, accumulators, self._rows_leave)
+            return Group(accumulators, accumulators, self.rows_leave)
         readers, kept, _ = self._made()
-        return Group(readers, kept, self._rows_leave)
+        return Group(readers, kept, self.rows_leave)
 
     @cached_property
     def blank(self) -> Readers:

@@ -54,7 +54,7 @@ from runtime.expressions.printer import Printer, may_be_null, prints
 from runtime.expressions.structs import struct_as
 from windows.event import event_class
 
-_RANDOM_ACCESS, _PRIOR, _CONTEXT = attrgetter("random_access"), attrgetter("prior"), attrgetter("context")
+_RANDOM_ACCESS, _PRIOR = attrgetter("random_access"), attrgetter("prior")
 
 # ------------------------------------------------------------------ leaves
 
@@ -101,7 +101,7 @@ def print_variable(printer: Printer, node: VariableValue) -> str:
 
 @prints(ContextValue)
 def print_context_value(printer: Printer, node: ContextValue) -> str:
-    return f"{printer.bind_cell(_CONTEXT, 'context')}.get({literal('.'.join(node.path))})"
+    return printer.context_value(node.path)
 
 
 @prints(CurrentTime)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 
 from epl.generated_code import field_name, literal
@@ -67,6 +68,10 @@ class Printer:
     def aggregated(self, slot: int) -> str:
         """Return the value of an aggregation."""
         return f"aggregations[{slot}].value()"
+
+    def context_value(self, path: tuple[str, ...]) -> str:
+        """Return a property of the context partition."""
+        return f"{self.bind_cell(attrgetter('context'), 'context')}.get({literal('.'.join(path))})"
 
     # ------------------------------------------------------------------ names
 

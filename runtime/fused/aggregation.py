@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from epl.plan.contexts import Path
 from epl.plan.expressions import (
     Aggregated,
     AggregationMethodCall,
@@ -37,11 +38,24 @@ Reach = Callable[[Any], Any] | None
 
 
 class SelectPrinter(PlacePrinter):
-    """Prints over the event in a variable and the aggregations in others."""
+    """Prints over the event in a variable and the aggregations in others. ``fixed``: the properties of a partition that are read once,
+    when its functions are bound."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Environment, fixed: frozenset[Path] = frozenset()) -> None:
         super().__init__(environment)
         self.readers: dict[int, str] = {}
+        self._fixed = fixed
+        self._values: dict[Path, str] = {}
+
+    def context_value(self, path: Path) -> str:
+        if path not in self._fixed:
+            return super().context_value(path)
+        name = self._values.get(path)
+        if name is None:
+            name, key = f"of_context{len(self._values)}", ".".join(path)
+            self._values[path] = name
+            self.instance_cells[name] = lambda environment: environment.context.get(key)
+        return name
 
     def over(self, event: str, readers: dict[int, str]) -> SelectPrinter:
         """Let expressions, from now on, be about this event and these aggregations (slot → text of the value)."""

@@ -8,6 +8,7 @@ from runtime.conversion.computed_rows import computed_row_lines
 from runtime.expressions.generated_steps import GeneratedSteps, Place, PlacePrinter
 from runtime.match_recognize import RowRecognition
 from runtime.match_recognize.shared import SharedRowRecognition
+from runtime.operators.stream_entry import StreamReceiver
 from runtime.result_set.shapes import Forward
 from runtime.statements.select_statement import RunningSelect
 from runtime.statements.statement import Statement
@@ -23,7 +24,7 @@ def fuse_recognition(running: RunningSelect) -> None:
     if isinstance(view, PassThrough):
         receiver = running.receiver
         receiver.receive = recognizer.receive  # type: ignore[method-assign]
-        if isinstance(recognizer, SharedRowRecognition) and recognizer.can_be_written:
+        if isinstance(receiver, StreamReceiver) and isinstance(recognizer, SharedRowRecognition) and recognizer.can_be_written:
             receiver.write = partial(_written, running, recognizer)
     elif type(view) is TimeView and not view.duration.calendar:
         running.receiver.receive = view.one_entering(recognizer.receive)  # type: ignore[method-assign]

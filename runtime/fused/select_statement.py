@@ -8,15 +8,18 @@ import attrs
 
 from epl.attribute_text import named, named_class
 from epl.generated_code import field_name
+from epl.plan.contexts import fixed_paths
 from epl.plan.result_set import ResultSetPlan
 from runtime.conversion.computed_rows import computed_row_lines
 from runtime.conversion.rows import row_lines
 from runtime.event_loop import lone_receiver
-from runtime.expressions.function_factory import FunctionFactory
+from runtime.expressions.function_factory import FunctionFactory, ObjectFactory
 from runtime.expressions.generated_steps import GeneratedSteps, Place
 from runtime.expressions.source_lines import indented, under
 from runtime.fused.aggregation import Aggregations, SelectPrinter
 from runtime.fused.recognition import fuse_recognition
+from runtime.operators.partition_entry import PartitionEntry
+from runtime.operators.stream_entry import StreamReceiver
 from runtime.result_set.output_rate.conditions import Condition
 from runtime.result_set.output_rate.group_rows import OneLevel
 from runtime.result_set.output_rate.stage import OutputStage
@@ -27,6 +30,9 @@ from runtime.statements.statement import Statement
 from windows.chain import PassThrough
 from windows.event import NO_EVENTS, event_class
 from windows.generated_steps import Expire, WindowSteps
+
+RARE = ("careful", "careful_expire")
+"""What the operators do themselves."""
 
 SHAPES: tuple[type[ResultSet], ...] = (Forward, Unaggregated, FullyAggregated, RowPerEvent, RowPerGroup)
 
@@ -78,6 +84,9 @@ class _Select:
 
     def __init__(self, running: RunningSelect) -> None:
         self._running = running
+        self._is_partition = isinstance(running.entry, PartitionEntry)
+        self._own = "own." if self._is_partition else ""
+        """Before the names of functions that are methods of an instance's object."""
         context, steps, statement = running.context, running.chain.steps(), running.context.output
         assert steps is not None and isinstance(statement, Statement)
         self._statement = statement
@@ -87,7 +96,8 @@ class _Select:
         self._stage: OutputStage | None = None
         if isinstance(self._rows, OutputStage):
             self._stage, self._rows = self._rows, self._rows.inner
-        self._printer = SelectPrinter(context.environment)
+        partitions = context.statement.plan.context
+        self._printer = SelectPrinter(context.environment, frozenset() if partitions is None else fixed_paths(partitions))
         self._aggregations: Aggregations | None = None
         self.possible = True
         if isinstance(self._rows, Aggregating):
@@ -113,18 +123,21 @@ class _Select:
 
     def printed(self) -> _Fused:
         """The functions as text: ``take`` for an event, ``expire`` and ``alone`` for the timer, ``add_rows`` for limited output."""
-        before, then = self._take(_Way("return careful((e,), NO_EVENTS)"))
+        before, then = self._take(_Way(f"return {self._own}careful((e,), NO_EVENTS)"))
         functions = {"take": ("def take(e):", [*before, *then])}
         if self._stage is not None and not self._plan.order_by and self._aggregations is not None and self._aggregations.keyed:
             functions["add_rows"] = "def add_rows(touched, insert_stream, batch):", self._rows_of_groups(self._aggregations)
         expire = self._window.expire
         if expire is not None:
-            functions["expire"] = "def expire():", self._expire(expire, _Way("return careful_expire()"))
+            functions["expire"] = "def expire():", self._expire(expire, _Way(f"return {self._own}careful_expire()"))
             if self._delivers:
-                functions["alone"] = "def alone():", self._expire(expire, _Way("return expire()", delivers=True))
+                functions["alone"] = "def alone():", self._expire(expire, _Way(f"return {self._own}expire()", delivers=True))
+        own = list(_objects(self._running, self._aggregations))
+        if self._is_partition:
+            functions["receive"] = functions.pop("take")[0].replace("take", "receive"), [*before, *then]
+            return _Fused(ObjectFactory(functions, self._shared, own, RARE, self._printer), self._aggregations)
         lines = [line for head, body in functions.values() for line in (head, *indented(body))]
-        own = _objects(self._running, self._aggregations)
-        return _Fused(FunctionFactory(list(functions), lines, self._shared, list(own), self._printer), self._aggregations)
+        return _Fused(FunctionFactory(list(functions), lines, self._shared, own, self._printer), self._aggregations)
 
     def written(self, place: Place, scope: dict[str, Any], leave: str) -> GeneratedSteps:
         """``take`` for a function of which it is the only receiver, over values that are not in an event."""
@@ -251,15 +264,23 @@ class _Select:
 class _Fused:
     """The functions of a fused select, to be bound to any of its instances."""
 
-    factory: FunctionFactory
+    factory: FunctionFactory | ObjectFactory
     aggregations: Aggregations | None
 
     def attach(self, running: RunningSelect) -> None:
         """Put the functions, bound to the instance's operators, in the place of what they stand for."""
         objects, receiver = _objects(running, self.aggregations), running.receiver
-        functions = self.factory(objects, running.context.environment)
-        receiver.receive = functions["take"]  # type: ignore[method-assign]
-        receiver.write = partial(_written, running)
+        environment, factory = running.context.environment, self.factory
+        if isinstance(factory, FunctionFactory):
+            assert isinstance(receiver, StreamReceiver)
+            functions = factory(objects, environment)
+            receiver.receive = functions["take"]
+            receiver.write = partial(_written, running)
+        else:
+            assert isinstance(receiver, PartitionEntry)
+            own = factory(objects, environment)
+            receiver.replace(own)
+            functions = {name: getattr(own, name) for name in ("add_rows", "expire", "alone") if hasattr(own, name)}
         if "add_rows" in functions:
             objects["level"].add_rows = functions["add_rows"]
         if "expire" in functions:

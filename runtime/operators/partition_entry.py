@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from epl.plan.streams import StreamPlan, filter_of
 from runtime.event_loop.loop import EventLoop
-from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter
-from runtime.expressions.generated_steps import EmitSteps
+from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter, Target
 from runtime.operators.contained_events import ContainedStage, Containment
 from runtime.operators.operator_context import OperatorContext, StatementContext
 from runtime.operators.stream_entry import Receive
@@ -17,10 +16,10 @@ from windows.protocol import Sink
 
 
 class PartitionEntry:
-    """A stream's entry of one partition, from ``start`` to ``close``; parameters as of StreamEntry. ``receive(event)`` passes an event on;
-    a generated function may stand in its place."""
+    """A stream's entry of one partition, from ``start`` to ``close``; parameters as of StreamEntry. ``receive(event)`` passes an event on,
+    unless something else does (``replace``)."""
 
-    __slots__ = ("active", "receive", "write", "_context", "_number", "specification")
+    __slots__ = ("active", "receive", "_context", "_number", "_target", "specification")
 
     def __init__(self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False) -> None:
         specification = filter_of(stream).partitioned
@@ -37,7 +36,7 @@ class PartitionEntry:
             update((event,), NO_EVENTS)
 
         self.receive: Receive = receive
-        self.write: EmitSteps | None = None
+        self._target: Target | None = None
 
     @property
     def receiver(self) -> PartitionEntry:
@@ -46,10 +45,15 @@ class PartitionEntry:
     def repeat(self) -> None:
         """Do nothing: entries of in-lists that hold a value twice see to it themselves."""
 
+    def replace(self, target: Target) -> None:
+        """Let another object receive the events."""
+        self._target = target
+        del self.receive
+
     def start(self) -> None:
         context = self._context
         prepared = context.prepare(self.specification, self._number)
-        self.active = prepared.activate(context.values(prepared), self)
+        self.active = prepared.activate(context.values(prepared), self._target or self)
 
     def close(self) -> None:
         if self.active is not None:
