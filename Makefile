@@ -6,7 +6,7 @@ DEMO := .venv/demo
 TEST := .venv/test
 DOCS := .venv/docs
 
-.PHONY: demo test docs bench bench-spark kill lint clean java python
+.PHONY: demo test docs package bench bench-spark kill lint clean java python
 
 demo: java $(DEMO)/ready
 	$(DEMO)/bin/python examples/demo.py
@@ -25,6 +25,12 @@ lint: $(TEST)/ready
 # NO_MKDOCS_2_WARNING: the theme's advertisement of its successor
 docs: $(DOCS)/ready
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/python -m mkdocs $(if $(SERVE),serve,build --strict --quiet)
+
+# the wheel and the source distribution, checked, in dist/
+package: $(TEST)/ready
+	rm -rf dist
+	$(TEST)/bin/python -m build --outdir dist .
+	$(TEST)/bin/python -m twine check --strict dist/*
 
 # WORKLOADS=W1,W2 ENGINES=row,batch,numpy EVENTS=20000 PARTS=throughput; OPTIONS="--report docs/performance.md" (docs/performance.md)
 bench: $(TEST)/ready

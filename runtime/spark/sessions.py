@@ -13,7 +13,7 @@ from pathlib import Path
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from epl.errors import EplRuntimeError
+from epl.errors import EplRuntimeError, EplUnsupportedError
 
 JAVA = 17
 HINT = (
@@ -47,6 +47,7 @@ def session(name: str = "epl-spark", cores: int | None = None, options: Mapping[
         options: Spark's own options, which take precedence. In a running session, those that Spark lets change are set.
 
     Raises:
+        EplUnsupportedError: The environment asks for Spark Connect.
         EplRuntimeError: There is no Java 17 or newer; or a running session cannot get the options or cores, which the message names. None
             has been set then.
 
@@ -63,6 +64,8 @@ def session(name: str = "epl-spark", cores: int | None = None, options: Mapping[
         requested = {} if cores is None else {"spark.master": f"local[{cores}]"}
         _apply(running, {**requested, **(options or {})})
         return running
+    if os.environ.get("SPARK_REMOTE") or os.environ.get("SPARK_CONNECT_MODE_ENABLED"):
+        raise EplUnsupportedError("SPARK_REMOTE is set: sessions would be of Spark Connect, which is not supported", hint="unset it")
     require_java()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.Builder().appName(name).master(f"local[{cores or 2}]")

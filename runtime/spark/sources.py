@@ -195,6 +195,12 @@ def fetched(merged: DataFrame, sources: Sources) -> pa.Table:
     return pa.table({name: columns[name] for name in data_types})
 
 
+CLASSIC = (
+    "use a session whose driver is this process: runtime.spark.session(), or a classic session of a cluster; "
+    "Runtime.send_batch(…, frame.toArrow()) runs statements over such a frame without Spark"
+)
+
+
 def check_frames(frames: Mapping[str, DataFrame]) -> None:
     """Raise EplRuntimeError where there is no source, or one that is no DataFrame of Spark's; EplUnsupportedError for Spark Connect."""
     if not isinstance(frames, Mapping):
@@ -204,7 +210,7 @@ def check_frames(frames: Mapping[str, DataFrame]) -> None:
     for name, frame in frames.items():
         if ".connect." in type(frame).__module__:
             raise EplUnsupportedError(
-                f"Source '{name}': Spark Connect is not supported", hint="use a session of this process, e.g. runtime.spark.session()"
+                f"Source '{name}': Spark Connect is not supported, and serverless compute has no other sessions", hint=CLASSIC
             )
         if not isinstance(frame, DataFrame):
             raise EplRuntimeError(

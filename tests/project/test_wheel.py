@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import zipfile
 
 import pytest
@@ -66,6 +67,45 @@ def test_wheel_holds_three_packages_and_nothing_else(wheel: pathlib.Path) -> Non
         assert f"{package}/py.typed" in names
     for path in (p for package in PACKAGES for p in (ROOT / package).rglob("*.py")):
         assert str(path.relative_to(ROOT)) in names
+
+
+@pytest.fixture(scope="session")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """The source distribution, built from a copy."""
+    source = tmp_path_factory.mktemp("sdist_source")
+    for name in (*PACKAGES, "tests", "docs"):
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in FILES:
+        shutil.copy(ROOT / name, source / name)
+    out = tmp_path_factory.mktemp("sdist")
+    command = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(out), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (archive,) = out.glob("epl_spark-*.tar.gz")
+    return archive
+
+
+def test_sdist_holds_what_a_build_needs(sdist: pathlib.Path) -> None:
+    with tarfile.open(sdist) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert set(FILES) <= names
+    assert {f"{package}/__init__.py" for package in PACKAGES} <= names
+    assert not [name for name in names if name.startswith(("tests", "docs"))]
+
+
+def test_package_index_accepts_both(wheel: pathlib.Path, sdist: pathlib.Path) -> None:
+    pytest.importorskip("twine")
+    command = [sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(sdist)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+def test_version_is_one(installed: pathlib.Path, wheel: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    version = wheel.name.split("-")[1]
+    assert run(installed, tmp_path, "python", "-c", "import runtime; print(runtime.__version__)").stdout.split() == [version]
+    assert version in run(installed, tmp_path, "epl", "--version").stdout
+    headings = [line for line in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines() if line.startswith("## ")]
+    assert headings[0] == "## [Unreleased]" or headings[0].startswith(f"## [{version}] - ")
 
 
 def test_wheel_says_its_licence(wheel: pathlib.Path) -> None:
