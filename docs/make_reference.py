@@ -153,19 +153,25 @@ def _page(page: str, known: Mapping[str, Entry], examples: Mapping[str, Any]) ->
     if page == "patterns":
         yield from ("A time line goes from left to right: a column for each event and each step of the engine's time, and below it the "
                     "matches that it brings.", "")
-    yield from _tables(known, shown) if page in ("functions", "methods") else _sections(known, shown)
+    if page == "windows":
+        yield from (
+            "A picture shows the same example: events from left to right, each in the window for as long as its bar, and the rows that "
+            "the statement emits. They are drawn by [recordings](../pictures.md#timelines) (`python docs/make_pictures.py`).", "")
+    yield from _tables(known, shown) if page in ("functions", "methods") else _sections(known, shown, drawn=page == "windows")
 
 
-def _sections(known: Mapping[str, Entry], shown: Mapping[str, Example]) -> Iterable[str]:
-    for key, (signature, meaning, drawn) in known.items():
+def _sections(known: Mapping[str, Entry], shown: Mapping[str, Example], *, drawn: bool = False) -> Iterable[str]:
+    for key, (signature, meaning, line) in known.items():
         example = shown[key]
         yield from (f"## {HEADINGS.get(key, key)}", "", "```", *signature.split(" | "), "```", "", _sentence(meaning), "")
-        if drawn:
-            yield from ("```", drawn, "```", "")
+        if line:
+            yield from ("```", line, "```", "")
         if "expression" in example:
             yield from (f"`{example['expression']}` → `{_result(example)}`", "")
         else:
             yield from ("```", *(_time_line(example) if key in HEADINGS else _statement_lines(example)), "```", "")
+        if drawn and "refused" not in example:
+            yield from (f"![The example of {key} along time](../pictures/{key}.svg)", "")
         if "esper" in example:
             yield from (f"Differs from Esper: {example['esper']}", "")
 

@@ -39,7 +39,7 @@ def _level(level: ContextLevel) -> Iterator[str]:
         yield from (f"key {_list(item.keys)} of {_item(item)}" for item in level.items)
         yield from (f"begins with {_item(item)}" for item in level.initiated_by)
         if level.terminated_by is not None:
-            yield f"ends {_condition(level.terminated_by)}"
+            yield f"ends {condition_text(level.terminated_by)}"
     elif isinstance(level, HashLevel):
         yield f"{level.granularity} partitions" + (", all from the beginning" if level.preallocate else "")
         yield from (f"number {_text(entry.number)} of {specification_text(entry.filter)}" for entry in level.items)
@@ -55,13 +55,14 @@ def _lifetime(level: LifetimeLevel) -> Iterator[str]:
     if level.now:
         yield "begins now"
     if level.start is not None:
-        yield f"begins {_condition(level.start)}"
+        yield f"begins {condition_text(level.start)}"
     if level.distinct:
         yield f"while none lives with the same {_list(level.distinct)}"
-    yield f"ends {_condition(level.end)}"
+    yield f"ends {condition_text(level.end)}"
 
 
-def _condition(condition: ContextCondition) -> str:
+def condition_text(condition: ContextCondition) -> str:
+    """Return what begins or ends a partition, as it follows the word."""
     if isinstance(condition, FilterCondition):
         return f"with {specification_text(condition.filter)}{_named(condition.tag)}"
     if isinstance(condition, PatternCondition):
@@ -120,4 +121,4 @@ def _text(expression: TypedExpression) -> str:
     return expression_text(expression, [plain])
 
 
-__all__ = ["context_lines", "specification_text"]
+__all__ = ["condition_text", "context_lines", "specification_text"]

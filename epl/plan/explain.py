@@ -171,10 +171,11 @@ def _defines(plan: RowRecognitionPlan, indent: str) -> Iterator[str]:
     if several:
         yield f"{indent}variables of several rows: {', '.join(several)}"
     for name, condition in zip(plan.variables, plan.conditions):
-        yield f"{indent}define {name}: {'any row' if condition is None else _condition(condition, plan)}"
+        yield f"{indent}define {name}: {'any row' if condition is None else condition_text(condition, plan)}"
 
 
-def _condition(condition: Condition, plan: RowRecognitionPlan) -> str:
+def condition_text(condition: Condition, plan: RowRecognitionPlan) -> str:
+    """Return what a define asks of a row."""
     return expression_text(condition.expression, [_operand(each, plan) for each in condition.operands])
 
 
@@ -207,4 +208,4 @@ def _text(item: Any, streams: Streams) -> str:
     return "nothing" if item is None else constant_text(item) if isinstance(item, float) else str(item)
 
 
-__all__ = ["explain", "explain_query", "expression_text"]
+__all__ = ["condition_text", "explain", "explain_query", "expression_text"]

@@ -2,9 +2,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from html import escape
+from typing import TYPE_CHECKING
 
 from epl.plan.statements import ModulePlan
 from runtime.statements.statement import Statement
+
+if TYPE_CHECKING:
+    from runtime.explain.formats import Format
+    from runtime.explain.graph import Graph
 
 
 class Deployment:
@@ -58,5 +64,46 @@ class Deployment:
         """
         self._undeploy(self.id)
 
+    def explain(self, format: Format = "text") -> str:
+        """Return the plans of all statements, or how events flow between them as a graph (docs/pictures.md).
+
+        Args:
+            format: ``text``: the plans; ``json``, ``mermaid`` or ``dot``: the graph, ``json`` with that of each statement.
+
+        Raises:
+            ValueError: for another format.
+
+        >>> from runtime import Runtime
+        >>> deployment = Runtime().deploy("create schema T(a int); insert into U select a from T; @name('s') select a from U")
+        >>> [line.strip() for line in deployment.explain("dot").splitlines() if "->" in line]
+        ['n0 -> n2 [style=solid]', 'n2 -> n1 [style=solid, label="insert into"]', 'n1 -> n3 [style=solid]']
+        """
+        from runtime.explain.formats import WRITERS, as_json, check_format
+
+        check_format(format)
+        if format == "text":
+            return "\n\n".join(statement.explain() for statement in self.statements)
+        if format == "json":
+            return as_json({**self.graph().to_dict(), "statements": [statement.graph().to_dict() for statement in self.statements]})
+        return WRITERS[format](self.graph())
+
+    def graph(self) -> Graph:
+        """Return the statements as a graph, between the event types, windows, tables, variables and contexts that they share.
+
+        >>> from runtime import Runtime
+        >>> deployment = Runtime().deploy("create schema T(a int); insert into U select a from T; @name('s') select a from U")
+        >>> [node.lines[0] for node in deployment.graph().nodes]
+        ['T', 'U', 'stmt-1', 's']
+        """
+        from runtime.explain.modules import module_graph
+
+        return module_graph(self.plan.name or self.id, [statement.plan for statement in self.statements])
+
     def __repr__(self) -> str:
         return f"Deployment({self.id!r}, {[s.name for s in self.statements]})"
+
+    def _repr_html_(self) -> str:
+        from runtime.explain.notebook_html import facts_html, picture_html
+
+        facts = [f"{len(self)} statements", *([f"module {self.plan.name}"] if self.plan.name else [])]
+        return f"<b>Deployment {escape(self.id)}</b>{facts_html(facts)}{picture_html(self.graph())}"

@@ -34,6 +34,7 @@ from windows.protocol import State
 if TYPE_CHECKING:
     from runtime.batch.tier.tier import BatchTier
     from runtime.event_loop.cause import Cause
+    from runtime.pictures.recording import Recording
 
 NUMBER = attrgetter("number")
 
@@ -237,6 +238,32 @@ class Counts(Engine):
                 if statement.name == name:
                     return statement
         raise KeyError(f"no statement named {name!r}")
+
+    def record(self, *statements: str | Statement) -> Recording:
+        """Record what the windows of statements hold, their partial matches and rows, event by event, in a ``with`` block; then
+        ``recording.plot()`` or ``recording.save("s.svg")`` draws it (docs/pictures.md).
+
+        Each event looks at all that the statements hold: record small examples.
+
+        Args:
+            statements: Names, or statements themselves; none: all selects and named windows.
+
+        Raises:
+            KeyError: for a name that no statement has.
+            EplRuntimeError: at the beginning of the block, for a statement that ``tier="batch"`` holds in the batch tier.
+
+        >>> from runtime import Runtime
+        >>> runtime = Runtime()
+        >>> _ = runtime.deploy("create schema T(a int); @name('s') select a from T#length(1)")
+        >>> with runtime.record("s") as recording:
+        ...     runtime.send("T", {"a": 5})
+        ...     runtime.send("T", {"a": 6})
+        >>> [(held.label, held.enters, held.leaves) for held in recording.tracks[0].held]
+        [('1', 0, 1), ('2', 1, None)]
+        """
+        from runtime.pictures.record import record
+
+        return record(self, self._incoming, self._core, statements)
 
     @property
     def now(self) -> int:

@@ -25,7 +25,9 @@ EXAMPLES = """examples:
   epl fmt rules/                                    write them in one style
   epl run rules.epl --events trades.csv --type Trade --time ts
   epl run rules.epl --events script.txt             an EPL Online script (t=t.plus(1 seconds), Trade={symbol='A'})
-  epl explain rules.epl
+  epl explain rules.epl --format mermaid            text, json, mermaid or dot
+  epl plot rules.epl --events script.txt -o out.svg windows, partial matches and rows along time
+  epl top localhost:9000                            metrics of a runtime or job that serves them
   epl replay traces/ --out actual/ --jobs 2
   epl serve                                         playground at http://127.0.0.1:8420/, and REST for rules and events
 """
@@ -68,6 +70,8 @@ def parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_shell(commands)
     _add_explain(commands)
+    _add_plot(commands)
+    _add_top(commands)
     _add_replay(commands)
     _add_serve(commands)
     return top
@@ -115,6 +119,26 @@ def _add_fmt(commands: Commands) -> None:
 
 def _add_run(commands: Commands) -> None:
     run = commands.add_parser("run", help="run a module over events from a file")
+    _add_events(run)
+    run.add_argument("--format", choices=("online", "json"), default="online", help="as EPL Online prints, or a JSON line a listener call")
+    run.add_argument("--spark", action="store_true", help="through Spark micro-batches (needs the extra [spark] and Java 17)")
+    run.add_argument(
+        "--batches", type=int, default=10, metavar="N", help="how many micro-batches --spark cuts the input into (default: 10)"
+    )
+    run.set_defaults(module="runtime.cli.run")
+
+
+def _add_plot(commands: Commands) -> None:
+    plot = commands.add_parser("plot", help="draw what a module does over events from a file: windows, partial matches, rows along time")
+    _add_events(plot)
+    plot.add_argument("-o", "--out", type=Path, required=True, metavar="PICTURE", help="write it here: .svg, .png or .pdf")
+    plot.add_argument("--axis", choices=("auto", "time", "steps"), default="auto", help="a scale of time, or a column a step")
+    plot.add_argument("--title", metavar="TEXT", help="above the picture (default: the statement, where one is drawn)")
+    plot.set_defaults(module="runtime.cli.plot", spark=False)
+
+
+def _add_events(run: argparse.ArgumentParser) -> None:
+    """A module, and the events that it runs over."""
     run.add_argument("module_file", type=Path, metavar="MODULE")
     run.add_argument(
         "--events",
@@ -143,20 +167,14 @@ def _add_run(commands: Commands) -> None:
         "--start", metavar="TIME", help="beginning of time: ms, or yyyy-MM-dd HH:mm:ss.SSS (default: 0; scripts: 2001-01-01 08:00:00.000)"
     )
     run.add_argument("--until", metavar="TIME", help="walk the clock to this time after the last event")
-    run.add_argument("--statement", action="append", default=[], metavar="NAME", help="print this statement only; may be repeated")
+    run.add_argument("--statement", action="append", default=[], metavar="NAME", help="this statement only; may be repeated")
     _add_with(run)
-    run.add_argument("--format", choices=("online", "json"), default="online", help="as EPL Online prints, or a JSON line a listener call")
-    run.add_argument("--spark", action="store_true", help="through Spark micro-batches (needs the extra [spark] and Java 17)")
-    run.add_argument(
-        "--batches", type=int, default=10, metavar="N", help="how many micro-batches --spark cuts the input into (default: 10)"
-    )
     run.add_argument(
         "--progress",
         action=argparse.BooleanOptionalAction,
         default=None,
         help="progress bar on standard error (default: where it is a terminal)",
     )
-    run.set_defaults(module="runtime.cli.run")
 
 
 def _add_shell(commands: Commands) -> None:
@@ -173,8 +191,21 @@ def _add_shell(commands: Commands) -> None:
 def _add_explain(commands: Commands) -> None:
     explain = commands.add_parser("explain", help="print the plan of a module's statements")
     explain.add_argument("module_file", type=Path, metavar="MODULE")
+    explain.add_argument(
+        "--format", choices=("text", "json", "mermaid", "dot"), default="text",
+        help="text (default), or a graph: as data, for Mermaid, for Graphviz",
+    )
+    explain.add_argument("--statement", metavar="NAME", help="this statement's plan only")
     _add_with(explain)
     explain.set_defaults(module="runtime.cli.explain")
+
+
+def _add_top(commands: Commands) -> None:
+    top = commands.add_parser("top", help="watch the metrics of a runtime or job that serves them as Prometheus text")
+    top.add_argument("source", metavar="URL|FILE", help="http://host:port/metrics, host:port, or a file that holds the text")
+    top.add_argument("--interval", type=float, default=2.0, metavar="SECONDS", help="between two looks (default: 2)")
+    top.add_argument("--once", action="store_true", help="print once, and end")
+    top.set_defaults(module="runtime.cli.top")
 
 
 def _add_replay(commands: Commands) -> None:

@@ -1,9 +1,10 @@
-"""``epl explain MODULE``: the plan of each statement."""
+"""``epl explain MODULE``: the plan of each statement, or how events flow between them as a graph."""
 
 from __future__ import annotations
 
 import argparse
 
+from runtime.cli import UsageError
 from runtime.cli.texts import deploy_first, deployed, made_runtime, read_text
 
 
@@ -15,5 +16,9 @@ def run(options: argparse.Namespace) -> int:
     deployment = deployed(runtime, options.module_file, read_text(options.module_file))
     if deployment is None:
         return 1
-    print("\n\n".join(statement.explain() for statement in deployment))
+    try:
+        explained = deployment if options.statement is None else deployment[options.statement]
+    except KeyError as error:
+        raise UsageError(f"--statement: {error.args[0]}") from None
+    print(explained.explain(options.format).rstrip("\n"))
     return 0

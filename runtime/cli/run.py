@@ -112,13 +112,17 @@ def start_time(options: argparse.Namespace, kind: str) -> int:
 
 def attach(deployment: Deployment, requested: list[str], printer: Printer) -> None:
     """Listen to the statements asked for, else to all that emit rows."""
+    for statement in chosen(deployment, requested):
+        statement.add_listener(printer.listener)
+
+
+def chosen(deployment: Deployment, requested: list[str]) -> list[Statement]:
+    """Return the statements asked for, else all selects; UsageError for a name that no statement has."""
     names = {s.name for s in deployment}
     for name in requested:
         if name not in names:
             raise UsageError(f"--statement: no statement named {name!r}; there are {', '.join(sorted(names))}")
-    for statement in deployment:
-        if statement.name in requested if requested else isinstance(statement.plan.body, SelectPlan):
-            statement.add_listener(printer.listener)
+    return [s for s in deployment if (s.name in requested if requested else isinstance(s.plan.body, SelectPlan))]
 
 
 class Feed(Protocol):

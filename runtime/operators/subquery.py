@@ -236,7 +236,7 @@ class Subqueries:
     def __init__(self, plans: Sequence[SubqueryPlan], context: OperatorContext) -> None:
         self._context = context
         self._subqueries = [Subquery(plan) for plan in plans]
-        self._streams: list[SubqueryStream | SharedRows] = []
+        self.streams: list[SubqueryStream | SharedRows] = []
         context.environment.subqueries.extend((each.plan, each) for each in self._subqueries)
 
     def open(self) -> None:
@@ -250,26 +250,26 @@ class Subqueries:
         for place, group in enumerate(groups):
             plans = [each.plan for each in group]
             stream = _stream(plans, SubqueryContext(self._context, place))
-            self._streams.append(stream)
+            self.streams.append(stream)
             for each in group:
                 each.open(stream)
             fill(stream.entry, stream.context)
 
     def start(self) -> None:
-        for stream in self._streams:
+        for stream in self.streams:
             stream.start()
 
     def close(self) -> None:
-        for stream in self._streams:
+        for stream in self.streams:
             stream.close()
 
     def state(self) -> State:
         running = [each.running.aggregator.state() for each in self._subqueries if each.running is not None]
-        return {"streams": [stream.state() for stream in self._streams], "aggregations": running}
+        return {"streams": [stream.state() for stream in self.streams], "aggregations": running}
 
     @takes({"streams": [ANYTHING], "aggregations": [ANYTHING]})
     def restore(self, state: State) -> None:
-        for stream, kept in zip(self._streams, state["streams"], strict=True):
+        for stream, kept in zip(self.streams, state["streams"], strict=True):
             stream.restore(kept)
         running = [each.running for each in self._subqueries if each.running is not None]
         for aggregations, kept in zip(running, state["aggregations"], strict=True):

@@ -238,6 +238,11 @@ class PatternMachine(Parent, Delivery):
         except Exception as error:  # noqa: BLE001 - law 6: what follows the pattern does not interrupt it
             self._core.on_error(error, self.name, rows[0])
 
+    @property
+    def root(self) -> Instance | None:
+        """What waits now; None where the pattern has ended."""
+        return self._root
+
     # ------------------------------------------------------------------ life
 
     def open(self) -> None:

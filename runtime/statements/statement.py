@@ -18,6 +18,9 @@ from runtime.statements.statement_output import BatchListener, Listener, Stateme
 
 if TYPE_CHECKING:
     from epl.analysis.partitioning import Partitioning
+    from runtime.explain.formats import Format
+    from runtime.explain.graph import Graph
+    from runtime.live.view import View
 
 log = logging.getLogger("epl")
 
@@ -180,15 +183,75 @@ class Statement(StatementOutput):
         with self._iterating():
             return pyarrow.Table.from_batches([to_batch(list(self.running.iterate()), self.event_type)])
 
-    def explain(self) -> str:
+    def explain(self, format: Format = "text") -> str:
         """Return the plan, readable; by which key its rows may be split over engines, or what prevents it; in which tier the statement runs
         now, and why.
+
+        Args:
+            format: ``text``, or a graph as ``json``, ``mermaid`` or ``dot`` (docs/pictures.md).
+
+        Raises:
+            ValueError: for another format.
+
+        >>> from runtime import Runtime
+        >>> statement = Runtime().deploy("create schema T(a int); @name('s') select a from T(a > 1)")["s"]
+        >>> print(statement.explain("mermaid").partition("classDef")[0].rstrip())
+        flowchart LR
+            n0(["T"]):::type_node
+            n1[/"a #62; 1"/]:::filter_node
+            n2["select a"]:::rows_node
+            n3(["s<br>a Integer"]):::output_node
+            n0 --> n1
+            n1 --> n2
+            n2 --> n3
         """
         from epl.plan.explain import explain
+        from runtime.explain.formats import WRITERS, check_format
+
+        check_format(format)
+        if format != "text":
+            return WRITERS[format](self.graph())
+        with self.runtime.lock:
+            return explain(self.plan, *self.runtime.tier_of(self), self._partitioning_text())
+
+    def graph(self) -> Graph:
+        """Return the plan as nodes, edges and groups, frozen data (``runtime.explain.Graph``).
+
+        >>> from runtime import Runtime
+        >>> statement = Runtime().deploy("create schema T(a int); @name('s') select a from T(a > 1)")["s"]
+        >>> [node.kind for node in statement.graph().nodes]
+        ['type', 'filter', 'rows', 'output']
+        """
+        from runtime.explain.statements import statement_graph
 
         with self.runtime.lock:
-            puts_out = self.plan.body.output_type is not None and not isinstance(self.plan.body, CreateSchemaPlan)
-            return explain(self.plan, *self.runtime.tier_of(self), self.partitioning.describe() if puts_out else "")
+            return statement_graph(self.plan, self.runtime.tier_of(self)[0], self._partitioning_text())
+
+    def _partitioning_text(self) -> str:
+        emits = self.plan.body.output_type is not None and not isinstance(self.plan.body, CreateSchemaPlan)
+        return self.partitioning.describe() if emits else ""
+
+    def live(self, rows: int = 20) -> View:
+        """Return a widget for notebooks that shows the latest rows while they come, until ``close()`` (docs/pictures.md).
+
+        Args:
+            rows: How many rows it shows.
+
+        Raises:
+            ImportError: without anywidget, which the extra ``live`` brings.
+
+        >>> from runtime import Runtime
+        >>> runtime = Runtime()
+        >>> view = runtime.deploy("create schema T(a int); @name('s') select a from T")["s"].live()
+        >>> runtime.send("T", {"a": 5})
+        >>> view.close()
+        >>> view.widget.rows
+        [['0', '+', '5']]
+        """
+        from runtime.live.view import View
+
+        clock = self._core.clock
+        return View(self, lambda: f"{clock.now:,}", shown=rows)
 
     @property
     def partitioning(self) -> Partitioning:
@@ -211,4 +274,17 @@ class Statement(StatementOutput):
         return f"Statement({self.name!r})"
 
     def _repr_html_(self) -> str:
-        return f"<b>{escape(self.name)}</b>{table_html(self.rows())}"
+        from runtime.explain.notebook_html import facts_html, folded_html, picture_html, text_html
+
+        with self.runtime.lock:
+            tier, context = self.tier, self.plan.context
+            facts = [f"deployment {self.deployment_id}", f"{tier} tier", f"{len(self._added) + len(self.batch_listeners)} listeners"]
+            if context is not None:
+                facts.insert(1, f"context {context.name}")
+            head = f"<b>{escape(self.name)}</b>{facts_html(facts)}{text_html(self.plan.text)}"
+            picture = folded_html("plan", picture_html(self.graph()))
+            try:
+                rows = table_html(self.rows())
+            except EplRuntimeError as error:
+                rows = f"<i>{escape(error.message)}</i>"
+            return f"{head}{picture}{rows}"

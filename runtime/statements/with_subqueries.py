@@ -14,27 +14,27 @@ class WithSubqueries:
     """The statement's operators, which ask its sub-queries through the environment of their expressions."""
 
     def __init__(self, statement: Running, subqueries: Subqueries) -> None:
-        self._statement = statement
-        self._subqueries = subqueries
+        self.statement = statement
+        self.subqueries = subqueries
 
     def start(self) -> None:
-        self._subqueries.start()
-        self._statement.start()
+        self.subqueries.start()
+        self.statement.start()
 
     def close(self) -> None:
-        self._subqueries.close()
-        self._statement.close()
+        self.subqueries.close()
+        self.statement.close()
 
     def iterate(self) -> Iterable[Event]:
-        return self._statement.iterate()
+        return self.statement.iterate()
 
     def state(self) -> State:
-        return {"statement": self._statement.state(), "subqueries": self._subqueries.state()}
+        return {"statement": self.statement.state(), "subqueries": self.subqueries.state()}
 
     @takes({"statement": ANYTHING, "subqueries": ANYTHING})
     def restore(self, state: State) -> None:
-        self._subqueries.restore(state["subqueries"])
-        self._statement.restore(state["statement"])
+        self.subqueries.restore(state["subqueries"])
+        self.statement.restore(state["statement"])
 
 
 __all__ = ["WithSubqueries"]

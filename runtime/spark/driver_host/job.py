@@ -347,7 +347,14 @@ class Job(JobSteps):
             for d in self.runtime.deployments.values() for s in d if s.plan.body.output_type is not None
             for sink in [self._keeping.sinks.get(s.name)]
         )
-        return f"<b>Job</b><table>{facts}</table><table><tr><th>statement</th><th>output</th><th>listeners</th></tr>{statements}</table>"
+        head = "<tr><th>statement</th><th>output</th><th>listeners</th></tr>"
+        return f"<b>Job</b><table>{facts}</table><table>{head}{statements}</table>{self._pictures()}"
+
+    def _pictures(self) -> str:
+        """How events flow between the statements."""
+        from runtime.explain.notebook_html import folded_html, picture_html
+
+        return "".join(folded_html(f"deployment {d.id}", picture_html(d.graph())) for d in self.runtime.deployments.values())
 
     # ------------------------------------------------------------------ state
 

@@ -1,0 +1,77 @@
+"""Look at a runtime after each event and each time: for recordings. An event loop that nothing observes pays nothing for it."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+from weakref import WeakKeyDictionary
+
+from epl.event_types import EventType
+from runtime.event_loop.loop import EventLoop
+from windows.event import Event
+
+
+class Observer(Protocol):
+    """Called under the runtime's lock, when all statements have had the event and their listeners were called."""
+
+    def processed(self, event: Event, stream_type: EventType) -> None:
+        """An event from outside, or a routed one."""
+
+    def timers_ran(self) -> None:
+        """The timers that were due have run, or the windows that an event changed have notified their consumers."""
+
+
+_OBSERVERS: WeakKeyDictionary[EventLoop, list[Observer]] = WeakKeyDictionary()
+REPLACED = ("_process_one", "_deliver_deltas", "run_due", "make_intake")
+"""Methods that call the observers while there are any: as attributes of the one event loop, so that all others stay as they are."""
+
+
+@contextmanager
+def observing(core: EventLoop, observer: Observer, event_of: Callable[[str | EventType, Any], Event]) -> Iterator[None]:
+    """Call the observer while the block runs. ``event_of``: makes the event of what is sent, since intakes that are generated for a type
+    may do without one."""
+    observers = _OBSERVERS.setdefault(core, [])
+    observers.append(observer)
+    if len(observers) == 1:
+        _replace(core, observers, event_of)
+    core.forget_generated()
+    try:
+        yield
+    finally:
+        observers.remove(observer)
+        if not observers:
+            for name in REPLACED:
+                delattr(core, name)
+        core.forget_generated()
+
+
+def _replace(core: EventLoop, observers: list[Observer], event_of: Callable[[str | EventType, Any], Event]) -> None:
+    process_one, deliver_deltas, run_due = core._process_one, core._deliver_deltas, core.run_due
+
+    def observed_process(event: Event, stream_type: EventType) -> None:
+        process_one(event, stream_type)
+        for each in tuple(observers):
+            each.processed(event, stream_type)
+
+    def observed_deltas() -> None:
+        deliver_deltas()
+        for each in tuple(observers):
+            each.timers_ran()
+
+    def observed_timers(now: int) -> None:
+        run_due(now)
+        for each in tuple(observers):
+            each.timers_ran()
+
+    def observed_intake(sent_as: str | EventType, event_type: EventType) -> Callable[[dict[str, Any]], None]:
+        def take(values: dict[str, Any]) -> None:
+            core.process(event_of(sent_as, values))
+
+        core.intakes[sent_as] = take
+        return take
+
+    for name, method in zip(REPLACED, (observed_process, observed_deltas, observed_timers, observed_intake), strict=True):
+        setattr(core, name, method)
+
+
+__all__ = ["Observer", "observing"]

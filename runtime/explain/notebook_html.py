@@ -1,0 +1,68 @@
+"""Plans in notebooks: text, facts and picture as HTML that loads nothing and runs nothing."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+import attrs
+
+from epl.plan.statements import ModulePlan, StatementPlan
+from runtime.explain.graph import Graph
+from runtime.explain.layout import MISSING
+from runtime.explain.modules import module_graph
+from runtime.explain.statements import statement_graph
+from runtime.explain.svg import svg
+
+FACTS = "color:#555;font-size:90%;margin:2px 0"
+CODE = "background:#f6f6f6;color:#1b1b1b;padding:6px 8px;border-radius:4px;white-space:pre-wrap;margin:4px 0"
+
+
+def picture_html(graph: Graph) -> str:
+    """Return the picture, or what to install for it."""
+    try:
+        return f'<div style="overflow-x:auto">{svg(graph)}</div>'
+    except ImportError:
+        return f'<p style="{FACTS}">{escape(MISSING)}</p>'
+
+
+def facts_html(facts: Iterable[str]) -> str:
+    return f'<p style="{FACTS}">{" · ".join(map(escape, facts))}</p>'
+
+
+def text_html(text: str) -> str:
+    """Return EPL text as a block."""
+    return f'<pre style="{CODE}">{escape(text.strip())}</pre>'
+
+
+def folded_html(title: str, html: str) -> str:
+    return f"<details><summary>{escape(title)}</summary>{html}</details>"
+
+
+@attrs.frozen
+class Picture:
+    """A graph that notebooks show as a picture."""
+
+    graph: Graph
+
+    @property
+    def svg(self) -> str:
+        """The picture as an SVG element; raises ImportError where the layout library is missing."""
+        return svg(self.graph)
+
+    def _repr_html_(self) -> str:
+        return picture_html(self.graph)
+
+
+def picture(plan: ModulePlan | StatementPlan) -> Picture:
+    """Return the picture of a plan, as ``runtime.compile`` returns it or ``statement.plan`` holds it; nothing is deployed.
+
+    >>> from runtime import Runtime
+    >>> picture(Runtime().compile("create schema T(a int); select a from T")).graph.kind
+    'module'
+    """
+    if isinstance(plan, ModulePlan):
+        return Picture(module_graph(plan.name or "module", plan.statements))
+    return Picture(statement_graph(plan))
+
+
+__all__ = ["Picture", "facts_html", "folded_html", "picture", "picture_html", "text_html"]

@@ -1,0 +1,1 @@
+"""Pictures of what happened: recordings of statements along time (docs/pictures.md)."""

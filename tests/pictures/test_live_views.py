@@ -1,0 +1,129 @@
+"""Live views of statements, and the dashboard of metrics; without a notebook, a terminal or a network."""
+from __future__ import annotations
+
+import http.server
+import pathlib
+import threading
+from collections.abc import Iterator
+
+import pytest
+from rich.console import Console
+
+from runtime import Runtime
+from runtime.cli import main
+from runtime.live.dashboard import dashboard, rates, reading
+
+TEXT = """# HELP epl_rows_total rows that came
+# TYPE epl_rows_total counter
+epl_rows_total 1000.0
+# HELP epl_engine_time engine time, in engine units
+# TYPE epl_engine_time gauge
+epl_engine_time 120000.0
+# HELP epl_stored_rows rows of named windows and tables
+# TYPE epl_stored_rows gauge
+epl_stored_rows{name="[red]W[/red]"} 7.0
+epl_stored_rows{name="Small\\u001b[2J"} 3.0
+# TYPE process_cpu_seconds_total counter
+process_cpu_seconds_total 5.0
+"""
+
+
+def test_a_live_view_gets_rows_as_texts() -> None:
+    with Runtime(tier="row") as runtime:
+        statement = runtime.deploy("create schema A(id string, x int); @name('s') select irstream id, x from A#length(1)")["s"]
+        view = statement.live(rows=3)
+        assert view.widget.name == "s" and view.widget.columns == ["id", "x"]
+        for number, name in enumerate(["a", "<b>", None]):
+            runtime.send("A", {"id": name, "x": number})
+        runtime.advance_time(1500)
+        view.flush()
+        assert view.widget.rows == [["0", "-", "<b>", "1"], ["0", "+", "", "2"], ["0", "-", "a", "0"]]
+        assert view.widget.facts["rows"] == "3 in, 2 out"
+        assert "textContent" in view.widget._esm and "innerHTML" not in view.widget._esm
+        view.close()
+        runtime.send("A", {"id": "z", "x": 9})
+        assert not statement.listeners and not view.widget.is_open and view.new == 3
+
+
+def test_a_live_view_is_updated_now_and_then() -> None:
+    with Runtime(tier="row") as runtime:
+        statement = runtime.deploy("create schema A(x int); @name('s') select x from A")[1]
+        view = statement.live()
+        updates: list[object] = []
+        view.widget.observe(lambda change: updates.append(change), names="rows")
+        for number in range(500):
+            runtime.send("A", {"x": number})
+        view.close()
+        assert len(updates) <= 5 and view.widget.rows[0][2] == "499" and len(view.widget.rows) == 20
+
+
+def test_without_anywidget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "anywidget", None)
+    with Runtime(tier="row") as runtime:
+        statement = runtime.deploy("create schema A(x int); @name('s') select x from A")[1]
+        with pytest.raises(ImportError, match=r"epl-spark\[live\]"):
+            statement.live()
+        assert not statement.listeners
+
+
+# ---------------------------------------------------------------------- epl top
+
+
+def shown(text: str, before: str | None = None, seconds: float = 0.0) -> str:
+    console = Console(record=True, width=100, file=open("/dev/null", "w"))  # noqa: SIM115 - nothing is written
+    console.print(dashboard(reading(text), None if before is None else reading(before), seconds))
+    return console.export_text()
+
+
+def test_the_dashboard() -> None:
+    text = shown(TEXT, TEXT.replace("1000.0", "400.0"), 2.0)
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    assert "rows 1,000 300 rows that came" in lines
+    assert "engine_time 120,000 engine time, in engine units" in lines
+    assert "[red]W[/red] 7" in lines and "process_cpu" not in text and "\x1b" not in text
+
+
+def test_rates() -> None:
+    now, before = reading(TEXT), reading(TEXT.replace("1000.0", "4000.0"))
+    assert rates(now, None, 1.0) == {} and rates(now, before, 0.0) == {}
+    assert rates(now, before, 1.0) == {}  # the counter began again
+    assert rates(before, now, 2.0) == {("epl_rows", ()): 1500.0}
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200 if self.path == "/metrics" else 404)
+            self.end_headers()
+            self.wfile.write(TEXT.encode())
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    httpd = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=httpd.serve_forever, daemon=True)
+    thread.start()
+    yield f"127.0.0.1:{httpd.server_port}"
+    httpd.shutdown()
+    thread.join()
+    httpd.server_close()
+
+
+def test_epl_top(server: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "metrics.txt"
+    file.write_text(TEXT, encoding="utf-8")
+    for source in (str(file), server, f"http://{server}/metrics"):
+        assert main(["top", source, "--once"]) == 0
+        assert "120,000" in capsys.readouterr().out
+    file.write_text("{no prometheus", encoding="utf-8")
+    for source, words in [(str(tmp_path / "none"), "there is no file"), (f"http://{server}/x", "cannot read"),
+                          ("file:///etc/passwd", "an address begins with http"), (str(file), "gives no Prometheus text")]:
+        assert main(["top", source, "--once"]) == 2
+        assert words in capsys.readouterr().err
+
+
+def test_metrics_of_a_job_are_read() -> None:
+    from runtime.spark.progress import Progress
+
+    assert "steps" in shown(Progress().prometheus())
