@@ -23,13 +23,14 @@ State = Any
 @attrs.frozen
 class Aggregate:
     """``start``: the state of no rows; ``add(state, arguments)``: with one more row; ``result(state)``. ``counts_null``: rows whose first
-    argument is null are counted too. ``result_type``: of the values."""
+    argument is null are counted too. ``result_type``: of the values; ``name``: of the function, "" with DISTINCT."""
 
     result_type: SqlType
     start: State
     add: Callable[[State, tuple[Any, ...]], State]
     result: Callable[[State], Any]
     counts_null: bool = False
+    name: str = ""
 
 
 Factory = Callable[[Kinds, str], "Aggregate | None"]
@@ -383,7 +384,8 @@ def distinct(aggregate: Aggregate) -> Aggregate:
 def aggregate_of(name: str, kinds: Kinds, dialect: str) -> Aggregate | None:
     """Return the aggregate of this name over arguments of these types; None where it does not take them."""
     factory = AGGREGATES.get(name) or (YDB_AGGREGATES.get(name) if dialect == "ydb" else None)
-    return None if factory is None else factory(kinds, dialect)
+    aggregate = None if factory is None else factory(kinds, dialect)
+    return None if aggregate is None else attrs.evolve(aggregate, name=name)
 
 
 def is_aggregate(name: str, dialect: str) -> bool:

@@ -60,7 +60,7 @@ class Typing:
         if isinstance(typed, y.Constant) and typed.value is None:
             return y.Constant(target, None)
         convert = v.cast(typed.type, target)
-        return typed if convert is None else y.Apply(target, convert, (typed,))
+        return typed if convert is None else y.Apply(target, convert, (typed,), operation="cast")
 
     # names
 
@@ -154,7 +154,7 @@ class Typing:
         operand = self.typed(node.operand)
         if node.sign == "NOT":
             self._must_be_boolean(operand, node.operand, "Value of logical NOT expression must evaluate to a boolean (actual: %s)")
-            return y.Apply(k.BOOLEAN, lambda value: not value, (operand,))
+            return self._negated(operand, True)
         if node.sign == "~":
             return y.Apply(operand.type, lambda value: ~value, (operand,))
         if not (k.is_number(operand.type) or operand.type.name.startswith(("interval", "unknown"))):
@@ -187,7 +187,8 @@ class Typing:
         result = v.arithmetic_type(node.sign, left.type, right.type, self.dialect)
         if result is None:
             raise self._no_operator(node.sign, left, right, node.at)
-        return y.Apply(result, v.arithmetic(node.sign, result, self.dialect), (left, right))
+        operation = node.sign if self.dialect == "sql" else None
+        return y.Apply(result, v.arithmetic(node.sign, result, self.dialect), (left, right), operation=operation)
 
     def _no_operator(self, sign: str, left: y.Typed, right: y.Typed, at: int) -> DialectError:
         if sign == "||":
@@ -205,7 +206,7 @@ class Typing:
             raise self._no_operator(sign, left, right, at)
         operands = (self._aligned(left, shared), self._aligned(right, shared))
         compare = COMPARE[sign] if shared.name not in ("array", "row") else rows.comparison(sign, COMPARE[sign])
-        return y.Apply(k.BOOLEAN, compare, operands)
+        return y.Apply(k.BOOLEAN, compare, operands, operation=sign)
 
     def _aligned(self, typed: y.Typed, shared: SqlType) -> y.Typed:
         """Numbers of other types compare as they are; decimals with doubles, dates with timestamps have to be cast."""
@@ -220,7 +221,7 @@ class Typing:
 
     @staticmethod
     def _negated(typed: y.Typed, negated: bool) -> y.Typed:
-        return y.Apply(k.BOOLEAN, lambda value: not value, (typed,)) if negated else typed
+        return y.Apply(k.BOOLEAN, lambda value: not value, (typed,), operation="not") if negated else typed
 
     def _inlist(self, node: t.InList) -> y.Typed:
         value = self.typed(node.value)
@@ -268,7 +269,10 @@ class Typing:
 
     def _isnull(self, node: t.IsNull) -> y.Typed:
         negated = node.negated
-        return y.Apply(k.BOOLEAN, lambda value: (value is None) != negated, (self.typed(node.value),), takes_null=True)
+        operation = "is not null" if negated else "is null"
+        return y.Apply(
+            k.BOOLEAN, lambda value: (value is None) != negated, (self.typed(node.value),), takes_null=True, operation=operation
+        )
 
     def _isdistinct(self, node: t.IsDistinct) -> y.Typed:
         left, right = self.typed(node.left), self.typed(node.right)
@@ -422,7 +426,7 @@ class Typing:
             raise DialectError("FUNCTION_NOT_FOUND", message, node.at)
         if node.name in ("greatest", "least"):
             arguments = tuple(self.cast_to(argument, result) for argument in arguments)
-        return y.Apply(result, scalar.compute, arguments, scalar.takes_null)
+        return y.Apply(result, scalar.compute, arguments, scalar.takes_null, node.name)
 
     def _unit_first(self, node: t.Call) -> tuple[t.Expression, ...]:
         """``timestampdiff(minute, a, b)``: the unit is a word, not a column."""

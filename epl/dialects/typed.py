@@ -33,11 +33,13 @@ class Field(Typed):
 
 @attrs.frozen
 class Apply(Typed):
-    """A function's value. ``takes_null``: it is called with nulls; else a null argument gives null."""
+    """A function's value. ``takes_null``: it is called with nulls; else a null argument gives null. ``operation``: which one it is, of
+    those that may be computed for whole columns."""
 
     function: Callable[..., Any]
     arguments: tuple[Typed, ...]
     takes_null: bool = False
+    operation: str | None = None
 
 
 @attrs.frozen

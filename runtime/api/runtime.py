@@ -431,9 +431,10 @@ class Runtime(Counts):
             >>> rises.to_pylist()
             [{'first_day': 1, 'price': 9}]
         '''
-        from runtime.dialects.sql import run_query  # not needed by statements
+        from runtime.batch.dialects.queries import ColumnQueries  # not needed by statements
+        from runtime.dialects.sql import run_query
 
-        return run_query(text, tables, dialect)
+        return run_query(text, tables, dialect, by_columns=ColumnQueries)
 
     @without_engine_frames
     def fill(self, name: str, frame: Any) -> int:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
-from typing import Any
+from typing import Any, Protocol
 
 from epl.dialects import plans
 from epl.dialects import values as v
@@ -19,11 +19,24 @@ from runtime.dialects.ydb_recognition import YdbRecognition
 Row = tuple[Any, ...]
 
 
+class ByColumns(Protocol):
+    """What runs plans over whole columns, where that can be done."""
+
+    def table(self, plan: Plan) -> Any:
+        """Return the result of a whole query as an Arrow table; None where it is to be run row by row."""
+
+    def rows(self, plan: plans.RecognitionPlan) -> Sequence[Row] | None:
+        """Return the rows of a clause; None where it is to be run row by row."""
+
+
 class Execution:
     """Runs the plans of one query over tables: name → rows."""
 
-    def __init__(self, tables: Mapping[str, Sequence[Row]], *, most_visits: int = MOST_VISITS) -> None:
+    def __init__(
+        self, tables: Mapping[str, Sequence[Row]], *, most_visits: int = MOST_VISITS, by_columns: ByColumns | None = None
+    ) -> None:
         self.tables = tables
+        self.by_columns = by_columns
         self.most_visits = most_visits
         self.compiler = ExpressionCompiler(self)
         self.outers: list[Row] = []
@@ -51,6 +64,9 @@ class Execution:
                 raise TypeError(type(plan).__name__)
 
     def _recognition(self, plan: plans.RecognitionPlan) -> Sequence[Row]:
+        known = None if self.by_columns is None else self.by_columns.rows(plan)
+        if known is not None:
+            return known
         rows = with_computed(plan, self.rows(plan.input), self)
         if plan.dialect in ("flink", "alibaba"):
             return FlinkRecognition(plan, self).rows(rows)
@@ -234,4 +250,4 @@ def hashable(value: Any) -> Any:
     return value
 
 
-__all__ = ["Execution", "hashable"]
+__all__ = ["ByColumns", "Execution", "hashable"]

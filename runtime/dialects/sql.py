@@ -1,16 +1,18 @@
 """A query in a dialect over tables: text → rows."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from epl.dialects.errors import QueryFailed
+from epl.dialects.plans import Plan
 from epl.dialects.queries import compile_query
 from epl.dialects.scopes import Column
 from epl.dialects.syntax.lexis import DIALECTS, Dialect
-from runtime.dialects.execution import Execution
+from runtime.dialects.execution import ByColumns, Execution
 from runtime.dialects.matcher import MOST_VISITS
 
 if TYPE_CHECKING:
@@ -35,24 +37,56 @@ def run_rows(
     rules = attrs.evolve(dialect_of(dialect), streaming=streaming)
     plan = compile_query(text, rules, {name: columns for name, (columns, _) in tables.items()})
     execution = Execution({name: rows for name, (_, rows) in tables.items()}, most_visits=most_visits)
-    try:
+    with _failing():
         return plan.columns, execution.rows(plan)
+
+
+@contextmanager
+def _failing() -> Iterator[None]:
+    """What fails in an expression is an error of the query."""
+    try:
+        yield
     except (ArithmeticError, ValueError, TypeError) as error:
         raise QueryFailed("INVALID_FUNCTION_ARGUMENT", f"an expression failed: {error}") from error
     except RecursionError:
         raise QueryFailed("STACK_OVERFLOW", "statement is too large: its expressions are nested too deeply") from None
 
 
-def run_query(text: str, tables: Mapping[str, Any], dialect: str = "sql", *, most_visits: int = MOST_VISITS) -> pa.Table:
+def run_query(
+    text: str, tables: Mapping[str, Any], dialect: str = "sql", *, most_visits: int = MOST_VISITS,
+    by_columns: Callable[[Mapping[str, pa.Table]], ByColumns] | None = None,
+) -> pa.Table:
     """Return the result of a query as an Arrow table. ``tables``: Arrow tables, pandas or Polars frames; ``most_visits``: states that one
-    attempt at a match may visit, before the pattern is refused as ambiguous."""
+    attempt at a match may visit, before the pattern is refused as ambiguous; ``by_columns``: runs what it can over whole columns."""
     from runtime.dialects import tables as t
 
     frames = {name: t.arrow_table(frame) for name, frame in tables.items()}
-    columns, rows = run_rows(
-        text, {name: (t.columns_of(table), t.rows_of(table)) for name, table in frames.items()}, dialect, most_visits=most_visits
-    )
-    return t.table_of(columns, rows)
+    return run_plan(plan_of(text, frames, dialect), frames, most_visits=most_visits, by_columns=by_columns)
 
 
-__all__ = ["dialect_of", "run_query", "run_rows"]
+def plan_of(text: str, tables: Mapping[str, pa.Table], dialect: str = "sql") -> Plan:
+    """Return the plan of a query over tables, of which the types of the columns matter alone."""
+    from runtime.dialects.tables import columns_of
+
+    return compile_query(text, dialect_of(dialect), {name: columns_of(table) for name, table in tables.items()})
+
+
+def run_plan(
+    plan: Plan, frames: Mapping[str, pa.Table], *, most_visits: int = MOST_VISITS,
+    by_columns: Callable[[Mapping[str, pa.Table]], ByColumns] | None = None,
+) -> pa.Table:
+    """Return the result of a plan over Arrow tables."""
+    import pyarrow as pa
+
+    from runtime.dialects import tables as t
+
+    columns = None if by_columns is None else by_columns(frames)
+    with _failing():
+        table = None if columns is None else columns.table(plan)
+        if isinstance(table, pa.Table):
+            return table
+        execution = Execution(t.RowsOfTables(frames), most_visits=most_visits, by_columns=columns)
+        return t.table_of(plan.columns, execution.rows(plan))
+
+
+__all__ = ["dialect_of", "plan_of", "run_plan", "run_query", "run_rows"]

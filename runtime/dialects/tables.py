@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -59,6 +59,8 @@ def type_of(kind: Any) -> SqlType:
         return SqlType("timestamp", ({"s": 0, "ms": 3}.get(kind.unit, 6),))
     if kinds.is_decimal(kind):
         return SqlType("decimal", (kind.precision, kind.scale))
+    if kinds.is_struct(kind):
+        return k.row(tuple(type_of(field.type) for field in kind), tuple(field.name for field in kind))
     if kinds.is_list(kind) or kinds.is_large_list(kind):
         return k.array(type_of(kind.value_type))
     if str(kind) == "string_view":
@@ -75,8 +77,28 @@ def rows_of(table: pa.Table) -> list[Row]:
             column = column.cast(pa.timestamp("us", tz=kind.tz), safe=False).cast(pa.timestamp("us"))
         elif kinds.is_duration(kind):
             column = column.cast(pa.duration("us"), safe=False)
-        columns.append(column.to_pylist())
+        values = column.to_pylist()
+        columns.append([None if each is None else tuple(each.values()) for each in values] if kinds.is_struct(kind) else values)
     return list(zip(*columns)) if columns else [()] * table.num_rows
+
+
+class RowsOfTables(Mapping[str, Sequence[Row]]):
+    """The rows of tables; of one that is not asked for, none are made."""
+
+    def __init__(self, tables: Mapping[str, pa.Table]) -> None:
+        self.tables = tables
+        self._known: dict[str, list[Row]] = {}
+
+    def __getitem__(self, name: str) -> list[Row]:
+        if name not in self._known:
+            self._known[name] = rows_of(self.tables[name])
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.tables)
+
+    def __len__(self) -> int:
+        return len(self.tables)
 
 
 def arrow_type(kind: SqlType, values: Sequence[Any]) -> Any:
@@ -94,6 +116,10 @@ def arrow_type(kind: SqlType, values: Sequence[Any]) -> Any:
         element = kind.arguments[0]
         assert isinstance(element, SqlType)
         return pa.list_(arrow_type(element, [each for value in values if value for each in value]))
+    if kind.name == "row":
+        names = kind.fields or (None,) * len(kind.arguments)
+        parts = [each for each in kind.arguments if isinstance(each, SqlType)]
+        return pa.struct([(name or f"field{place}", arrow_type(each, ())) for place, (name, each) in enumerate(zip(names, parts))])
     if kind.name == "map":
         key, value = kind.arguments
         assert isinstance(key, SqlType) and isinstance(value, SqlType)
@@ -106,7 +132,7 @@ def table_of(columns: Sequence[Column], rows: Sequence[Row]) -> pa.Table:
     names = [column.name if column.name is not None else f"_col{place}" for place, column in enumerate(columns)]
     arrays = []
     for place, column in enumerate(columns):
-        values = [_plain(row[place]) for row in rows]
+        values = [_plain(row[place], column.type) for row in rows]
         kind = arrow_type(column.type, values)
         arrays.append(pa.array(values, kind, from_pandas=False))
     if not arrays:
@@ -114,7 +140,10 @@ def table_of(columns: Sequence[Column], rows: Sequence[Row]) -> pa.Table:
     return pa.Table.from_arrays(arrays, names=names)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, kind: SqlType) -> Any:
+    if isinstance(value, tuple) and kind.name == "row":
+        names = kind.fields or (None,) * len(value)
+        return {name or f"field{place}": each for place, (name, each) in enumerate(zip(names, value))}
     if isinstance(value, Months):
         return int(value)
     if isinstance(value, dict):
@@ -124,4 +153,4 @@ def _plain(value: Any) -> Any:
     return value
 
 
-__all__ = ["arrow_table", "columns_of", "rows_of", "table_of"]
+__all__ = ["RowsOfTables", "arrow_table", "columns_of", "rows_of", "table_of"]

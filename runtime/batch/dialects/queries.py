@@ -1,0 +1,98 @@
+"""Plans over tables of columns: what is run on whole columns, and what is left to the rows."""
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from epl.dialects import plans
+from epl.dialects import typed as y
+from epl.dialects.plans import Plan
+from runtime.batch.dialects import vectors as x
+from runtime.batch.dialects.clause import ClauseColumns, as_declared
+from runtime.batch.dialects.conditions import vector
+from runtime.batch.dialects.vectors import NotColumnar, Vector
+from runtime.dialects.tables import rows_of, type_of
+
+LEAST_ROWS = 4096
+"""Tables with fewer rows are run row by row, which begins at once."""
+
+
+class ColumnQueries:
+    """Runs what it can of a query over whole columns. ``tables``: by their names in the catalog."""
+
+    def __init__(self, tables: Mapping[str, pa.Table], least_rows: int = LEAST_ROWS) -> None:
+        self.tables = tables
+        self.least_rows = least_rows
+
+    def table(self, plan: Plan) -> pa.Table | None:
+        """Return the result of a whole query; None where it is to be run row by row."""
+        try:
+            return _named(plan, self._table(plan)) if _has_clause(plan) else None
+        except (NotColumnar, pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            return None
+
+    def rows(self, plan: plans.RecognitionPlan) -> Sequence[tuple[Any, ...]] | None:
+        """Return the rows of a clause; None where it is to be run row by row."""
+        table = self.table(plan)
+        return None if table is None else rows_of(table)
+
+    def _table(self, plan: Plan) -> pa.Table:
+        match plan:
+            case plans.TablePlan():
+                table = self.tables[plan.name]
+                if table.num_rows < self.least_rows:
+                    raise NotColumnar("a small table")
+                return table
+            case plans.RenamedPlan():
+                return self._table(plan.input)
+            case plans.RecognitionPlan():
+                return ClauseColumns(plan, self._table(plan.input)).result()
+            case plans.SelectPlan():
+                return self._select(plan)
+            case _:
+                raise NotColumnar(type(plan).__name__)
+
+    def _select(self, plan: plans.SelectPlan) -> pa.Table:
+        """A select that filters and projects."""
+        if plan.input is None or plan.keys is not None or plan.having is not None or plan.distinct or plan.order:
+            raise NotColumnar("a select that does more")
+        table = self._table(plan.input)
+
+        def leaf(typed: y.Typed) -> Vector:
+            if not isinstance(typed, y.Field):
+                raise NotColumnar(type(typed).__name__)
+            column = table.column(typed.index)
+            return x.vector_of(column, type_of(column.type))
+
+        if plan.where is not None:
+            values, nulls = x.filled_up(vector(plan.where, leaf), table.num_rows)
+            table = table.filter(pa.array(values.astype(bool) if nulls is None else values.astype(bool) & ~nulls))
+        columns = []
+        for typed in plan.projections:
+            if isinstance(typed, y.Field):
+                columns.append(table.column(typed.index))
+            else:
+                columns.append(x.arrow_of(vector(typed, leaf), typed.type, table.num_rows))
+        taken = pa.Table.from_arrays(columns, names=[str(place) for place in range(len(columns))])
+        return taken.slice(plan.offset or 0, plan.limit)
+
+
+def _has_clause(plan: Plan) -> bool:
+    while not isinstance(plan, plans.RecognitionPlan):
+        inner = getattr(plan, "input", None)
+        if inner is None:
+            return False
+        plan = inner
+    return True
+
+
+def _named(plan: Plan, table: pa.Table) -> pa.Table:
+    """Return the table with the plan's names and types."""
+    names = [column.name if column.name is not None else f"_col{place}" for place, column in enumerate(plan.columns)]
+    columns = [as_declared(column, declared.type) for column, declared in zip(table.columns, plan.columns)]
+    return pa.Table.from_arrays(columns, names=names)
+
+
+__all__ = ["ColumnQueries"]

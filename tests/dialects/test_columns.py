@@ -1,0 +1,145 @@
+"""Clauses over whole columns give what they give row by row."""
+
+from __future__ import annotations
+
+import datetime
+import random
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from epl.errors import EplError
+from runtime.batch.dialects import matching
+from runtime.batch.dialects.queries import ColumnQueries
+from runtime.dialects.sql import run_query
+from tests.dialects import draw
+
+
+class Counting(ColumnQueries):
+    """Counts the queries that were run over columns."""
+
+    taken = 0
+
+    def __init__(self, tables: Any) -> None:
+        super().__init__(tables, least_rows=0)
+
+    def table(self, plan: Any) -> Any:
+        table = super().table(plan)
+        Counting.taken += table is not None
+        return table
+
+
+def both(text: str, table: pa.Table) -> tuple[Any, Any]:
+    results: list[Any] = []
+    for columns in (None, Counting):
+        try:
+            result = run_query(text, {"t": table}, by_columns=columns)
+            results.append((result.schema, sorted(map(repr, result.to_pylist()))))
+        except EplError as error:
+            results.append(error.message)
+    return results[0], results[1]
+
+
+def test_drawn_queries_give_the_same_by_rows_and_by_columns() -> None:
+    Counting.taken = 0
+    for seed in range(600):
+        text, rows = draw.draw(seed)
+        columns = [pa.array(column, pa.int32()) for column in zip(*rows)]
+        expected, given = both(text, pa.table(columns, names=draw.COLUMNS))
+        assert given == expected, (seed, text, rows)
+    assert Counting.taken > 40
+
+
+CONDITIONS = (
+    "x > PREV(x)", "{o}.x < PREV({o}.x, 2)", "NEXT(x) IS NULL", "x + y > 3", "x * 2 - y <> 1", "d > 0.5 OR y IS NULL", "s = 'b'",
+    "s > PREV(s)", "s <> 'zz' AND NOT x = 2", "x BETWEEN 1 AND 3", "x IN (1, y)", "t > TIMESTAMP '2024-01-01 00:00:05'",
+    "t - PREV(t) < INTERVAL '3' SECOND", "ABS(d - PREV(d)) < 0.4", "d / x > 0.2", "f", "f IS NULL", "y IS DISTINCT FROM 2",
+    "t < PREV(t) + INTERVAL '2' SECOND", "x % 2 = 0",
+)  # fmt: skip
+MEASURES = (
+    "FIRST(x)", "LAST(s)", "LAST({v}.d, 1)", "FINAL FIRST({v}.t)", "PREV(x)", "NEXT({v}.s, 1)", "CLASSIFIER()", "MATCH_NUMBER()",
+    "count(*)", "count({v}.y)", "sum({v}.x)", "avg(y)", "LAST(x) - FIRST(x)", "LAST(t) - FIRST(t)", "CLASSIFIER({v})", "RUNNING sum(y)",
+    "FINAL LAST(f)", "LAST({v}.d) / 2", "'a'", "PREV(CLASSIFIER())", "FIRST({v}.x) IS NULL", "x > y", "FINAL count({v}.*)", "LAST(q)",
+)  # fmt: skip
+PATTERNS = (
+    "A B+ C", "A B* C?", "(A | B)+ C", "A+ B+", "A B C", "A{2,3} B", "^A B*", "A+? B", "(A B)+", "{- A -} B+ C", "A B? $",
+    "PERMUTE(A, B)",
+)  # fmt: skip
+
+
+def drawn_table(chance: random.Random, count: int) -> pa.Table:
+    def some(*values: Any) -> list[Any]:
+        return [chance.choice(values) for _ in range(count)]
+
+    start = datetime.datetime(2024, 1, 1)
+    moments = [start + datetime.timedelta(seconds=place // 2) for place in range(count)]
+    return pa.table({
+        "g": pa.array(some("p", "q", None), pa.string()), "i": pa.array(range(count), pa.int64()),
+        "t": pa.array(moments, pa.timestamp("ms")),
+        "x": pa.array(some(1, 2, 3), pa.int32()), "y": pa.array(some(0, 1, 4, None), pa.int64()),
+        "d": pa.array(some(0.25, 0.5, 1.5, None), pa.float64()), "s": pa.array(some("a", "b", "c", None), pa.string()),
+        "f": pa.array(some(True, False, None), pa.bool_()), "q": pa.array(some(1, None), pa.decimal128(4, 1)),
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_columns_of_all_types_give_the_same(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not compiled:
+        monkeypatch.setattr(matching, "_loop", lambda: None)
+    Counting.taken = 0
+    for seed in range(150 if compiled else 50):
+        chance = random.Random(seed)
+        table = drawn_table(chance, chance.randint(1, 40))
+        pattern = chance.choice(PATTERNS)
+        labels = [label for label in "ABC" if label in pattern]
+        measures = ", ".join(
+            f"{chance.choice(MEASURES).format(v=chance.choice(labels))} AS m{place}" for place in range(chance.randint(1, 4))
+        )
+        defines = ", ".join(f"{label} AS {chance.choice(CONDITIONS).format(o=label)}" for label in labels if chance.random() < 0.8)
+        skip = chance.choice(("", "AFTER MATCH SKIP TO NEXT ROW", "AFTER MATCH SKIP TO LAST B"))
+        within = chance.choice(("", "", "WITHIN INTERVAL '4' SECOND"))
+        key = chance.choice(("PARTITION BY g ", "PARTITION BY g, x ", ""))
+        order = "t, i" if within else chance.choice(("i", "i DESC", "y NULLS FIRST, i", "s DESC, i", "d, i DESC"))
+        rows = chance.choice(("", "ALL ROWS PER MATCH"))
+        text = (
+            f"SELECT * FROM t MATCH_RECOGNIZE ({key}ORDER BY {order} MEASURES {measures} {rows} {skip} PATTERN ({pattern}) {within} "
+            f"DEFINE {defines or 'A AS true'})"
+        )
+        expected, given = both(text, table)
+        assert given == expected, (seed, text, table.to_pylist())
+    assert Counting.taken > (60 if compiled else 20)
+
+
+def test_selects_around_the_clause_are_columns_too() -> None:
+    count = 5000
+    table = pa.table({"i": np.arange(count), "x": np.arange(count) % 7})
+    clause = "MATCH_RECOGNIZE (ORDER BY i MEASURES FIRST(i) AS a, LAST(x) AS b PATTERN (A B+) DEFINE B AS x > PREV(x))"
+    for text in (
+        f"SELECT b, a + 1 AS c FROM (SELECT i, x FROM t WHERE x <> 3) {clause} WHERE b > 5",
+        f"SELECT m.b, m.a FROM t {clause} AS m LIMIT 10",
+    ):
+        Counting.taken = 0
+        expected, given = both(text, table)
+        assert given == expected
+        assert Counting.taken == 1
+
+
+@pytest.mark.parametrize("pattern", ["(A*)* C", "((A | B)+)+ C", "(A?){5} C", "A+ C"])
+def test_room_for_matches_grows(pattern: str) -> None:
+    """Matches that overlap have more rows than the table; ways that are tried later are kept on a stack that grows."""
+    table = pa.table({"i": np.arange(600)})
+    text = (
+        "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY i MEASURES FIRST(i) AS a, count(*) AS n AFTER MATCH SKIP TO NEXT ROW "
+        f"PATTERN ({pattern}) DEFINE A AS i < 599, C AS i = 599)"
+    )
+    expected, given = both(text, table)
+    assert given == expected
+
+
+def test_what_may_fail_is_left_to_the_rows() -> None:
+    """A row that no attempt reaches does not fail."""
+    table = pa.table({"i": [1, 2, 3], "x": [1, 1, 0]})
+    clause = "ORDER BY i MEASURES count(*) AS n PATTERN (^A B) DEFINE A AS x = 1, B AS 5 / x = 5"
+    assert both(f"SELECT * FROM t MATCH_RECOGNIZE ({clause})", table)[1][1] == ["{'n': 2}"]
