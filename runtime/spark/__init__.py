@@ -1,4 +1,5 @@
-"""Statements on Apache Spark: ``start`` for streaming DataFrames, ``transform`` for batch DataFrames. docs/spark.md is the manual.
+"""Statements on Apache Spark: ``start`` for streaming DataFrames, ``transform`` for batch DataFrames, ``sql`` for
+queries in a SQL dialect over them. docs/spark.md is the manual.
 
 Importing this package needs pyspark, the extra ``epl-spark[spark]``; starting a session needs Java 17 or newer.
 """
@@ -23,7 +24,9 @@ from runtime.spark.metrics import Metrics as Metrics
 from runtime.spark.schemas import event_type_of_spark as event_type_of_spark
 from runtime.spark.schemas import spark_schema as spark_schema
 from runtime.spark.sessions import session as session
+from runtime.spark.table_queries import sql as sql
 
 __all__ = [
-    "DeltaSink", "Job", "Metrics", "MicroBatchError", "error_of", "event_type_of_spark", "session", "spark_schema", "start", "transform",
+    "DeltaSink", "Job", "Metrics", "MicroBatchError", "error_of", "event_type_of_spark", "session", "spark_schema", "sql", "start",
+    "transform",
 ]

@@ -66,7 +66,7 @@ class BatchTask:
     until: int | None
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _errors_by_partition(self._output(batches))
+        return errors_by_partition(self._output(batches))
 
     def _output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         feed: Feed | None = None
@@ -108,7 +108,7 @@ class StatelessTask:
     result: Result
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        return _errors_by_partition(self._output(batches))
+        return errors_by_partition(self._output(batches))
 
     def _output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         feed = self.task.feed(0)
@@ -123,8 +123,8 @@ class StatelessTask:
                     yield from rows.to_batches()
 
 
-def _errors_by_partition(output: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """What a task emits; its errors name the part of the rows that it has."""
+def errors_by_partition(output: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield what a task emits; its errors name the part of the rows that it has."""
     settle()
     try:
         yield from output

@@ -1,0 +1,152 @@
+"""Queries in a SQL dialect over batch DataFrames: ``runtime.spark.sql``.
+
+    rows ─▶ by the clause's PARTITION BY ─▶ the query over whole partitions, a task each ─▶ rows
+                                                      (─▶ what is left to do, in one task ─▶ rows)
+
+A query that needs all rows at once runs in one task. The workers need epl-spark.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import attrs
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+
+from epl.dialects.plans import Plan
+from epl.errors import EplRuntimeError, EplUnsupportedError
+from runtime.batch.dialects.queries import ColumnQueries
+from runtime.dialects.splitting import PARTS, Split, split, tables_of
+from runtime.dialects.sql import plan_of, run_plan
+from runtime.dialects.tables import arrow_type
+from runtime.spark.distributed_host.frames import errors_by_partition
+from runtime.spark.probe import check_workers
+from runtime.spark.sources import check_frames
+
+LEAST_ROWS = 200_000
+"""Rows that a task gathers before it runs the query over the partitions that are whole."""
+WHOLE, PART, REST = "whole", "part", "rest"
+
+
+def sql(text: str, frames: Mapping[str, DataFrame], *, dialect: str = "sql") -> DataFrame:
+    """Return the result of a query over batch DataFrames by name, as ``Runtime.sql`` gives it for tables (docs/sql.md). Nothing runs before
+    rows of the result are asked for. Partitions of the clause are spread over tasks; their order is none."""
+    check_frames(frames)
+    for name, frame in frames.items():
+        if frame.isStreaming:
+            raise EplUnsupportedError(
+                f"Source '{name}' is a stream: queries in a SQL dialect read batch DataFrames here", hint="read it with spark.read"
+            )
+    schemas = {name: to_arrow_schema(frame.schema, timezone="UTC") for name, frame in frames.items()}
+    plan = plan_of(text, _empty(schemas), dialect)
+    read = tables_of(plan)
+    if len(read) != 1:
+        what = f"several tables ({', '.join(sorted(read))})" if read else "no table"
+        raise EplUnsupportedError(
+            f"a query over {what} is not spread over tasks", hint="join them in Spark before, or use Runtime.sql with frame.toArrow()"
+        )
+    name = next(iter(read))
+    frame = frames[name]
+    check_workers(frame.sparkSession)
+    halves = split(plan)
+    if halves is None:
+        return _mapped(frame.repartition(1), TableTask(text, dialect, schemas, name, WHOLE, ()), plan)
+    keys = [F.col(f"`{frame.columns[place]}`") for place in halves.keys]
+    parted = frame.repartition(*keys).sortWithinPartitions(*keys)
+    part = _mapped(parted, TableTask(text, dialect, schemas, name, PART, halves.keys), halves.part)
+    if halves.rest is None:
+        return part
+    return _mapped(part.repartition(1), TableTask(text, dialect, schemas, name, REST, ()), halves.rest)
+
+
+def _mapped(frame: DataFrame, task: TableTask, plan: Plan) -> DataFrame:
+    return frame.mapInArrow(task, from_arrow_schema(_schema(plan)))
+
+
+def _schema(plan: Plan) -> pa.Schema:
+    """Return the types of a plan's columns, which Spark needs before there are values."""
+    fields = []
+    for place, column in enumerate(plan.columns):
+        name = column.name if column.name is not None else f"_col{place}"
+        try:
+            kind = pa.string() if column.type.name == "unknown" else arrow_type(column.type, ())
+        except (pa.ArrowInvalid, AssertionError):
+            kind = pa.null()
+        if pa.types.is_null(kind):
+            raise EplRuntimeError(f"column {name} has no type that Spark knows: {column.type}", hint="cast it")
+        fields.append(pa.field(name, kind))
+    return pa.schema(fields)
+
+
+def _empty(schemas: Mapping[str, pa.Schema]) -> dict[str, pa.Table]:
+    return {name: schema.empty_table() for name, schema in schemas.items()}
+
+
+@attrs.frozen
+class TableTask:
+    """What one task does: the query, or a part of it, over the rows that it has. ``keys``: places of columns; rows with equal ones come one
+    after the other, and belong together."""
+
+    text: str
+    dialect: str
+    schemas: dict[str, pa.Schema]
+    table: str
+    stage: str
+    keys: tuple[int, ...]
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        return errors_by_partition(self._output(batches))
+
+    def _output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        whole = plan_of(self.text, _empty(self.schemas), self.dialect)
+        plan, name, schema = whole, self.table, self.schemas[self.table]
+        halves = split(whole)
+        if self.stage != WHOLE:
+            assert halves is not None
+            plan, name, schema = self._half(halves)
+        for rows in self._gathered(batches, schema):
+            result = run_plan(plan, {name: rows}, by_columns=ColumnQueries)
+            yield from result.cast(_schema(plan)).to_batches()
+
+    def _half(self, halves: Split) -> tuple[Plan, str, pa.Schema]:
+        if self.stage == PART:
+            return halves.part, self.table, self.schemas[self.table]
+        assert halves.rest is not None
+        return halves.rest, PARTS, _schema(halves.part)
+
+    def _gathered(self, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
+        """Yield tables of whole partitions; without keys one table of all rows, also if there are none."""
+        held: list[pa.RecordBatch] = []
+        count = 0
+        for batch in batches:
+            held.append(batch)
+            count += batch.num_rows
+            if self.keys and count >= LEAST_ROWS:
+                rows = pa.Table.from_batches(held)
+                cut = _last_change(rows, self.keys)
+                if cut:
+                    yield rows.slice(0, cut)
+                    held = rows.slice(cut).to_batches()
+                    count -= cut
+        if held or not self.keys:
+            yield pa.Table.from_batches(held, schema=held[0].schema if held else schema)
+
+
+def _last_change(rows: pa.Table, keys: tuple[int, ...]) -> int:
+    """Return the first row of the last partition."""
+    first = 0
+    for place in keys:
+        encoded = rows.column(place).combine_chunks().dictionary_encode("encode")
+        codes = encoded.indices
+        changed = pc.not_equal(codes[1:], codes[:-1])
+        places: Any = pc.indices_nonzero(changed)
+        if len(places):
+            first = max(first, places[-1].as_py() + 1)
+    return first
+
+
+__all__ = ["sql"]
