@@ -28,7 +28,7 @@ CLAUSES = {
     "D AS D.price > C.price AND D.ts - A.ts < 10000",
 }
 QUERY = "SELECT * FROM {rows} MATCH_RECOGNIZE (PARTITION BY symbol ORDER BY ts {clause}) AS m"
-MADE = f"""(SELECT CAST(x % {SYMBOLS} AS integer) AS symbol, ts, CAST(y % {CENTS} AS double) / 100 AS price FROM (
+ROWS = f"""(SELECT CAST(x % {SYMBOLS} AS integer) AS symbol, ts, CAST(y % {CENTS} AS double) / 100 AS price FROM (
     SELECT ts, x, bitwise_xor(y, y / 8192) AS y FROM (
     SELECT ts, x, x * 1103515245 % 4294967296 AS y FROM (
     SELECT ts, bitwise_xor(z, z / 32768) AS x FROM (
@@ -36,8 +36,8 @@ MADE = f"""(SELECT CAST(x % {SYMBOLS} AS integer) AS symbol, ts, CAST(y % {CENTS
     FROM UNNEST(sequence(0, {{last}})) a(i) CROSS JOIN UNNEST(sequence(0, 999)) b(i))))))"""
 
 
-def made(count: int) -> pa.Table:
-    """Return the rows that ``MADE`` makes."""
+def table_of(count: int) -> pa.Table:
+    """Return the rows that ``ROWS`` gives."""
     ts = np.arange(count)
     x = ts * 2654435761 % 4294967296
     x ^= x // 32768
@@ -76,13 +76,13 @@ class Trino:
 
     def measured(self, count: int, clause: str, times: int) -> tuple[float, int, float]:
         """Return seconds, rows and the sum of the last column."""
-        rows = MADE.format(last=count // 1000 - 1)
-        made_only = f"SELECT count(*), sum(price), sum(symbol), max(ts) FROM {rows}"
+        rows = ROWS.format(last=count // 1000 - 1)
+        rows_only = f"SELECT count(*), sum(price), sum(symbol), max(ts) FROM {rows}"
         matched = "SELECT count(*), sum(cp), sum(ap), sum(bp) FROM (" + QUERY.format(rows=rows, clause=clause) + ")"
         for _ in range(2):
-            self.ask(made_only)
+            self.ask(rows_only)
             self.ask(matched)
-        base = statistics.median(self.ask(made_only)[0] for _ in range(times))
+        base = statistics.median(self.ask(rows_only)[0] for _ in range(times))
         answers = [self.ask(matched) for _ in range(times)]
         return statistics.median(seconds for seconds, _ in answers) - base, answers[0][1][0][0], float(answers[0][1][0][1] or 0)
 
@@ -100,7 +100,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--trino", help="the command that runs Trino; without it, Trino is not measured")
     options = parser.parse_args()
-    table, trino = made(options.rows), None if options.trino is None else Trino(options.trino)
+    table, trino = table_of(options.rows), None if options.trino is None else Trino(options.trino)
     for name, clause in CLAUSES.items():
         seconds, rows, total = ours(table, clause, options.times)
         line = f"{name:8} {rows:>9,} rows  here {options.rows / seconds / 1e6:6.2f} M rows/s"
