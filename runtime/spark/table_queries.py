@@ -33,8 +33,29 @@ WHOLE, PART, REST = "whole", "part", "rest"
 
 
 def sql(text: str, frames: Mapping[str, DataFrame], *, dialect: str = "sql") -> DataFrame:
-    """Return the result of a query over batch DataFrames by name, as ``Runtime.sql`` gives it for tables (docs/sql.md). Nothing runs before
-    rows of the result are asked for. Partitions of the clause are spread over tasks; their order is none."""
+    """Run a query in a SQL dialect over batch DataFrames, as ``Runtime.sql`` does over tables (docs/sql.md). Partitions of the clause are
+    spread over tasks, rows come in no order, and nothing runs before rows of the result are asked for.
+
+    Args:
+        text: The query, over one of the DataFrames.
+        frames: DataFrames by the name of the table that they are.
+        dialect: ``"sql"`` (SQL:2016 as Trino runs it), ``"flink"``, ``"alibaba"`` or ``"ydb"``.
+
+    Returns:
+        A DataFrame.
+
+    Raises:
+        EplError: The query is refused, reads several tables, or a DataFrame is a stream.
+
+    Examples:
+        >>> spark = runtime.spark.session()  # doctest: +SKIP
+        >>> prices = spark.createDataFrame([("A", 1, 5), ("A", 2, 9), ("B", 1, 7)], "symbol string, day int, price int")  # doctest: +SKIP
+        >>> runtime.spark.sql('''
+        ...     select * from prices match_recognize (
+        ...       partition by symbol order by day measures B.price as price
+        ...       pattern (A B) define B as B.price > A.price)''', {"prices": prices}).collect()  # doctest: +SKIP
+        [Row(symbol='A', price=9)]
+    """
     check_frames(frames)
     for name, frame in frames.items():
         if frame.isStreaming:

@@ -103,7 +103,7 @@ def test_flink_offsets_among_the_rows_of_a_variable() -> None:
 def test_flink_one_variable_in_a_call() -> None:
     clause = "ORDER BY rowtime MEASURES LAST(A.price * {b}.tax) AS x PATTERN (A B) DEFINE A AS A.price > 1"
     assert run(clause.format(b="A"), ticks([2, 3]), "flink") == [(2,)]
-    with pytest.raises(EplValidationError, match="Multiple pattern variables|must reference"):
+    with pytest.raises(EplValidationError, match="Multiple pattern variables"):
         run(clause.format(b="B"), ticks([2, 3]), "flink")
 
 
@@ -114,8 +114,11 @@ def test_flink_orders_by_time_first(order: str) -> None:
 
 @pytest.mark.parametrize(
     ("order", "words"),
-    [("price", "time point for order by as the first one"), ("price, rowtime", "time point"), ("rowtime DESC, price DESC", "ascending on time")],
-)
+    [
+        ("price", "time point for order by as the first one"), ("price, rowtime", "time point"),
+        ("rowtime DESC, price DESC", "ascending on time"),
+    ],
+)  # fmt: skip
 def test_flink_orders_that_are_refused(order: str, words: str) -> None:
     with pytest.raises((EplValidationError, EplUnsupportedError), match=words):
         run(f"ORDER BY {order} MEASURES A.price AS a PATTERN (A) DEFINE A AS A.price > 1", ticks([2, 3]), "flink")
