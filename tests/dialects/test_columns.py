@@ -53,8 +53,9 @@ def test_drawn_queries_give_the_same_by_rows_and_by_columns() -> None:
 
 
 CONDITIONS = (
-    "x > PREV(x)", "{o}.x < PREV({o}.x, 2)", "NEXT(x) IS NULL", "x + y > 3", "x * 2 - y <> 1", "d > 0.5 OR y IS NULL", "s = 'b'",
-    "s > PREV(s)", "s <> 'zz' AND NOT x = 2", "x BETWEEN 1 AND 3", "x IN (1, y)", "t > TIMESTAMP '2024-01-01 00:00:05'",
+    "x > PREV(x)", "x >= A.x", "d < A.d + 1 AND x <> 2", "t - A.t < INTERVAL '5' SECOND", "x <= FIRST(x)", "s = A.s", "y < LAST(B.y)",
+    "{o}.x < PREV({o}.x, 2)", "NEXT(x) IS NULL", "x + y > 3", "x * 2 - y <> 1", "d > 0.5 OR y IS NULL", "s = 'b'", "s > PREV(s)",
+    "s <> 'zz' AND NOT x = 2", "x BETWEEN 1 AND 3", "x IN (1, y)", "t > TIMESTAMP '2024-01-01 00:00:05'",
     "t - PREV(t) < INTERVAL '3' SECOND", "ABS(d - PREV(d)) < 0.4", "d / x > 0.2", "f", "f IS NULL", "y IS DISTINCT FROM 2",
     "t < PREV(t) + INTERVAL '2' SECOND", "x % 2 = 0",
 )  # fmt: skip

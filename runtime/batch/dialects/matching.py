@@ -38,9 +38,35 @@ class Matches:
     numbers: Array
 
 
+def fits(place: int, row: int, start: int, count: int, tests: Any, of_row: Any, of_start: Any) -> bool:
+    """Return whether a row fits the first row of the match: by the tests of its variable, which are (variable, comparison) each. A null is
+    NaN, of which no comparison holds."""
+    for test in range(len(tests) // 2):
+        if tests[2 * test] != place:
+            continue
+        a, b = of_row[test * count + row], of_start[test * count + start]
+        sign = tests[2 * test + 1]
+        if sign == 0:
+            held = a == b
+        elif sign == 1:
+            held = a < b or a > b
+        elif sign == 2:
+            held = a < b
+        elif sign == 3:
+            held = a <= b
+        elif sign == 4:
+            held = a > b
+        else:
+            held = a >= b
+        if not held:
+            return False
+    return True
+
+
 def try_from(
-    start: int, begin: int, end: int, count: int, operations: Any, first: Any, second: Any, holds: Any, times: Any, within: int,
-    attempt: int, oldest: int, stamps: Any, failed: Any, stack_pc: Any, stack_row: Any, steps: Any, filled: int,
+    start: int, begin: int, end: int, count: int, operations: Any, first: Any, second: Any, holds: Any, tests: Any, of_row: Any,
+    of_start: Any, times: Any, within: int, attempt: int, oldest: int, stamps: Any, failed: Any, stack_pc: Any, stack_row: Any,
+    steps: Any, filled: int,
 ) -> int:  # fmt: skip
     """Return the row behind the match that begins at a row; -1 where there is none, -2 where the stack is too small."""
     size = len(operations)
@@ -71,6 +97,8 @@ def try_from(
             if operation == 0:  # match
                 if row >= end or holds[first[pc] * count + row] == 0 or times[row] - times[start] >= within:
                     break
+                if len(tests) > 0 and not fits(first[pc], row, start, count, tests, of_row, of_start):
+                    break
                 steps[filled + row - start] = pc
                 row += 1
             elif row != (begin if operation == 3 else end):  # the start or the end of the partition
@@ -97,9 +125,9 @@ def next_start(start: int, behind: int, skip: int, targets: Any, first: Any, ste
 
 
 def find(
-    operations: Any, first: Any, second: Any, holds: Any, count: int, bounds: Any, times: Any, within: int, skip: int, targets: Any,
-    stamps: Any, failed: Any, stack_pc: Any, stack_row: Any, state: Any, starts: Any, offsets: Any, steps: Any, partitions: Any,
-    numbers: Any,
+    operations: Any, first: Any, second: Any, holds: Any, tests: Any, of_row: Any, of_start: Any, count: int, bounds: Any, times: Any,
+    within: int, skip: int, targets: Any, stamps: Any, failed: Any, stack_pc: Any, stack_row: Any, state: Any, starts: Any, offsets: Any,
+    steps: Any, partitions: Any, numbers: Any,
 ) -> int:  # fmt: skip
     """Go on from ``state`` (partition, row, matches, rows of matches, attempt, number, the attempt before the partition); return why
     it ended."""
@@ -118,13 +146,13 @@ def find(
                 return 1
             attempt += 1
             behind = try_from(
-                start, begin, end, count, operations, first, second, holds, times, within, attempt, oldest, stamps, failed, stack_pc,
-                stack_row, steps, filled,
+                start, begin, end, count, operations, first, second, holds, tests, of_row, of_start, times, within, attempt, oldest, stamps,
+                failed, stack_pc, stack_row, steps, filled,
             )  # fmt: skip
             if behind == -2:
                 return 2
             if behind == -1:
-                if within == 9223372036854775807:
+                if within == 9223372036854775807 and len(tests) == 0:
                     failed[attempt] = 1
                 start += 1
                 continue
@@ -151,14 +179,26 @@ def _loop() -> Any:
     except ImportError:
         return None
     compiled = kept(nogil=True)
-    functions = {each.__name__: compiled(each) for each in (try_from, next_start)}
+    functions: dict[str, Any] = {each.__name__: compiled(each) for each in (fits, next_start)}
+    functions["try_from"] = compiled(FunctionType(try_from.__code__, {**globals(), **functions}, "try_from"))
     return compiled(FunctionType(find.__code__, {**globals(), **functions}, "find"))
 
 
+@attrs.frozen(eq=False)
+class Conditions:
+    """``holds``: for each variable, a byte a row. ``tests``: (variable, comparison) of a value of the row, ``of_row``, with one of the
+    match's first row, ``of_start``: a double a row and test."""
+
+    holds: Array
+    tests: Array
+    of_row: Array
+    of_start: Array
+
+
 def matches_of(
-    program: Program, holds: Array, count: int, bounds: Array, times: Array | None, within: int | None, skip: SkipTo
+    program: Program, conditions: Conditions, count: int, bounds: Array, times: Array | None, within: int | None, skip: SkipTo
 ) -> Matches:
-    """Return the matches of all partitions. ``holds``: for each variable, a byte a row; ``bounds``: where partitions begin and end."""
+    """Return the matches of all partitions. ``bounds``: where partitions begin and end."""
     size = len(program.operations)
     widest = int(np.max(np.diff(bounds), initial=0)) + 1
     if widest * size > MOST_STAMPS:
@@ -178,8 +218,9 @@ def matches_of(
     loop = _loop() or _plain
     while True:
         outcome = loop(
-            *code, holds, count, bounds, clock, NO_LIMIT if within is None else within, SKIPS[skip.kind], targets, stamps, failed, *stacks,
-            state, starts, offsets, steps, partitions, numbers,
+            *code, conditions.holds, conditions.tests, conditions.of_row, conditions.of_start, count, bounds, clock,
+            NO_LIMIT if within is None else within, SKIPS[skip.kind], targets, stamps, failed, *stacks, state, starts, offsets, steps,
+            partitions, numbers,
         )  # fmt: skip
         if outcome == DONE_ALL:
             many, filled = int(state[2]), int(state[3])
@@ -206,4 +247,4 @@ def _plain(*arguments: Any) -> int:
     return outcome
 
 
-__all__ = ["Matches", "matches_of"]
+__all__ = ["Conditions", "Matches", "matches_of"]

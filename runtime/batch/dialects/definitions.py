@@ -1,0 +1,182 @@
+"""Conditions of a clause → bytes a row and variable, and what remains to be compared with the first row of a match."""
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from epl.dialects import typed as y
+from epl.dialects.syntax import tree as t
+from runtime.batch.dialects import vectors as x
+from runtime.batch.dialects.conditions import vector
+from runtime.batch.dialects.matching import Conditions
+from runtime.batch.dialects.vectors import Array, NotColumnar, Vector
+from runtime.dialects.program import DONE, JUMP, MATCH, SPLIT, Program
+
+if TYPE_CHECKING:
+    from runtime.batch.dialects.clause import ClauseColumns
+
+SIGNS = ("=", "<>", "<", "<=", ">", ">=")
+MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+EXACT = 1 << 53
+"""Whole numbers below it are doubles."""
+AT_START = -1
+
+
+class ConditionColumns:
+    """The conditions of one clause over its sorted columns."""
+
+    def __init__(self, clause: ClauseColumns) -> None:
+        self.clause = clause
+        self.count = clause.layout.count
+        self.offsets = _fixed_offsets(clause.plan.pattern)
+        self.first = _only_first(clause.plan.pattern)
+        self.before = _before(clause.program)
+        self.tests: list[tuple[int, int]] = []
+        self.values: list[tuple[Array, Array]] = []
+
+    def conditions(self) -> Conditions:
+        """Return what the matcher asks."""
+        labels, defines = self.clause.labels, self.clause.plan.defines
+        holds = np.ones((max(1, len(labels)), self.count), np.uint8)
+        for number, label in enumerate(labels):
+            for condition in _conjuncts(defines.get(label)):
+                if not self._compared_with_start(number, label, condition):
+                    values, nulls = x.filled_up(vector(condition, partial(self._tested, label=label)), self.count)
+                    holds[number] &= values.astype(bool) if nulls is None else values.astype(bool) & ~nulls
+        of_row, of_start = (
+            np.concatenate([pair[side] for pair in self.values]) if self.values else np.zeros(1, np.float64) for side in (0, 1)
+        )
+        tests = np.array([number for test in self.tests for number in test], np.int64)
+        return Conditions(holds.reshape(-1), tests, of_row, of_start)
+
+    # what compares with the first row of the match
+
+    def _compared_with_start(self, number: int, label: str, condition: y.Typed) -> bool:
+        """Take a comparison of the row with the first row of the match; return whether it is one."""
+        if not isinstance(condition, y.Apply) or condition.operation not in SIGNS:
+            return False
+        sides = [{self._distance(leaf, label) for leaf in _leaves(each)} for each in condition.arguments]
+        if all(None not in side and AT_START not in side for side in sides):
+            return False
+        if sides[0] == {AT_START} and AT_START not in sides[1]:
+            row, start, sign = condition.arguments[1], condition.arguments[0], MIRRORED[condition.operation]
+        elif sides[1] == {AT_START} and AT_START not in sides[0]:
+            row, start, sign = condition.arguments[0], condition.arguments[1], condition.operation
+        else:
+            return False
+        of_row = vector(row, partial(self._tested, label=label))
+        of_start = vector(start, self._of_start)
+        self.tests.append((number, SIGNS.index(sign)))
+        self.values.append((self._doubles(of_row, of_start), self._doubles(of_start, of_row)))
+        return True
+
+    def _doubles(self, operand: Vector, other: Vector) -> Array:
+        """Return a side of a comparison as doubles, nulls as NaN."""
+        if operand.words is not None or other.words is not None or (operand.kind.name in x.INSTANTS) != (other.kind.name in x.INSTANTS):
+            raise NotColumnar("texts beside the first row of a match")
+        values, nulls = x.filled_up(operand, self.count)
+        if values.dtype != np.float64 and values.size and float(np.max(np.abs(values))) >= EXACT:
+            raise NotColumnar("numbers with more digits than a double has")
+        doubles = values.astype(np.float64)
+        if operand.values.dtype == np.float64 and np.isnan(doubles).any():
+            raise NotColumnar("numbers of which one is none")
+        if nulls is not None:
+            doubles = np.where(nulls, np.nan, doubles)
+        return doubles
+
+    def _of_start(self, typed: y.Typed) -> Vector:
+        assert isinstance(typed, y.Navigated) and typed.column is not None
+        return self.clause.shifted(typed.column, typed.navigation.shift)
+
+    # which row is meant
+
+    def _distance(self, typed: y.Typed, label: str) -> int | None:
+        """Return how far a column's row is from the row that is tested, as a number of rows back plus 1 that is positive; AT_START for the
+        first row of the match, None for a row that is not always the same."""
+        if not isinstance(typed, y.Navigated) or typed.column is None:
+            return None
+        n = typed.navigation
+        is_first = n.first if n.labels is None else n.labels == {self.first} and label != self.first
+        if is_first and not n.offset:
+            return AT_START
+        try:
+            self._tested(typed, label=label)
+        except NotColumnar:
+            return None
+        return 1
+
+    def _tested(self, typed: y.Typed, *, label: str) -> Vector:
+        """Return a column of the row that is tested, or of one at a distance that is always the same."""
+        if not isinstance(typed, y.Navigated) or typed.column is None:
+            raise NotColumnar("a condition that depends on the rows before")
+        n = typed.navigation
+        is_own = n.labels is None or n.labels == {label}
+        if is_own and not n.first and not n.offset:
+            return self.clause.shifted(typed.column, n.shift)
+        if self.offsets is None:
+            if n.labels is not None and not n.first and not n.offset and self.before.get(label) == n.labels and label not in n.labels:
+                return self.clause.shifted(typed.column, n.shift - 1)
+            raise NotColumnar("a condition that depends on the rows before")
+        here = self.offsets[label]
+        rows = sorted(self.offsets[each] for each in (n.labels or self.offsets) if self.offsets[each] <= here)
+        place = n.offset if n.first else len(rows) - 1 - n.offset
+        if not 0 <= place < len(rows):
+            return x.constant(typed.type, None)
+        return self.clause.shifted(typed.column, rows[place] - here + n.shift)
+
+
+def _conjuncts(condition: y.Typed | None) -> list[y.Typed]:
+    if condition is None:
+        return []
+    if isinstance(condition, y.Junction) and condition.is_all:
+        return [each for operand in condition.operands for each in _conjuncts(operand)]
+    return [condition]
+
+
+def _leaves(typed: y.Typed) -> list[y.Typed]:
+    return [each for each in y.walk(typed) if isinstance(each, (y.Navigated, y.Aggregated, y.MatchNumber, y.QueryValue))]
+
+
+def _fixed_offsets(pattern: t.Pattern) -> dict[str, int] | None:
+    """Return the place of each variable in every match: of a pattern that is a sequence of different variables; None for others."""
+    while isinstance(pattern, t.Group):
+        pattern = pattern.pattern
+    parts = pattern.parts if isinstance(pattern, t.Sequence) else (pattern,)
+    names = [part.name.canonical for part in parts if isinstance(part, t.Variable)]
+    if len(names) != len(parts) or len(set(names)) != len(names):
+        return None
+    return {name: place for place, name in enumerate(names)}
+
+
+def _only_first(pattern: t.Pattern) -> str | None:
+    """Return the variable that is the first row of every match, and no other; None where there is none."""
+    while isinstance(pattern, t.Group):
+        pattern = pattern.pattern
+    head = pattern.parts[0] if isinstance(pattern, t.Sequence) and pattern.parts else pattern
+    names = [node.name.canonical for node in t.descendants(pattern) if isinstance(node, t.Variable)]
+    return head.name.canonical if isinstance(head, t.Variable) and names.count(head.name.canonical) == 1 else None
+
+
+def _before(program: Program) -> dict[str, frozenset[str]]:
+    """Return for each variable the variables that the row directly before may be of; "" where it may be the first row of a match."""
+    listed: dict[str, set[str]] = {label: set() for label in program.labels}
+    for pc in [-1, *(pc for pc, operation in enumerate(program.operations) if operation == MATCH)]:
+        label = "" if pc < 0 else program.labels[program.first[pc]]
+        stack, seen = [pc + 1], {pc + 1}
+        while stack:
+            here = stack.pop()
+            operation = program.operations[here]
+            if operation == MATCH:
+                listed[program.labels[program.first[here]]].add(label)
+            elif operation != DONE:
+                targets = [program.first[here]] if operation == JUMP else [here + 1]
+                if operation == SPLIT:
+                    targets = [program.first[here], program.second[here]]
+                stack += [target for target in targets if target not in seen]
+                seen.update(targets)
+    return {label: frozenset(each) for label, each in listed.items()}
+
+
+__all__ = ["ConditionColumns"]

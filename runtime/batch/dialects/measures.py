@@ -1,0 +1,160 @@
+"""Measures of matches as columns."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from epl.dialects import typed as y
+from epl.dialects import types as k
+from runtime.batch.dialects import vectors as x
+from runtime.batch.dialects.conditions import vector
+from runtime.batch.dialects.matching import Matches
+from runtime.batch.dialects.vectors import Array, NotColumnar, Vector
+
+if TYPE_CHECKING:
+    from runtime.batch.dialects.clause import ClauseColumns
+
+
+class Measured:
+    """Measures of matches: of each one (``steps`` None), or of each of the steps that are shown."""
+
+    def __init__(self, clause: ClauseColumns, matches: Matches, steps: Array | None) -> None:
+        self.clause = clause
+        self.matches = matches
+        self.labels = np.array(clause.program.first, np.int32)[matches.steps]
+        if steps is None:
+            self.match = np.arange(len(matches.starts))
+            self.last = matches.offsets[1:]
+        else:
+            self.match = np.searchsorted(matches.offsets, steps, "right") - 1
+            self.last = steps + 1
+        self.begin, self.end = matches.offsets[self.match], matches.offsets[self.match + 1]
+        self.rows = matches.starts[self.match] + self.last - 1 - self.begin
+        """Places of the rows that are shown, or of the last ones of matches."""
+        self._places: dict[frozenset[str], tuple[Array, Array]] = {}
+
+    def column(self, typed: y.Typed) -> Any:
+        """Return a measure as an Arrow column."""
+        if isinstance(typed, y.Navigated) and typed.column is not None:
+            rows, inside = self._rows_of(typed.navigation)
+            return self.clause.table.column(typed.column).take(x.places(self.clause.layout.order[rows], ~inside))
+        if isinstance(typed, y.Navigated):
+            return self._classifier(typed.navigation)
+        vectors = vector(typed, self._leaf)
+        return x.arrow_of(vectors, typed.type, len(self.match))
+
+    def _leaf(self, typed: y.Typed) -> Vector:
+        if isinstance(typed, y.MatchNumber):
+            return Vector(k.BIGINT, self.matches.numbers[self.match])
+        if isinstance(typed, y.Aggregated):
+            return self._aggregated(typed)
+        if not isinstance(typed, y.Navigated) or typed.column is None:
+            raise NotColumnar("the name of a variable among other values")
+        rows, inside = self._rows_of(typed.navigation)
+        source = self.clause.sorted(typed.column)
+        nulls = ~inside if source.nulls is None else ~inside | source.nulls[rows]
+        return Vector(source.kind, source.values[rows], nulls if nulls.any() else None, source.words)
+
+    # rows of navigation
+
+    def _labelled(self, labels: frozenset[str] | None) -> tuple[Array, Array]:
+        """Return the steps of matches that are of one of the variables, and how many of them are before each step."""
+        key = frozenset(self.clause.labels) if labels is None else labels
+        known = self._places.get(key)
+        if known is None:
+            chosen = np.array([label in key for label in self.clause.labels] or [False])[self.labels]
+            before = np.zeros(len(chosen) + 1, np.int64)
+            np.cumsum(chosen, out=before[1:])
+            known = self._places[key] = np.flatnonzero(chosen), before
+        return known
+
+    def _steps_of(self, n: y.Navigation) -> tuple[Array, Array]:
+        """Return the step that is meant, and whether there is one."""
+        places, before = self._labelled(n.labels)
+        end = self.end if n.final else self.last
+        index = before[self.begin] + n.offset if n.first else before[end] - 1 - n.offset
+        inside = (index >= 0) & (index < len(places))
+        if not len(places):
+            return np.zeros(len(index), np.int64), np.zeros(len(index), bool)
+        steps = places[np.where(inside, index, 0)]
+        return steps, inside & (steps >= self.begin) & (steps < end)
+
+    def _rows_of(self, n: y.Navigation) -> tuple[Array, Array]:
+        """Return the place of the row that is meant, and whether there is one."""
+        steps, inside = self._steps_of(n)
+        rows = np.where(inside, self.matches.starts[self.match] + steps - self.begin, 0)
+        if n.shift:
+            shifted = rows + n.shift
+            inside = inside & self.clause.layout.within(rows, shifted)
+            rows = np.where(inside, shifted, 0)
+        return rows, inside
+
+    def _classifier(self, n: y.Navigation) -> Any:
+        steps, inside = self._steps_of(n)
+        if n.shift:
+            steps = steps + n.shift
+            inside = inside & (steps >= self.begin) & (steps < self.end)
+            steps = np.where(inside, steps, 0)
+        names = pa.array(self.clause.labels, pa.string())
+        codes = self.labels[steps] if len(self.labels) else steps
+        return names.take(x.places(codes, ~inside))
+
+    # aggregates
+
+    def _aggregated(self, typed: y.Aggregated) -> Vector:
+        """Count, and sums and averages of whole numbers: differences of running totals."""
+        name = typed.aggregate.name
+        if name not in ("count", "sum", "avg") or len(typed.arguments) > 1:
+            raise NotColumnar("an aggregate")
+        places, _ = self._labelled(typed.labels)
+        rows = self._rows_at(places)
+        values = np.ones(len(places), np.int64)
+        if typed.arguments:
+            argument = vector(typed.arguments[0], lambda each: self._argument(each, rows))
+            numbers, nulls = x.filled_up(argument, len(places))
+            if name == "count":
+                values = values if nulls is None else (~nulls).astype(np.int64)
+            elif argument.kind.name not in k.INTEGERS:
+                raise NotColumnar("a sum of doubles")
+            else:
+                values = numbers if nulls is None else np.where(nulls, 0, numbers)
+                counted = values * 0 + 1 if nulls is None else (~nulls).astype(np.int64)
+                return self._summed(typed, values, counted)
+        elif name != "count":
+            raise NotColumnar("an aggregate")
+        return Vector(k.BIGINT, self._difference(typed, values))
+
+    def _summed(self, typed: y.Aggregated, values: Array, counted: Array) -> Vector:
+        if values.size and float(np.abs(values).astype(np.float64).sum()) >= 2**62:
+            raise NotColumnar("a sum that may be out of range")
+        total, many = self._difference(typed, values), self._difference(typed, counted)
+        nulls = many == 0
+        if typed.aggregate.name == "sum":
+            return Vector(typed.type, total, nulls if nulls.any() else None)
+        if typed.type.name != "double":
+            raise NotColumnar("an average of whole numbers that is one")
+        return Vector(typed.type, total.astype(np.float64) / np.where(nulls, 1, many), nulls if nulls.any() else None)
+
+    def _difference(self, typed: y.Aggregated, values: Array) -> Array:
+        totals = np.zeros(len(values) + 1, np.int64)
+        np.cumsum(values, out=totals[1:])
+        _, before = self._labelled(typed.labels)
+        difference: Array = totals[before[self.end if typed.final else self.last]] - totals[before[self.begin]]
+        return difference
+
+    def _rows_at(self, steps: Array) -> Array:
+        match = np.searchsorted(self.matches.offsets, steps, "right") - 1
+        rows: Array = self.matches.starts[match] + steps - self.matches.offsets[match]
+        return rows
+
+    def _argument(self, typed: y.Typed, rows: Array) -> Vector:
+        """Return a column of the rows that an aggregate counts."""
+        if not isinstance(typed, y.Field):
+            raise NotColumnar(type(typed).__name__)
+        source = self.clause.sorted(typed.index)
+        return Vector(source.kind, source.values[rows], None if source.nulls is None else source.nulls[rows], source.words)
+
+
+__all__ = ["Measured"]
