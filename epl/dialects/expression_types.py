@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
@@ -15,7 +16,7 @@ from epl.dialects.aggregates import is_aggregate
 from epl.dialects.errors import DialectError, DialectUnsupported
 from epl.dialects.functions import lambdas, rows
 from epl.dialects.functions.arrays import subscript
-from epl.dialects.functions.registry import SCALARS
+from epl.dialects.functions.registry import SCALARS, scalar_of
 from epl.dialects.functions.signatures import ELSEWHERE, expected
 from epl.dialects.syntax import tree as t
 from epl.dialects.types import SqlType
@@ -185,6 +186,9 @@ class Typing:
                 raise self._no_operator(node.sign, left, right, node.at)
             return y.Apply(result, scalar.compute, (left, right))
         result = v.arithmetic_type(node.sign, left.type, right.type, self.dialect)
+        if self.dialect in ("flink", "alibaba") and node.sign == "-" and left.type.name == right.type.name == "timestamp":
+            written = " - ".join(f"<{str(each.type).upper()}>" for each in (left, right))
+            raise DialectError("VALIDATION", f"SqlValidatorException: Cannot apply '-' to arguments of type '{written}'", node.at)
         if result is None:
             raise self._no_operator(node.sign, left, right, node.at)
         operation = node.sign if self.dialect == "sql" else None
@@ -333,6 +337,8 @@ class Typing:
             convert = _microseconds
         if self.dialect == "sql" and value.type.name in ("double", "real") and target.name == "varchar":
             convert = v.scientific
+        if self.dialect in ("flink", "alibaba") and value.type.name in ("double", "real", "decimal") and target.name in k.INTEGERS:
+            convert = math.trunc
         typed = y.Apply(target, convert, (value,))
         return y.Tried(target, typed) if node.safe else typed
 
@@ -415,7 +421,7 @@ class Typing:
         if with_lambda is not None:
             return with_lambda
         arguments = tuple(self.typed(each) for each in self._unit_first(node))
-        scalar = SCALARS.get(node.name)
+        scalar = scalar_of(node.name, self.dialect)
         if scalar is None or (self.dialect == "sql" and node.name in ELSEWHERE):
             raise self.no_function(node)
         kinds = [argument.type for argument in arguments]

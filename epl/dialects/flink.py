@@ -57,6 +57,9 @@ class FlinkTyping(PatternTyping):
         if node.mode == "RUNNING" or (node.is_plain and name in ("classifier", "match_number")):
             what = "RUNNING" if node.mode == "RUNNING" else name.upper()
             raise DialectError("CODE_GENERATION", f"CodeGenException: Unsupported call: {what}", node.at)
+        for each in node.arguments:
+            if isinstance(each, t.LabelStar):
+                raise refused("Unknown field '*'", each.at)
         if node.distinct and is_aggregate(name, self.dialect):
             message = "ValidationException: Aggregate with DISTINCT is not supported in MATCH_RECOGNIZE"
             raise DialectError("VALIDATION", message, node.at)

@@ -6,6 +6,7 @@ from itertools import zip_longest
 from typing import Any, Protocol
 
 from epl.dialects import plans
+from epl.dialects import typed as y
 from epl.dialects import values as v
 from epl.dialects.plans import Plan
 from epl.dialects.types import SqlType
@@ -189,8 +190,9 @@ class Execution:
         no_left, no_right = (None,) * len(plan.left.columns), (None,) * len(plan.right.columns)
         joined: list[Row] = []
         used: set[int] = set()
+        candidates = _candidates(plan, right)
         for one in left:
-            partners = [place for place, other in enumerate(right) if condition is None or condition((*one, *other)) is True]
+            partners = [place for place in candidates(one) if condition is None or condition((*one, *right[place])) is True]
             used.update(partners)
             joined.extend((*one, *right[place]) for place in partners)
             if not partners and plan.kind in ("left", "full"):
@@ -212,6 +214,35 @@ class Execution:
         return [
             tuple([value if cast is None or value is None else cast(value) for value, cast in zip(row, casts)]) for row in self.rows(side)
         ]
+
+
+def _candidates(plan: plans.JoinPlan, right: Sequence[Row]) -> Callable[[Row], Sequence[int]]:
+    """Return the function that gives the rows of the right side that may join one of the left: those with equal columns, where the
+    condition asks for such, else all."""
+    pairs = _equal_columns(plan)
+    if not pairs:
+        every = range(len(right))
+        return lambda row: every
+    by_key: dict[Any, list[int]] = {}
+    for place, row in enumerate(right):
+        key = [row[mine] for _, mine in pairs]
+        if None not in key:
+            by_key.setdefault(hashable(key), []).append(place)
+    return lambda row: by_key.get(hashable([row[mine] for mine, _ in pairs]), ())
+
+
+def _equal_columns(plan: plans.JoinPlan) -> list[tuple[int, int]]:
+    shift, pairs = len(plan.left.columns), []
+    conjuncts = [plan.condition]
+    while conjuncts:
+        each = conjuncts.pop()
+        if isinstance(each, y.Junction) and each.is_all:
+            conjuncts += each.operands
+        elif isinstance(each, y.Apply) and each.operation == "=" and all(isinstance(side, y.Field) for side in each.arguments):
+            places = sorted(side.index for side in each.arguments if isinstance(side, y.Field))
+            if places[0] < shift <= places[1]:
+                pairs.append((places[0], places[1] - shift))
+    return pairs
 
 
 def _in_sets(key: Row, sets: Sequence[tuple[int, ...]]) -> list[Row]:

@@ -66,6 +66,18 @@ def test_quantifiers_take_all_they_can(quantifier: str, last: list[int]) -> None
     assert [row[1] for row in run(clause, ticker(QUANTIFIED))] == last
 
 
+def test_functions_are_those_of_flink() -> None:
+    """A double is cut off when it is cast to a whole number; DATE_FORMAT has Java's letters; times are not subtracted."""
+    table = pa.table({"d": [1.5, -2.5], "rowtime": [START, START.replace(second=7)]})
+    measures = "CAST(A.d AS INT) AS i, DATE_FORMAT(A.rowtime, 'yyyy/MM/dd HH:mm:ss') AS f"
+    clause = f"ORDER BY rowtime MEASURES {measures} PATTERN (A) DEFINE A AS true"
+    assert [row[0] for row in run(clause, table)] == [1, -2]
+    assert run(clause, table)[1][1].endswith(":07")
+    for measure, words in (("B.rowtime - A.rowtime", "Cannot apply '-' to arguments of type"), ("COUNT(B.*)", "Unknown field")):
+        with pytest.raises(EplValidationError, match=words):
+            run(f"ORDER BY rowtime MEASURES {measure} AS x PATTERN (A B) DEFINE A AS true", table)
+
+
 def test_default_skip_is_to_the_next_row() -> None:
     """The manual prints the first row alone, which is what SKIP PAST LAST ROW gives."""
     clause = """PARTITION BY symbol ORDER BY rowtime

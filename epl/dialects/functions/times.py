@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,7 @@ from epl.dialects.functions.scalar import Kinds, Scalar, is_kind, takes, wrong_a
 from epl.dialects.types import SqlType
 
 SECONDS = {"millisecond": 0.001, "second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
+LETTERS = re.compile(r"'[^']*'|y+|M+|d+|H+|h+|m+|s+|S+|E+|a+|D+")
 MONTHS = {"month": 1, "quarter": 3, "year": 12}
 FORMATS = {"i": "M", "h": "I", "s": "S", "f": "f", "W": "A", "b": "b", "c": "m", "e": "d", "k": "H", "l": "I", "T": "T", "r": "r"}
 """Signs of MySQL's formats that mean another one in Python's."""
@@ -137,6 +139,35 @@ def _date_format(moment: Any, form: str) -> str:
     return at_midnight.strftime(_python_format(form))
 
 
+def _java_format(moment: Any, form: str) -> str:
+    """Format with Java's letters: ``yyyy-MM-dd HH:mm:ss.SSS``; what stands between ``'…'`` is text."""
+    whole = moment if isinstance(moment, datetime.datetime) else datetime.datetime(moment.year, moment.month, moment.day)
+    return LETTERS.sub(lambda run: _java_part(whole, run.group()), form)
+
+
+def _java_part(moment: datetime.datetime, run: str) -> str:
+    letter, size = run[0], len(run)
+    if letter == "'":
+        return run[1:-1] or "'"
+    if letter == "S":
+        return f"{moment.microsecond:06d}".ljust(9, "0")[:size]
+    if letter == "M" and size > 2:
+        return moment.strftime("%b" if size == 3 else "%B")
+    if letter == "E":
+        return moment.strftime("%a" if size < 4 else "%A")
+    if letter == "a":
+        return moment.strftime("%p")
+    numbers = {
+        "y": moment.year % 100 if size == 2 else moment.year, "M": moment.month, "d": moment.day, "H": moment.hour, "m": moment.minute,
+        "s": moment.second, "h": (moment.hour - 1) % 12 + 1, "D": moment.timetuple().tm_yday,
+    }  # fmt: skip
+    return f"{numbers[letter]:0{size}d}"
+
+
+def _instant(moment: Any) -> Any:
+    return v.instant_of(moment) if isinstance(moment, str) else moment
+
+
 def _date_parse(text: str, form: str) -> datetime.datetime:
     try:
         parsed = datetime.datetime.strptime(text, _python_format(form))
@@ -169,6 +200,7 @@ TIMES: dict[str, Scalar] = {
     "timestampdiff": Scalar(takes(k.INTEGER, "text", "moment", "moment"), _date_diff),
     "timestampadd": Scalar(_date_add_rule, _date_add),
     "date_format": Scalar(takes(k.VARCHAR, "moment|text", "text"), _date_format),
+    "format_datetime": Scalar(takes(k.VARCHAR, "moment", "text"), _java_format),
     "date_parse": Scalar(takes(k.TIMESTAMP, "text", "text"), _date_parse),
     "last_day_of_month": Scalar(takes(k.DATE, "moment"), _last_day),
     "to_unixtime": Scalar(takes(k.DOUBLE, "moment"), _unix),
@@ -182,5 +214,9 @@ TIMES: dict[str, Scalar] = {
     **{name: Scalar(_part_rule(name), _part("week" if name == "week_of_year" else name)) for name in _NAMES},
 }
 """Functions of times by their names in lower case."""
+OF_FLINK: dict[str, Scalar] = {
+    "date_format": Scalar(takes(k.VARCHAR, "moment|text", "text"), lambda moment, form: _java_format(_instant(moment), form)),
+}
+"""Functions that are others in Flink."""
 
-__all__ = ["TIMES"]
+__all__ = ["OF_FLINK", "TIMES"]
