@@ -14,7 +14,7 @@ from runtime.operators.operator_context import OperatorContext, StatementContext
 from runtime.operators.store_entry import windows_of
 from runtime.statements.running import NO_STATE, Running
 from windows.event import Event
-from windows.paging import Compared
+from windows.paging import Paged
 from windows.protocol import Damaged, State
 from windows.shape import ANYTHING, COUNT, takes
 
@@ -64,8 +64,11 @@ class RunningInContext:
         self.instances: dict[int, tuple[Running, OperatorContext]] = {}
         self._starting = False
         self._restored: set[int] = set()
+        self.pages = Paged(
+            "context partitions", lambda: self.instances, lambda partition: partition, lambda partition, instance: instance[0].state())
 
     def start(self) -> None:
+        self._core.partition_pages[self._prepared.context.number] = self.pages
         self._starting = True
         try:
             self._tree.add(self)
@@ -74,6 +77,7 @@ class RunningInContext:
 
     def begin(self, number: int, properties: Mapping[str, Any]) -> None:
         """Run an instance for a partition. What is raised while the statement starts is the deployer's."""
+        self._core.note_changed(self._prepared.context.number, number)
         if number in self._restored:
             self._restored.remove(number)
             self.instances[number][0].start()
@@ -95,7 +99,9 @@ class RunningInContext:
         instance = self.instances.pop(number, None)
         if instance is None:
             return
-        self._note()
+        if self._core.changed_statements is not None:
+            self._core.changed_statements.add(self._prepared.context.number)
+            self.pages.forget(number)
         running, context = instance
         ended = self._core.schedule.ended
         if ended is not None:
@@ -110,11 +116,8 @@ class RunningInContext:
         except Exception as error:  # noqa: BLE001 - law 6
             self._core.on_error(error, self.name, None)
 
-    def _note(self) -> None:
-        if self._core.changed_statements is not None:
-            self._core.changed_statements.add(self._prepared.context.number)
-
     def close(self) -> None:
+        self._core.partition_pages.pop(self._prepared.context.number, None)
         for running, _ in self.instances.values():
             running.close()
         self.instances.clear()
@@ -134,7 +137,7 @@ class RunningInContext:
         return [row for number in numbers if number in instances for row in instances[number][0].iterate()]
 
     def state(self) -> State:
-        return Compared("context partitions", ([number, running.state()] for number, (running, _) in self.instances.items()))
+        return self.pages
 
     @takes([(COUNT, ANYTHING)])
     def restore(self, state: State) -> None:

@@ -227,8 +227,7 @@ class ContextTree:
                     break
                 if entry.drop:
                     ranks.add(entry.order[0])
-                if self.core.changed_statements is not None:
-                    self.core.changed_statements.add(entry.order[2])
+                self.core.note_receivers((entry,))
                 try:
                     entry.receive(event)
                 except Exception as error:  # noqa: BLE001 - law 6

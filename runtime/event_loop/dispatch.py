@@ -142,8 +142,8 @@ class _Tests:
         if not self._hashed():
             return []
         lone = named_class("lone", ActiveFilter)
-        order = named_class(f"{lone.prepared}", PreparedFilter).order
-        lines = [changed_line(core_text(self._scope), f"{order}[2]")]
+        core = core_text(self._scope)
+        lines = [f"if {core.changed_statements} is not None: note_receivers((lone,))"]
         lines += ["try:", f"    {lone.receive}(e)", "except Exception as error:"]
         return [*lines, f"    on_error(error, {named_class(f'{lone.prepared}', PreparedFilter).name}, e)", "if pending: flush()"]
 

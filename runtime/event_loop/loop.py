@@ -18,10 +18,12 @@ from runtime.event_loop.cause import ProcessingPosition
 from runtime.event_loop.delivery import Delivery, MatchStates
 from runtime.event_loop.dispatch import dispatcher, intake
 from runtime.event_loop.filter_index import FilterIndex, Receiver
+from runtime.event_loop.receiver_order import Places
 from runtime.event_loop.routed_events import RoutedEvents
 from runtime.event_loop.store_deltas import INTO_WINDOW, StoreDeltas
 from runtime.event_loop.stream_updates import EventUpdates
 from windows.event import Event
+from windows.paging import Paged
 
 log = logging.getLogger("epl")
 
@@ -42,6 +44,13 @@ def log_error(error: BaseException, statement: str, event: Event | None) -> None
     """Log an error, as the default handler: the event is lost to that statement alone, and the log says so."""
     while_ = "in a listener or at a timer" if event is None else f"while processing {event}"
     log.error("statement %r: %s, %s", statement, error, while_, exc_info=error)
+
+
+class Ordered(Protocol):
+    """What gets events for a statement: ``order`` holds its number. ``partition``: of the instance, where there are several."""
+
+    @property
+    def order(self) -> Places: ...
 
 
 class EventLoop:
@@ -85,6 +94,8 @@ class EventLoop:
         self.busy = False
         self.changed_statements: set[int] | None = None
         """Numbers of the statements that may have changed since changed pages were last asked for; None until they are."""
+        self.partition_pages: dict[int, Paged] = {}
+        """The instances of statements of contexts, by the number of the statement: they note which of them may have changed."""
         self.position = ProcessingPosition()
         self.after_timers: dict[AfterTimers, None] | None = None
         """While timers run: what is to be released when all that are due have run."""
@@ -130,13 +141,13 @@ class EventLoop:
         return {
             "core": self, "pending": self.pending, "queue": self.queue, "flush": self.flush, "work": self.work, "deliver": self.deliver,
             "deliver_alone": self.deliver_alone, "match_and_deliver": self.match_and_deliver, "process_again": self.process_again,
-            "on_error": self.on_error,
+            "note_receivers": self.note_receivers, "on_error": self.on_error,
         }
 
     def deliver(self, receivers: list[Receiver], event: Event) -> None:
         """Deliver the event to the receivers, then flush."""
         if self.changed_statements is not None:
-            self.changed_statements.update([receiver.order[2] for receiver in receivers])
+            self.note_receivers(receivers)
         for receiver in receivers:
             try:
                 receiver.receive(event)
@@ -145,6 +156,25 @@ class EventLoop:
             if receiver.drop:
                 break
         self.flush()
+
+    def note_changed(self, statement: int, partition: int | None) -> None:
+        """Note that the state of a statement may change; of one of a context that of a partition, of all where None is given."""
+        if self.changed_statements is None:
+            return
+        self.changed_statements.add(statement)
+        pages = self.partition_pages.get(statement)
+        if pages is not None and pages.touched is not None:
+            pages.touched.update(dict.fromkeys(pages.entries()) if partition is None else {partition: None})
+
+    def note_receivers(self, receivers: Sequence[Ordered]) -> None:
+        """Note that the statements of receivers may change."""
+        if self.changed_statements is None:
+            return
+        self.changed_statements.update([receiver.order[2] for receiver in receivers])
+        if self.partition_pages:
+            for receiver in receivers:
+                if receiver.order[2] in self.partition_pages:
+                    self.note_changed(receiver.order[2], getattr(receiver, "partition", None))
 
     def match_and_deliver(self, event: Event, stream_type: EventType) -> None:
         """Process an event of which a condition has failed: asked entry by entry, so that this harms its own statement only."""
@@ -252,9 +282,9 @@ class EventLoop:
         """Deliver them, then those that on-statements triggered by named windows cause meanwhile; listeners get all in one call."""
         queue = self.queue
         while True:
-            numbers = self.store_deltas.deliver()
+            consumers = self.store_deltas.deliver()
             if self.changed_statements is not None:
-                self.changed_statements.update(numbers)
+                self.note_receivers(consumers)
             if not queue or queue[0][1] is not None:
                 break
             queue.popleft()
@@ -279,7 +309,8 @@ class EventLoop:
         if not outer:
             at.place = None
         if self.changed_statements is not None:
-            self.changed_statements.update([each.order[0] for each in (due if alone is None else (alone,))])
+            for each in due if alone is None else (alone,):
+                self.note_changed(each.order[0], each.order[1])
         try:
             if alone is not None:  # most often so
                 try:

@@ -45,9 +45,10 @@ NOWHERE = Nowhere()
 
 
 class ActiveFilter:
-    """One entry: a receiver (runtime.event_loop.filter_index.Receiver) until it is deactivated."""
+    """One entry: a receiver (runtime.event_loop.filter_index.Receiver) until it is deactivated. ``partition``: the number of the instance
+    whose state it changes, where that is known."""
 
-    __slots__ = ("prepared", "values", "target", "place")
+    __slots__ = ("partition", "prepared", "values", "target", "place")
     write = None
 
     def __init__(self, prepared: PreparedFilter, values: Sequence[Any], target: Target) -> None:
@@ -55,6 +56,7 @@ class ActiveFilter:
         self.values = values
         self.target: Target | None = target
         self.place: Any = NOWHERE
+        self.partition: int | None = None
 
     @property
     def name(self) -> str:

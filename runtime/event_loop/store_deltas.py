@@ -47,8 +47,8 @@ class StoreDeltas:
         """The consumer is closed."""
         self._waiting.pop(consumer, None)
 
-    def deliver(self) -> set[int]:
-        """Call the consumers in the order of their statements; return the numbers of these statements."""
+    def deliver(self) -> Sequence[Consumer]:
+        """Call the consumers in the order of their statements, and return them."""
         waiting, self._waiting = self._waiting, {}
         consumers = sorted(waiting, key=lambda consumer: consumer.order)
         dropped: list[Any] = []
@@ -61,7 +61,7 @@ class StoreDeltas:
                     dropped.append(consumer.store)
             except Exception as error:  # noqa: BLE001 - law 6: one statement's fault harms no other
                 self._on_error(error, consumer.name, None)
-        return {consumer.order[2] for consumer in consumers}
+        return consumers
 
 
 __all__ = ["FIRST", "INTO_WINDOW", "Consumer", "StoreDeltas"]

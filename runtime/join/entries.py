@@ -98,6 +98,7 @@ class ReleasingPartition:
     def start(self) -> None:
         prepared = self._context.prepare(self._specification, self._number, last=True)
         self._active = prepared.activate(self._context.values(prepared), self)
+        self._active.partition = self._context.partition
 
     def close(self) -> None:
         if self._active is not None:

@@ -213,8 +213,7 @@ class OperatorContext:
 
     def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None:
         def changed() -> None:
-            if self.core.changed_statements is not None:
-                self.core.changed_statements.add(self.statement.number)
+            self.note_changed()
             callback()
 
         if self._watched is None:
@@ -242,6 +241,10 @@ class OperatorContext:
     @property
     def match_states(self) -> MatchStates:
         return self.core.match_states
+
+    def note_changed(self) -> None:
+        """Note that the instance's state changes, though another statement has got the event."""
+        self.core.note_changed(self.statement.number, self.partition)
 
     # ------------------------------------------------------------------ partitions of a context
 

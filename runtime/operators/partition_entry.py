@@ -54,6 +54,7 @@ class PartitionEntry:
         context = self._context
         prepared = context.prepare(self.specification, self._number)
         self.active = prepared.activate(context.values(prepared), self._target or self)
+        self.active.partition = context.partition
 
     def close(self) -> None:
         if self.active is not None:
@@ -95,7 +96,9 @@ class Redelivery:
         self._core = core
 
     def receive(self, event: Event) -> None:
-        for active in self._prepared.matching(event):
+        matching = self._prepared.matching(event)
+        self._core.note_receivers(matching)
+        for active in matching:
             try:
                 active.receive(event)
             except Exception as error:  # noqa: BLE001 - law 6

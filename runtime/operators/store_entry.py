@@ -28,6 +28,7 @@ class StoreEntry:
         assert source is not None
         self.name = context.name
         self.order = context.order(number)
+        self.partition = context.partition
         self.store = store_in(context, source)
         self._is_outside = source.window.context is not None and source.window.context is not context.plan.context
         self.passes = filter_of_store(source, context)

@@ -76,6 +76,7 @@ class FilterInstance(Instance):
     def activate(self) -> None:
         prepared = self.atom.prepared
         self.active = prepared.activate(prepared.values_of(*self.match), self)
+        self.active.partition = self.atom.machine.partition
 
     def receive(self, event: Event) -> None:
         atom = self.atom

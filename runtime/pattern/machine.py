@@ -51,6 +51,7 @@ class PatternMachine(Parent, Delivery):
         """Whether filters wait with events until all have had them: the events are consumed."""
         self._context = context
         self._core = context.core
+        self.partition = context.partition
         self.subexpressions = context.core.subexpressions.of_statement(context.name)
         self._sink = first
         self._stream = stream

@@ -16,21 +16,16 @@ class RunningCreateTable:
     """Has the table's state; those who read and write find the store itself by the table."""
 
     def __init__(self, plan: CreateTablePlan, context: OperatorContext) -> None:
-        self._store, self._core, self._number = table_store(plan.table, context.environment), context.core, context.statement.number
+        self._store, self._context = table_store(plan.table, context.environment), context
         self._all = context.statement.environment.tables[plan.table]
-        self._partition = context.partition
-
-    def _note(self) -> None:
-        if self._core.changed_statements is not None:
-            self._core.changed_statements.add(self._number)
 
     def start(self) -> None:
-        self._store.changed = self._note
+        self._store.changed = self._context.note_changed
 
     def close(self) -> None:
         """Leave the rows, which go with the deployment; those of a partition go now."""
         if isinstance(self._all, PartitionedTable):
-            self._all.leave(self._partition)
+            self._all.leave(self._context.partition)
 
     def iterate(self) -> Iterable[Event]:
         return [row.as_event() for _, row in self._store.in_order()]

@@ -26,6 +26,8 @@ class RunningCreateVariable:
         self._is_partitioned = isinstance(self._all, PartitionedVariable)
 
     def _on_change(self, before: Any, now: Any) -> None:
+        if self._is_partitioned:
+            self._context.note_changed()
         self._context.output.update((self._made(now),), (self._made(before),))
 
     def start(self) -> None:

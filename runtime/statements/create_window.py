@@ -61,10 +61,7 @@ class RunningCreateWindow:
         return [new(*values(row, True, None)) for row in rows]
 
     def _note_change(self) -> None:
-        """Note that the statement's state changes, though another statement has got the event."""
-        changed = self._context.core.changed_statements
-        if changed is not None:
-            changed.add(self._context.statement.number)
+        self._context.note_changed()
 
     def start(self) -> None:
         self._entry.start()

@@ -1,6 +1,7 @@
 """Nothing of a partition stays when it has ended: filters, their entries, timers, objects; nor of one that could not begin."""
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
@@ -69,3 +70,30 @@ def test_a_lifetime_that_a_limit_prevents_begins_later(start: str) -> None:
     runtime.send("X", {"k": "a", "v": 0})
     runtime.send("E", {"k": "b", "v": 2})
     assert [(row.k, row.v) for row in runtime.statement("s").rows()] == [("b", 2)] and len(errors) == 2
+
+
+@pytest.mark.parametrize("statement", [
+    "select sum(v) as s from X(k = context.e.k)", "select irstream k, v from X(k = context.e.k)#time(30) output snapshot when terminated",
+    "select a.v as a from pattern [every a=X(k = context.e.k) -> timer:interval(9)]", "create window W#keepall as E",
+    "select (select sum(v) from E#length(2)) as s from X(k = context.e.k)", "create variable int n = 0"])
+@pytest.mark.parametrize("context", [
+    "initiated by E as e terminated by X(k = e.k, v = 0)", "initiated by distinct(e.k) E as e terminated after 1 sec",
+    "context K partition by k from E, k from X terminated by X(v = 0), context L initiated by E as e terminated by X(v = 0)"])
+def test_sessions_that_came_and_went_leave_nothing(context: str, statement: str) -> None:
+    runtime = Runtime(start_time=0, tier="row")
+    statement = statement if "context K" not in context else statement.replace("context.e.k", "context.L.e.k")
+    runtime.deploy(TYPES + f"create context C {context}; @name('s') context C {statement}; @name('t') context C select v from X")
+
+    def sessions(first: int, last: int) -> tuple[int, tuple[int, int, int]]:
+        for n in range(first, last):
+            for event_type, v in (("E", 1), ("X", 1), ("X", 0)):
+                runtime.send(event_type, {"k": f"u{n}", "v": v})
+            runtime.advance_time(n * 2_000)
+        runtime.advance_time(last * 2_000 + 60_000)
+        gc.collect()
+        return len(gc.get_objects()), kept(runtime)
+
+    objects, before = sessions(0, 40)
+    after, now = sessions(100, 340)
+    assert now == before and runtime.context_partitions == {"C": 0}
+    assert after - objects < 40, "less than one a session"
