@@ -144,7 +144,8 @@ class _Tests:
         lone = named_class("lone", ActiveFilter)
         core = core_text(self._scope)
         lines = [f"if {core.changed_statements} is not None: note_receivers((lone,))"]
-        lines += ["try:", f"    {lone.receive}(e)", "except Exception as error:"]
+        lines += ["try:", f"    if {named_class(f'{lone.prepared}', PreparedFilter).calls_listeners}: {lone.target}.receive_alone(e)"]
+        lines += [f"    else: {lone.receive}(e)", "except Exception as error:"]
         return [*lines, f"    on_error(error, {named_class(f'{lone.prepared}', PreparedFilter).name}, e)", "if pending: flush()"]
 
 

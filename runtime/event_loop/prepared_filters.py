@@ -124,8 +124,8 @@ class PreparedFilter:
     """What the entries of one filter of one statement share. ``order``: of its receivers."""
 
     __slots__ = (
-        "activate", "close", "drop", "leave", "listed_value", "name", "order", "specification", "test", "values_of", "_enter", "_leave_one",
-        "_place", "_started", "_table",
+        "activate", "calls_listeners", "close", "drop", "leave", "listed_value", "name", "order", "specification", "test", "values_of",
+        "_enter", "_leave_one", "_place", "_started", "_table",
     )
 
     def __init__(
@@ -138,6 +138,8 @@ class PreparedFilter:
         self.name = name
         self.order = order
         self.drop = drop
+        self.calls_listeners = False
+        """Whether its targets have ``receive_alone``, which calls the listeners: for an event that no other receiver gets."""
         self.close = close
         """End the statement's use of the filter; its entries have been deactivated."""
         self.test = _test(specification, environment)

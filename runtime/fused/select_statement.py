@@ -134,7 +134,11 @@ class _Select:
                 functions["alone"] = "def alone():", self._expire(expire, _Way(f"return {self._own}expire()", delivers=True))
         own = list(_objects(self._running, self._aggregations))
         if self._is_partition:
-            functions["receive"] = functions.pop("take")[0].replace("take", "receive"), [*before, *then]
+            del functions["take"]
+            functions["receive"] = "def receive(e):", [*before, *then]
+            if self._delivers and lone_receiver.ENABLED:
+                before, then = self._take(_Way("return own.receive(e)", delivers=True))
+                functions["receive_alone"] = "def receive_alone(e):", [*before, *then]
             return _Fused(ObjectFactory(functions, self._shared, own, RARE, self._printer), self._aggregations)
         lines = [line for head, body in functions.values() for line in (head, *indented(body))]
         return _Fused(FunctionFactory(list(functions), lines, self._shared, own, self._printer), self._aggregations)

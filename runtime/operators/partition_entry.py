@@ -53,6 +53,7 @@ class PartitionEntry:
     def start(self) -> None:
         context = self._context
         prepared = context.prepare(self.specification, self._number)
+        prepared.calls_listeners = hasattr(self._target, "receive_alone")
         self.active = prepared.activate(context.values(prepared), self._target or self)
         self.active.partition = context.partition
 
