@@ -1,4 +1,4 @@
-"""The ``epl`` command: check, fmt, run, shell, explain, replay, serve (docs/cli.md).
+"""The ``epl`` command: check, fmt, run, shell, lsp, explain, replay, serve (docs/cli.md).
 
 Exit codes: 0; 1 for errors in the input (EPL text, events, traces); 2 for wrong use (options, files that are not there); 130 where Ctrl-C
 ended it; 141 where the reader of the output (``| head``) closed it, as a shell reports tools that SIGPIPE ends.
@@ -69,6 +69,7 @@ def parser() -> argparse.ArgumentParser:
     _add_fmt(commands)
     _add_run(commands)
     _add_shell(commands)
+    _add_lsp(commands)
     _add_explain(commands)
     _add_plot(commands)
     _add_top(commands)
@@ -186,6 +187,12 @@ def _add_shell(commands: Commands) -> None:
         "--import", dest="imports", action="append", default=[], metavar="NAME", help="every module imports this name; may be repeated"
     )
     shell.set_defaults(module="runtime.cli.shell")
+
+
+def _add_lsp(commands: Commands) -> None:
+    lsp = commands.add_parser("lsp", help="language server for editors, on standard input and output")
+    _add_with(lsp, "(schemas)")
+    lsp.set_defaults(module="runtime.cli.lsp")
 
 
 def _add_explain(commands: Commands) -> None:

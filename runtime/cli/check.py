@@ -13,16 +13,15 @@ import sys
 import warnings
 from pathlib import Path
 
-from epl.analysis.statements.annotations import unknown_in_module, warning_of
-from epl.analysis.statements.faults import faults_of
+from epl.analysis.statements.annotations import warning_of
 from epl.errors import AlreadyDeclaredError, EplError, EplWarning
 from epl.spans import Span
-from runtime.api.plan_cache import parsed
 from runtime.api.preconditions import locate
 from runtime.api.runtime import Runtime
 from runtime.cli.diagnostics import Diagnostic, Report
-from runtime.cli.modules import Piece, at_its_place, module_files, pieces, used_files
-from runtime.cli.texts import decoded, deploy_first, made_runtime, not_utf8, read_bytes, shown_name
+from runtime.cli.texts import decoded, deploy_first, made_runtime, module_files, not_utf8, read_bytes, shown_name
+from runtime.tools.checking import check_piece
+from runtime.tools.modules import Piece, pieces, used_files
 
 
 class Check:
@@ -95,35 +94,22 @@ class Check:
 
     def _statement(self, runtime: Runtime, path: Path, headers: list[Piece], piece: Piece) -> tuple[Piece, ...]:
         """Check one statement. Gives the two that it is where a semicolon is missing: each is then checked by itself."""
-        padded = at_its_place(self.texts[path], headers, piece)
-        whole = Span(piece.start, piece.start + len(piece.text))
-        try:
-            module = parsed(padded)
-        except EplError as error:
-            halves = () if error.span is None else piece.halves(error.span.start)
-            self._refused(path, padded, [error], whole)
-            self.report.refused += not piece.is_counted
-            self._missing.update(() if halves else piece.declares)
-            return halves or ()
-        catalog = runtime.catalog(module.name)
-        line, column = whole.line_column(padded)
+        line, column = Span(piece.start, piece.start).line_column(self.texts[path])
         deployment = f"{shown_name(path)}:{line}:{column}"
-        try:
-            runtime.deploy(padded, name=deployment)
-        except EplError as error:
-            self._refused(path, padded, faults_of(module, catalog) or [error], whole, runtime)
-            self.report.refused += not piece.is_counted
-            self._missing.update(piece.declares)
-        except Exception as error:  # noqa: BLE001 - reported like every other refusal: the other files are still to be checked
-            self._internal(path, padded, error, whole)
-            self.report.refused += not piece.is_counted
-        else:
+        checked = check_piece(runtime, self.texts[path], headers, piece, deployment)
+        if checked.is_accepted:
             self.report.accepted += not piece.is_counted
-            self._accepted[path].append((deployment, padded))
+            self._accepted[path].append((deployment, checked.text))
             self._files[deployment] = path
-        for annotation in unknown_in_module(module, catalog):
-            self._add(Diagnostic.at(path, padded, annotation.span or whole, "warning", "annotation", warning_of(annotation)))
-        return ()
+        else:
+            self._refused(path, checked.text, checked.errors, checked.whole, runtime)
+            if checked.internal is not None:
+                self._internal(path, checked.text, checked.internal, checked.whole)
+            self.report.refused += not piece.is_counted
+            self._missing.update(() if checked.halves or checked.internal else piece.declares)
+        for annotation in checked.unknown_annotations:
+            self._add(Diagnostic.at(path, checked.text, annotation.span or checked.whole, "warning", "annotation", warning_of(annotation)))
+        return checked.halves
 
     def _internal(self, path: Path, text: str, error: Exception, whole: Span) -> None:
         """An exception that should have been an EplError."""

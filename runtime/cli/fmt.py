@@ -9,8 +9,7 @@ from pathlib import Path
 
 from epl.errors import EplError
 from epl.formatting import format_module
-from runtime.cli.modules import module_files
-from runtime.cli.texts import decoded, not_utf8, print_error, read_bytes, shown_name
+from runtime.cli.texts import decoded, module_files, not_utf8, print_error, read_bytes, shown_name
 
 
 def run(options: argparse.Namespace) -> int:

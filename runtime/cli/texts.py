@@ -82,3 +82,18 @@ def deployed(runtime: Runtime, path: Path, text: str, name: str | None = None) -
 def deploy_first(runtime: Runtime, files: Iterable[Path]) -> bool:
     """Deploy the modules of ``--with``; False (with the error printed) where one is refused."""
     return all(deployed(runtime, path, read_text(path), str(path)) is not None for path in files)
+
+
+def module_files(paths: Iterable[Path]) -> tuple[list[Path], int]:
+    """Return the files, and those below the folders, each once; and 2 where a path leads to no file, which is printed, else 0."""
+    files: list[Path] = []
+    code = 0
+    for path in paths:
+        below = sorted(path.rglob("*.epl")) if path.is_dir() else [path]
+        if str(path) == "-" or (path.exists() and below):
+            files += below
+        else:
+            reason = f"no .epl files in {path}" if path.is_dir() else f"cannot read {path}: no such file or folder"
+            print(f"epl: {reason}", file=sys.stderr)
+            code = 2
+    return list(dict.fromkeys(files)), code

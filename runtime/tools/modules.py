@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import attrs
@@ -91,21 +90,6 @@ def at_its_place(text: str, headers: list[Piece], piece: Piece) -> str:
             parts.append(";")
             at += 1
     return "".join(parts)
-
-
-def module_files(paths: Iterable[Path]) -> tuple[list[Path], int]:
-    """Return the files, and those below the folders, each once; and 2 where a path leads to no file, which is printed, else 0."""
-    files: list[Path] = []
-    code = 0
-    for path in paths:
-        below = sorted(path.rglob("*.epl")) if path.is_dir() else [path]
-        if str(path) == "-" or (path.exists() and below):
-            files += below
-        else:
-            reason = f"no .epl files in {path}" if path.is_dir() else f"cannot read {path}: no such file or folder"
-            print(f"epl: {reason}", file=sys.stderr)
-            code = 2
-    return list(dict.fromkeys(files)), code
 
 
 def used_files(texts: Mapping[Path, str]) -> dict[Path, tuple[Path, ...]]:

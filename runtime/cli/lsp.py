@@ -1,0 +1,19 @@
+"""``epl lsp``: the language server, for editors (docs/tools.md)."""
+
+from __future__ import annotations
+
+import argparse
+from importlib.util import find_spec
+
+from runtime.cli import UsageError
+from runtime.cli.texts import read_text
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve on standard input and output."""
+    if find_spec("pygls") is None:
+        raise UsageError("epl lsp needs pygls: pip install 'epl-spark[lsp]'")
+    from runtime.tools.language_server.server import serve
+
+    serve([read_text(path) for path in options.with_files], options.imports)
+    return 0

@@ -1,0 +1,54 @@
+"""One statement of a module checked by deploying it: what ``epl check`` and editors report."""
+
+from __future__ import annotations
+
+import attrs
+
+from epl.analysis.statements.annotations import unknown_in_module
+from epl.analysis.statements.faults import faults_of
+from epl.errors import EplError
+from epl.spans import Span
+from epl.syntax import Annotation
+from runtime.api.plan_cache import parsed
+from runtime.api.runtime import Runtime
+from runtime.tools.modules import Piece, at_its_place
+
+
+@attrs.frozen
+class Checked:
+    """``text``: the statement at its place in the module, with the headers; ``whole``: where it is. ``halves``: the two statements that it
+    is where a semicolon is missing. ``internal``: an exception that should have been an EplError."""
+
+    text: str
+    whole: Span
+    errors: list[EplError] = attrs.field(factory=list)
+    halves: tuple[Piece, ...] = ()
+    unknown_annotations: tuple[Annotation, ...] = ()
+    internal: Exception | None = None
+
+    @property
+    def is_accepted(self) -> bool:
+        return not self.errors and self.internal is None
+
+
+def check_piece(runtime: Runtime, text: str, headers: list[Piece], piece: Piece, name: str) -> Checked:
+    """Deploy one statement of the module ``text`` as ``name``, so that later ones see what it declares; nothing raises."""
+    padded = at_its_place(text, headers, piece)
+    whole = Span(piece.start, piece.start + len(piece.text))
+    try:
+        module = parsed(padded)
+    except EplError as error:
+        return Checked(padded, whole, [error], (piece.halves(error.span.start) or ()) if error.span is not None else ())
+    catalog = runtime.catalog(module.name)
+    errors: list[EplError] = []
+    internal = None
+    try:
+        runtime.deploy(padded, name=name)
+    except EplError as error:
+        errors = faults_of(module, catalog) or [error]
+    except Exception as error:  # noqa: BLE001 - reported like every other refusal: the others are still to be checked
+        internal = error
+    return Checked(padded, whole, errors, (), tuple(unknown_in_module(module, catalog)), internal)
+
+
+__all__ = ["Checked", "check_piece"]
