@@ -20,12 +20,20 @@ WIDTH = 100
 
 
 def format_module(text: str, width: int = WIDTH) -> str:
-    """Return the module, formatted. Raises `EplError` if the text is not EPL.
+    """Return a module in the project's style. Its meaning and its comments stay.
 
-    >>> print(format_module("SELECT symbol,count(*)  FROM Trade#time( 10 sec ) where price>10"), end="")
-    select symbol, count(*)
-    from Trade#time(10 sec)
-    where price > 10
+    Args:
+        text: The module.
+        width: The longest line, in characters. Strings, comments and names that are longer stay whole.
+
+    Raises:
+        EplError: The text is not EPL.
+
+    Examples:
+        >>> print(format_module("SELECT symbol,count(*)  FROM Trade#time( 10 sec ) where price>10"), end="")
+        select symbol, count(*)
+        from Trade#time(10 sec)
+        where price > 10
     """
     text = text.removeprefix("\ufeff")
     module = parse_module(text)
@@ -95,12 +103,14 @@ def _statement(pieces: list[Piece], statement: S.Statement | None, text: str, wi
         pieces = lowered(pieces, frozenset({"module", "uses", "import"}))
         return render(Layout(pieces).flat(0, len(pieces)), width)
     for words in keyword_choices():
-        candidate = render(_document(lowered(pieces, words), statement), width)
         try:
+            candidate = render(_document(lowered(pieces, words), statement), width)
             if parse_statement(candidate) == statement:
                 return candidate
         except EplError:
             continue
+        except RecursionError:
+            break
     return text[pieces[0].start : pieces[-1].end]
 
 

@@ -14,7 +14,8 @@ CLAUSES = frozenset({"select", "insert", "from", "where", "group", "having", "ou
 MATCH_CLAUSES = frozenset({"partition", "measures", "all", "after", "pattern", "interval", "define"})
 CONTEXT_CLAUSES = frozenset({"partition", "start", "end", "initiated", "terminated", "coalesce", "group", "context"})
 ON_CLAUSES = CLAUSES | {"delete", "update", "set", "merge"}
-_PAIRS = {"group": "by", "order": "by", "all": "matches", "after": "match", "insert": None}
+MANY = 8
+"""From how many commas on single words share lines."""
 
 
 def commented(comments: Sequence[Comment], separator: Document, blank_lines: bool = False) -> list[Document]:
@@ -92,7 +93,7 @@ class Layout:
         if words >= end:
             return head
         commas = self.separators(words, end, (",",))
-        if commas and self.pieces[words - 1].key in LIST_CLAUSES:
+        if commas and LIST_CLAUSES & {self.pieces[start].key, self.pieces[words - 1].key}:
             return group(head, indented(*self.listed(words, end, commas, self.before(words, LINE))))
         rest = self.flat(words, end) if self.pieces[start].key == "create" else self.run(words, end, deeper=True)
         return many([head, *self.between(words), rest])
@@ -193,6 +194,18 @@ class Layout:
                 parts += [*self.between(stop), Text(",")]
         return parts
 
+    def values(self, start: int, end: int, commas: list[int]) -> Document:
+        """What a bracket holds: an item a line if they do not fit; many single words (``in (1, 2, …)``) as many on a line as fit."""
+        bounds = [start, *(comma + 1 for comma in commas)]
+        is_short = all(stop == first + 1 for first, stop in zip(bounds, [*commas, end], strict=True))
+        if not is_short or len(commas) < MANY:
+            return many(self.listed(start, end, commas, [NOTHING]))
+        parts: list[Document] = []
+        for first, stop in zip(bounds, [*commas, end], strict=True):
+            item = [Text(self.pieces[first].text), *([*self.between(stop), Text(",")] if stop < end else [])]
+            parts.append(group(*([] if first == start else self.before(first, LINE)), *item))
+        return many(parts)
+
     def flat(self, start: int, end: int) -> Document:
         """Pieces one after the other, with the brackets among them."""
         parts: list[Document] = []
@@ -244,7 +257,8 @@ class Layout:
             starts = [start + 1, *self.clause_starts(start + 2, end, "select")]
             inner = self.clauses(starts, end, hard=False)
         else:
-            inner = self.run(start + 1, end)
+            commas = self.separators(start + 1, end, (",",))
+            inner = self.values(start + 1, end, commas) if commas else self.run(start + 1, end)
         return group(opening, indented(*self.before(start + 1, padding), inner), *self.before(end, padding), closing)
 
     def case(self, start: int, end: int) -> Document:

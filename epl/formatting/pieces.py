@@ -147,7 +147,7 @@ class _Marks:
         if isinstance(node, S.CreateDataflow):
             self._keep(node.source, span)
         elif isinstance(node, S.Declaration):
-            if node.dialect is None:
+            if node.script is None:
                 self._block(span)
             else:
                 self._keep(f"[{node.script}", span)

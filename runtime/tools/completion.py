@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 import attrs
 
@@ -88,9 +89,10 @@ def _candidates(place: Place, catalog: Catalog) -> Iterator[Candidate]:
         yield from (Candidate(word, "keyword") for word in _keywords())
 
 
-def _keywords() -> tuple[str, ...]:
+@cache
+def _keywords() -> dict[str, None]:
     words = vocabulary()
-    return (*words.keywords, *words.operators, *words.constants)
+    return dict.fromkeys((*words.keywords, *words.operators, *words.constants))
 
 
 def _windows(catalog: Catalog) -> Iterator[Candidate]:

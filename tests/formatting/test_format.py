@@ -104,7 +104,7 @@ COMMENTS = ("/* c */", "// line\n", "\n// own line\n", "\n/* own line */\n", "\n
 """What is put between the words of a text."""
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 10**6))
 def test_comments_stay_wherever_they_are(seed: int) -> None:
     rng = random.Random(seed)
@@ -114,7 +114,7 @@ def test_comments_stay_wherever_they_are(seed: int) -> None:
     after = 0
     for token in Tokens(text).all:
         parts.append(text[after : token.start])
-        parts += [rng.choice(COMMENTS) for _ in range(rng.choice((1, 1, 2)) if rng.random() < 0.15 else 0)]
+        parts += [f" {rng.choice(COMMENTS)} " for _ in range(rng.choice((1, 1, 2)) if rng.random() < 0.15 else 0)]
         parts.append(token.text)
         after = token.end
     formatted("".join(parts))
@@ -170,5 +170,8 @@ def test_text_that_is_not_epl_is_refused() -> None:
 def test_deep_and_long_texts() -> None:
     deep = "select " + "(" * 90 + "1" + ")" * 90 + " from T"
     assert len(formatted(deep).splitlines()) > 1
+    cases = "select " + "case when a then " * 30 + "1" + " end" * 30 + " as x from T"
+    assert parse_module(format_module(cases)).statements[0].name is None
+    formatted("select " + " + ".join(["a"] * 200) + " as x, " + " || ".join(["b"] * 200) + " as y from T")
     long = "select " + ", ".join(f"a{i} + b as c{i}" for i in range(150)) + " from T where " + " and ".join(f"a != {i}" for i in range(150))
     assert len(formatted(long).splitlines()) > 300

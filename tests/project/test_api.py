@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import epl.formatting
 import epl.parse
 import epl.unparse
 import runtime
@@ -36,7 +37,7 @@ PUBLIC: dict[str, Any] = {
     "runtime.api.queries.QueryRows": QueryRows, "runtime.api.queries.PreparedQuery": PreparedQuery,
     **{f"runtime.spark.{name}": getattr(runtime.spark, name) for name in runtime.spark.__all__},
     **{f"epl.parse.{name}": getattr(epl.parse, name) for name in ("parse_module", "parse_statement", "parse_query", "parse_expression")},
-    "epl.unparse.unparse": epl.unparse.unparse,
+    "epl.unparse.unparse": epl.unparse.unparse, "epl.formatting.format_module": epl.formatting.format_module,
 }
 
 
