@@ -93,7 +93,7 @@ def deployed(result: Deployed) -> Shown:
         for s in deployment
     ]
     notes = [f"deployed again, with empty state: {', '.join(result.again)}"] if result.again else []
-    shown = table(rows)
+    shown = table(rows) if rows else plain("nothing to deploy")
     extra = [*notes, *(f"warning: {note}" for note in result.notes)]
     return Shown("\n".join([shown.text, *extra]), shown.html + "".join(f"<p>{escape(each)}</p>" for each in extra))
 

@@ -50,3 +50,14 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def test_examples_are_formatted() -> None:
     root = pathlib.Path(__file__).resolve().parents[2]
     assert main(["fmt", "--check", str(root / "examples")]) == 0
+
+
+def test_tools_whose_packages_are_missing_name_their_extra(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("runtime.cli.lsp.find_spec", lambda name: None)
+    monkeypatch.setattr("runtime.cli.shell.find_spec", lambda name: None)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    assert (main(["lsp"]), main(["shell"])) == (2, 2)
+    assert capsys.readouterr().err == (
+        "epl: epl lsp needs pygls: pip install 'epl-spark[lsp]'\n"
+        "epl: epl shell in a terminal needs prompt_toolkit and pygments: pip install 'epl-spark[shell]'\n"
+    )

@@ -70,6 +70,14 @@ def span_range(source: TextDocument, span: Span) -> types.Range:
 def made_server(first: Sequence[str] = (), imports: Sequence[str] = ()) -> EplServer:
     """Return a server with its features."""
     server = EplServer(first, imports)
+    _follow(server)
+    _help_writing(server)
+    _show(server)
+    return server
+
+
+def _follow(server: EplServer) -> None:
+    """Check texts that are opened and changed."""
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     def opened(params: types.DidOpenTextDocumentParams) -> None:
@@ -86,6 +94,10 @@ def made_server(first: Sequence[str] = (), imports: Sequence[str] = ()) -> EplSe
         server.documents.pop(params.text_document.uri, None)
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
 
+
+def _help_writing(server: EplServer) -> None:
+    """Complete and format."""
+
     @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=["#", "@", ".", ":"]))
     def completion(params: types.CompletionParams) -> list[types.CompletionItem]:
         uri = params.text_document.uri
@@ -100,14 +112,6 @@ def made_server(first: Sequence[str] = (), imports: Sequence[str] = ()) -> EplSe
             for number, each in enumerate(candidates)
         ]  # fmt: skip
 
-    @server.feature(types.TEXT_DOCUMENT_HOVER)
-    def hover(params: types.HoverParams) -> types.Hover | None:
-        source = server.workspace.get_text_document(params.text_document.uri)
-        shown = server.document(params.text_document.uri).hover(source.offset_at_position(params.position))
-        if shown is None:
-            return None
-        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, shown.markdown), span_range(source, shown.span))
-
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)
     def formatting(params: types.DocumentFormattingParams) -> list[types.TextEdit]:
         source = server.workspace.get_text_document(params.text_document.uri)
@@ -118,6 +122,18 @@ def made_server(first: Sequence[str] = (), imports: Sequence[str] = ()) -> EplSe
         whole = span_range(source, Span(0, len(source.source)))
         return [types.TextEdit(whole, text)] if text != source.source else []
 
+
+def _show(server: EplServer) -> None:
+    """Show what words mean, and the outline."""
+
+    @server.feature(types.TEXT_DOCUMENT_HOVER)
+    def hover(params: types.HoverParams) -> types.Hover | None:
+        source = server.workspace.get_text_document(params.text_document.uri)
+        shown = server.document(params.text_document.uri).hover(source.offset_at_position(params.position))
+        if shown is None:
+            return None
+        return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, shown.markdown), span_range(source, shown.span))
+
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
         source = server.workspace.get_text_document(params.text_document.uri)
@@ -126,8 +142,6 @@ def made_server(first: Sequence[str] = (), imports: Sequence[str] = ()) -> EplSe
             where = span_range(source, symbol.span)
             result.append(types.DocumentSymbol(symbol.name, SYMBOL_KINDS[symbol.kind], where, where, symbol.kind))
         return result
-
-    return server
 
 
 def serve(first: Sequence[str], imports: Sequence[str]) -> None:
