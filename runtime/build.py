@@ -24,7 +24,7 @@ from runtime.context.create_context import RunningCreateContext
 from runtime.context.partitioned import PreparedInContext
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment
-from runtime.fused import fuse
+from runtime.fused import fuse, fuse_changes
 from runtime.operators.operator_context import OperatorContext, StatementContext
 from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.stream_entry import StreamEntry
@@ -38,7 +38,7 @@ from runtime.statements.join_statement import RunningJoin
 from runtime.statements.on_merge import RunningOnMerge
 from runtime.statements.on_set import RunningOnSet
 from runtime.statements.on_split import RunningSplit
-from runtime.statements.on_window import RunningOnDelete, RunningOnSelect, RunningOnUpdate
+from runtime.statements.on_window import RunningOnDelete, RunningOnSelect, RunningOnUpdate, RunningOnWindow
 from runtime.statements.running import NO_STATE, Declaration, Prepared, Running
 from runtime.statements.select_statement import RunningSelect, SelectOperators
 from runtime.statements.select_without_from import RunningSelectRow
@@ -63,6 +63,15 @@ def _select(plan: SelectPlan, context: OperatorContext) -> Running:
     return running
 
 
+def _change(kind: Callable[[Any, OperatorContext], RunningOnWindow]) -> Callable[[Any, OperatorContext], Running]:
+    def build(plan: Any, context: OperatorContext) -> Running:
+        running = kind(plan, context)
+        fuse_changes(running, plan)
+        return running
+
+    return build
+
+
 def _declaration(plan: BodyPlan, context: OperatorContext) -> Running:
     return Declaration()
 
@@ -77,10 +86,10 @@ BUILDERS: Mapping[type[BodyPlan], Callable[[Any, OperatorContext], Running]] = {
     CreateTablePlan: RunningCreateTable,
     CreateVariablePlan: RunningCreateVariable,
     CreateWindowPlan: RunningCreateWindow,
-    OnDeletePlan: RunningOnDelete,
-    OnMergePlan: RunningOnMerge,
+    OnDeletePlan: _change(RunningOnDelete),
+    OnMergePlan: _change(RunningOnMerge),
     OnSelectPlan: RunningOnSelect,
-    OnUpdatePlan: RunningOnUpdate,
+    OnUpdatePlan: _change(RunningOnUpdate),
     OnSetPlan: RunningOnSet,
     OnSplitPlan: RunningSplit,
     UpdateIstreamPlan: RunningUpdate,

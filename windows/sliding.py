@@ -58,19 +58,28 @@ class SlidingView(View):
     def add(self, events: Sequence[Event]) -> None:
         (self.entries or self.begin()).extend(events)
         if self.members is not None:
-            self.members.update(events)
+            if len(events) == 1:
+                self.members.add(events[0])
+            else:
+                self.members.update(events)
 
     def remove(self, events: Sequence[Event]) -> list[Event]:
         """Take out events that the parent removes; those that were here."""
-        if self.members is None:
-            self.members = set(self)
-        gone = [e for e in events if e in self.members]
-        self.members.difference_update(gone)
-        if self.removed:
+        members = self.members
+        if members is None:
+            members = self.members = set(self)
+        gone = [e for e in events if e in members]
+        if not gone:
+            return gone
+        if not self.removed:
+            self.removed = set()
+        if len(gone) == 1:
+            members.discard(gone[0])
+            self.removed.add(gone[0])
+        else:
+            members.difference_update(gone)
             self.removed.update(gone)
-        elif gone:
-            self.removed = set(gone)
-        if len(self.removed) > 32 + len(self.members):
+        if len(self.removed) > 32 + len(members):
             self._tidy()
         return gone
 

@@ -27,6 +27,7 @@ from runtime.result_set.projection import OutputRows
 from runtime.result_set.shapes import Aggregating, Forward, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
 from runtime.statements.select_statement import RunningSelect
 from runtime.statements.statement import Statement
+from runtime.stores.table import TableAggregator
 from windows.chain import PassThrough
 from windows.event import NO_EVENTS, event_class
 from windows.generated_steps import Expire, WindowSteps
@@ -102,7 +103,8 @@ class _Select:
         self.possible = True
         if isinstance(self._rows, Aggregating):
             self._aggregations = Aggregations.of(self._plan, self._rows.aggregator, self._printer)
-            self.possible = self._aggregations is not None
+            self.possible = self._aggregations is not None and not (self._stage is not None and isinstance(
+                self._rows.aggregator, TableAggregator))
         self._delivers = running.inserter is None and self._stage is None and self._emits_rows()
         self._shared: dict[str, Any] = context.environment.printed("fused scope", (running.plan,), self._shared_scope)
 

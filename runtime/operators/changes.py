@@ -24,14 +24,22 @@ def compile_changes(
     several elements are set.
     """
     def write(printer: Printer) -> tuple[str, str]:
-        printer.bindings |= {"fits": _fits, "with_element": _with_element, "sent": _sent, "reset": _reset}
-        lines = ["e0 = r = e0.copied()" if in_turn else "r = e0.copied()"]
-        for each in assignments:
-            lines += _lines(each, event_type, printer)
+        printer.bindings |= CHANGING
+        lines = change_lines(assignments, event_type, printer, in_turn=in_turn)
         parameters = ", ".join(f"e{number}" for number in range(arity))
         return parameters, "\n    ".join([*lines, "return r"])
 
     return compile_text(("changes", event_type, in_turn), assignments, environment, arity, write)
+
+
+def change_lines(
+    assignments: Sequence[PropertyAssignment], event_type: EventType, printer: Printer, *, in_turn: bool
+) -> list[str]:
+    """Return lines that put the changed copy of ``e0`` into ``r``; they name what is in ``CHANGING``. See ``compile_changes``."""
+    lines = ["e0 = r = e0.copied()" if in_turn else "r = e0.copied()"]
+    for each in assignments:
+        lines += _lines(each, event_type, printer)
+    return lines
 
 
 def _lines(plan: PropertyAssignment, event_type: EventType, printer: Printer) -> list[str]:
@@ -41,7 +49,7 @@ def _lines(plan: PropertyAssignment, event_type: EventType, printer: Printer) ->
     if plan.kind == "call":
         return [value]
     name, place = literal(plan.property), f"r.{field_name(plan.property)}"
-    then = [f"{place} = v", *([f"r.extra = sent(r.extra, {name})"] if event_type.open else [])]
+    then = [f"{place} = v", *([f"if r.extra is not None: r.extra = sent(r.extra, {name})"] if event_type.open else [])]
     if plan.kind == "value" and not _is_primitive(event_type, plan.property):
         return [f"v = {value}", *then]
     if plan.kind == "value":  # a null leaves a primitive property as it is
@@ -87,4 +95,7 @@ def _sent(extra: dict[str, Any] | None, name: str) -> dict[str, Any] | None:
     return extra.without((name,)) if isinstance(extra, Extra) else extra
 
 
-__all__ = ["compile_changes"]
+CHANGING: dict[str, Any] = {"fits": _fits, "with_element": _with_element, "sent": _sent, "reset": _reset}
+"""What ``change_lines`` name."""
+
+__all__ = ["CHANGING", "change_lines", "compile_changes"]

@@ -14,10 +14,10 @@ class Stateless:
     """A running statement without state; what is special about it is how it starts and what it does with events."""
 
     def __init__(self, context: OperatorContext) -> None:
-        self._context = context
+        self.context = context
 
     def close(self) -> None:
-        self._context.close()
+        self.context.close()
 
     def iterate(self) -> Iterable[Event]:
         return NO_EVENTS
@@ -34,22 +34,22 @@ class OnEvent(Stateless):
 
     def __init__(self, stream: StreamPlan, context: OperatorContext, sink: Sink) -> None:
         super().__init__(context)
-        self._entry = entry_of(stream, context, sink)
-        self._entry.repeat()
+        self.entry = entry_of(stream, context, sink)
+        self.entry.repeat()
 
     def start(self) -> None:
-        self._entry.start()
+        self.entry.start()
 
     def close(self) -> None:
-        self._entry.close()
+        self.entry.close()
         super().close()
 
     def state(self) -> State:
-        return self._entry.state() if isinstance(self._entry, PatternEntry) else None
+        return self.entry.state() if isinstance(self.entry, PatternEntry) else None
 
     def restore(self, state: State) -> None:
-        if isinstance(self._entry, PatternEntry):
-            self._entry.restore(state)
+        if isinstance(self.entry, PatternEntry):
+            self.entry.restore(state)
 
 
 __all__ = ["OnEvent", "Stateless"]

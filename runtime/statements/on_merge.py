@@ -109,7 +109,7 @@ class RunningOnMerge(RunningOnWindow):
 
     def trigger(self, event: Event) -> None:
         outcome = Outcome()
-        rows = [] if self._always else self._matches.of(event)
+        rows = [] if self._always else self.matches.of(event)
         branches = self._matched if rows else self._unmatched
         subject_of = self._subject
         for subject in [subject_of(row, event, row) for row in rows] or [Subject(event)]:
@@ -119,7 +119,7 @@ class RunningOnMerge(RunningOnWindow):
         if outcome.new or outcome.old:
             before = events_of(outcome.old)
             self._store.change(outcome.new, list(dict.fromkeys(outcome.old)) if self._repeats else outcome.old)
-            self._context.output.update(events_of(outcome.new), before)
+            self.context.output.update(events_of(outcome.new), before)
         for route, inserted in outcome.routed:
             route(inserted)
 
@@ -177,15 +177,28 @@ def _act(plan: MergeActionPlan, merge: OnMergePlan, arity: int, context: Operato
 
 
 def _insertion(plan: MergeActionPlan, insert: InsertPlan, merge: OnMergePlan, arity: int, context: OperatorContext) -> Act:
-    row, convert = _row(plan, arity, context.environment), converter(insert)
-    into = merge.match.store
-    if insert.table is not None and insert.table is into:
-        row_of = table_store(insert.table, context.environment).row_of
-        return lambda subject, outcome: outcome.new.append(row_of(convert(row(*subject.events))))
-    if insert.target is into.event_type:
-        return lambda subject, outcome: outcome.new.append(convert(row(*subject.events)))
+    row = inserted_row(plan, insert, merge, arity, context)
+    if is_own(insert, merge):
+        return lambda subject, outcome: outcome.new.append(row(*subject.events))
     route = routed(insert, context)
-    return lambda subject, outcome: outcome.routed.append((route, convert(row(*subject.events))))
+    return lambda subject, outcome: outcome.routed.append((route, row(*subject.events)))
+
+
+def is_own(insert: InsertPlan, merge: OnMergePlan) -> bool:
+    """Return whether a merge inserts into the window or table that it is about."""
+    store = merge.match.store
+    return insert.table is store if insert.table is not None else insert.target is store.event_type
+
+
+def inserted_row(
+    plan: MergeActionPlan, insert: InsertPlan, merge: OnMergePlan, arity: int, context: OperatorContext
+) -> Callable[..., Event]:
+    """Return f(events) → the row that is inserted."""
+    row, convert = _row(plan, arity, context.environment), converter(insert)
+    if insert.table is not None and is_own(insert, merge):
+        row_of = table_store(insert.table, context.environment).row_of
+        return lambda *events: row_of(convert(row(*events)))
+    return lambda *events: convert(row(*events))
 
 
 def _row(plan: MergeActionPlan, arity: int, environment: Environment) -> Callable[..., Any]:
@@ -198,4 +211,4 @@ def _row(plan: MergeActionPlan, arity: int, environment: Environment) -> Callabl
     return lambda *events: new(*values(*events, True, None))
 
 
-__all__ = ["RunningOnMerge"]
+__all__ = ["RunningOnMerge", "inserted_row", "is_own"]

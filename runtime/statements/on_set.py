@@ -27,7 +27,7 @@ class RunningOnSet(OnEvent):
         """Let the last event assign (a contained-event selection may give several); listeners get one row."""
         if new:
             self._assign(new[-1])
-            self._context.output.update((self._now(),), NO_EVENTS)
+            self.context.output.update((self._now(),), NO_EVENTS)
 
     def _now(self) -> Event:
         return self._made(*self._row(True, None))

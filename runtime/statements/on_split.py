@@ -24,7 +24,7 @@ class RunningSplit(OnEvent):
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         for event in new:
             if not self._split(event):
-                self._context.output.update((event,), NO_EVENTS)
+                self.context.output.update((event,), NO_EVENTS)
 
     def _split(self, event: Event) -> bool:
         """Whether a branch has taken the event."""

@@ -29,8 +29,9 @@ class Matches:
         environment = context.environment
         self.store: NamedWindowStore | TableStore = (
             table_store(plan.store, environment) if isinstance(plan.store, Table) else store_of_window(context, plan.store))
-        self._rows = None if plan.lookup.index is None else LentRows(self.store.rows)
-        self._look_up = None if self._rows is None else compile_lookup(plan.lookup, self._rows, environment, 2)
+        self.rows = None if plan.lookup.index is None else LentRows(self.store.rows)
+        """Where the look-up has its indexes; None without one."""
+        self._look_up = None if self.rows is None else compile_lookup(plan.lookup, self.rows, environment, 2)
         tests = plan.lookup.conditions if self._look_up is None else ()
         self._tests = [compile_predicate(each, environment, 2) for each in tests]
         if plan.where is not None:
@@ -44,17 +45,17 @@ class Matches:
         return list(rows)
 
     def close(self) -> None:
-        if self._rows is not None:
-            self._rows.close()
+        if self.rows is not None:
+            self.rows.close()
 
 
 class RunningOnWindow(OnEvent):
     """Base of the statements: ``update`` takes the triggering events."""
 
     def __init__(self, plan: OnWindowPlan, context: OperatorContext) -> None:
-        self._matches = Matches(plan.match, context)
+        self.matches = Matches(plan.match, context)
         super().__init__(plan.trigger, context, self)
-        self._store = self._matches.store
+        self._store = self.matches.store
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         for event in new:
@@ -65,7 +66,7 @@ class RunningOnWindow(OnEvent):
 
     def close(self) -> None:
         super().close()
-        self._matches.close()
+        self.matches.close()
 
 
 class RunningOnDelete(RunningOnWindow):
@@ -76,10 +77,10 @@ class RunningOnDelete(RunningOnWindow):
         self._silent = plan.silent
 
     def trigger(self, event: Event) -> None:
-        rows = self._matches.of(event)
+        rows = self.matches.of(event)
         if rows:
             self._store.change(NO_EVENTS, rows, silent=self._silent)
-            self._context.output.update(events_of(rows), NO_EVENTS)
+            self.context.output.update(events_of(rows), NO_EVENTS)
 
 
 class RunningOnUpdate(RunningOnWindow):
@@ -90,13 +91,13 @@ class RunningOnUpdate(RunningOnWindow):
         self._changed = compile_changes(plan.assignments, plan.match.store.event_type, context.environment, 3, in_turn=True)
 
     def trigger(self, event: Event) -> None:
-        rows = self._matches.of(event)
+        rows = self.matches.of(event)
         if not rows:
             return
         changed = [self._changed(row, event, row) for row in rows]
         before = events_of(rows)
         self._store.change(changed, rows)
-        self._context.output.update(events_of(changed), before)
+        self.context.output.update(events_of(changed), before)
 
 
 class _Rows:
@@ -123,7 +124,7 @@ class RunningOnSelect(RunningOnWindow):
         self._deletes = plan.delete
 
     def trigger(self, event: Event) -> None:
-        rows = self._matches.of(event)
+        rows = self.matches.of(event)
         if rows or self._emits_always:
             self._result_set.update([(row, event) for row in rows], NO_EVENTS)
         if self._deletes:

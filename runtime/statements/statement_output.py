@@ -133,17 +133,24 @@ class StatementOutput(Delivery):
         new, old = self.waiting_new, self.waiting_old
         if new:
             self.waiting_new = []
-            if not old and self.divide is None and not self.batch_listeners:  # most often so: nothing but calls of listeners
+            if self.divide is None and not self.batch_listeners:  # most often so: nothing but calls of listeners
                 self._forced = False
                 self._position.calls += 1
                 rows = Rows()
+                gone: Rows = NO_ROWS
                 for event in new:  # rows_of, without a call
                     row = EventRow()
                     row._event = event
                     rows.append(row)
+                if old:
+                    self.waiting_old, gone = [], Rows()
+                    for event in old:
+                        row = EventRow()
+                        row._event = event
+                        gone.append(row)
                 for listener in self.listeners:
                     try:
-                        listener(rows, NO_ROWS, self, self.runtime)  # type: ignore[arg-type]
+                        listener(rows, gone, self, self.runtime)  # type: ignore[arg-type]
                     except Exception as error:  # noqa: BLE001 - law 6
                         self._core.on_listener_error(error, self.name, None)
                 return

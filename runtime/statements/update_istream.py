@@ -27,14 +27,14 @@ class RunningUpdate(Stateless):
         if self._drops:
             return None
         changed = self._changed(event)
-        self._context.output.update((changed,), (event,))
+        self.context.output.update((changed,), (event,))
         return changed
 
     def start(self) -> None:
-        self._context.core.updates.add(self._order, self._type, self.apply)
+        self.context.core.updates.add(self._order, self._type, self.apply)
 
     def close(self) -> None:
-        self._context.core.updates.remove(self._order)
+        self.context.core.updates.remove(self._order)
         super().close()
 
 

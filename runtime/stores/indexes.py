@@ -56,8 +56,11 @@ class HashIndex:
         for row in new:
             key = key_of(row)
             bucket = buckets.get(key)
-            if bucket is None or (replaced is not None and bucket.__class__ is tuple and bucket[0] is replaced):
+            if bucket is None:
                 buckets[key] = (row,)
+            elif replaced is not None and bucket.__class__ is tuple and bucket[0] is replaced:
+                buckets[key] = (row,)
+                old = NO_EVENTS
             elif bucket.__class__ is dict:
                 bucket[row] = None
             else:
@@ -239,7 +242,7 @@ class IndexedRows:
     """Rows in order of arrival, each once, and the indexes over them. Equal indexes are one, for all who ask; the last to release it drops
     it."""
 
-    __slots__ = ("_rows", "_indexes", "_users", "_arrivals", "_restrictions", "counts")
+    __slots__ = ("_rows", "_indexes", "_users", "_arrivals", "_restrictions", "counts", "restricted")
 
     def __init__(self, rows: Rows = ()) -> None:
         self._rows: dict[Event, None] = dict.fromkeys(rows)
@@ -247,6 +250,8 @@ class IndexedRows:
         self._users: dict[IndexPlan, int] = {}
         self._arrivals: Arrivals | None = None
         self._restrictions: dict[NamedIndex, list[Restriction]] = {}
+        self.restricted = False
+        """Whether an index may refuse rows."""
         self.counts = active()
         """Where rows that are read are counted, for tests; None elsewhere."""
 
@@ -258,7 +263,8 @@ class IndexedRows:
         if old:
             for row in old:
                 rows.pop(row, None)
-            if is_sparse(rows):
+            count = len(rows)
+            if not count & (count - 1) and is_sparse(rows):  # as is_sparse does, without a call
                 self._rows = dict(rows)
         for index in self._indexes.values():
             index.update(new, old)
@@ -280,6 +286,10 @@ class IndexedRows:
             index.update(self._rows, ())
         self._users[plan] = self._users.get(plan, 0) + 1
         return index
+
+    def held(self, plan: IndexPlan) -> Index:
+        """Return an index that was asked for and is not released."""
+        return self._indexes[plan]
 
     def release(self, plan: IndexPlan) -> None:
         """Release the index, which the caller does not need any more."""
@@ -306,15 +316,12 @@ class IndexedRows:
         restrictions = restrictions_of(named, self.index(named.plan, environment), environment)
         if restrictions:
             self._restrictions[named] = restrictions
+            self.restricted = True
 
     def drop(self, named: NamedIndex) -> None:
         self._restrictions.pop(named, None)
+        self.restricted = bool(self._restrictions)
         self.release(named.plan)
-
-    @property
-    def restricted(self) -> bool:
-        """Whether an index may refuse rows."""
-        return bool(self._restrictions)
 
     def check(self, new: Rows, old: Sequence[Event]) -> None:
         """Raise EplRuntimeError where an index refuses one of the rows ``new``, which come as the rows ``old`` leave."""
@@ -380,6 +387,11 @@ class LentRows(IndexedRows):
 
     def __contains__(self, row: object) -> bool:
         return row in self._lender
+
+    @property
+    def asked(self) -> list[Index]:
+        """The indexes that were asked for, in that order."""
+        return [self._lender.held(plan) for plan in self._asked]
 
     def close(self) -> None:
         while self._asked:

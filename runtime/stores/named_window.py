@@ -57,7 +57,13 @@ class NamedWindowStore:
                 self._output.update(NO_EVENTS, NO_EVENTS)
             return
         self._changing()
-        self._silent = silent
+        if not silent:
+            if self.batches or self.rows.restricted:
+                self.enter(new, old)
+            else:
+                self._chain.update(new, old)
+            return
+        self._silent = True
         try:
             self.enter(new, old)
         finally:
@@ -125,7 +131,8 @@ class NamedWindowStore:
             return
         if not self._silent:
             self._output.update(new, old)
-        self._deltas.add(self._consumers, new, old)
+        if self._consumers:
+            self._deltas.add(self._consumers, new, old)
 
     def ordered(self, rows: Sequence[Event]) -> Sequence[Event]:
         """Return some of the rows, which are in order of arrival, in the order of the data windows."""

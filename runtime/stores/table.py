@@ -6,12 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
+import attrs
+
+from epl.attribute_text import named, named_class
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.plan.expressions import StreamProperty
 from epl.plan.lookups import NamedIndex
+from epl.plan.result_set import AggregationPlan
 from epl.plan.tables import IntoColumn, IntoTable, Table, TableColumn
 from epl.reprs import brief
 from runtime.aggregation.factory import Arguments, Readers, Row, arguments_of, factory_of
+from runtime.aggregation.generated_steps import GroupSteps
 from runtime.aggregation.grouped import Aggregator, key_from_state, key_to_state
 from runtime.aggregation.keys import key_of
 from runtime.aggregation.state_shapes import key_shape, state_shape
@@ -64,6 +69,10 @@ class TableStore:
     def _new(self) -> TableRow:
         parts = [self._new_part(place) for place in range(len(self._makers))]
         return self._row_class([p and p.reader for p in parts], [p and p.kept for p in parts])
+
+    def new_results(self) -> Readers:
+        """Return what a row without counted events is read by, at the columns' positions."""
+        return self._new().results
 
     def _new_of(self, key: Key) -> TableRow:
         row = self._new()
@@ -312,6 +321,7 @@ class TableAggregator(Aggregator):
         self._feeds = [(each.position, *_feed(each, into, environment, arity)) for each in into.columns]
         self._slots: list[int] = [next(each.position for each in into.columns if each.slot == slot) for slot in range(slots)]
         self._absent: Readers = [Absent()] * slots
+        self._is_plain = not any(_may_fail_uncounted(each.plan) for each in into.columns)
         self._rows_leave = rows_leave
         self.failed: dict[Row, list[int]] = {}
 
@@ -368,6 +378,32 @@ class TableAggregator(Aggregator):
         results = target.results
         return [results[position] for position in self._slots]
 
+    def steps(self) -> GroupSteps | None:
+        """Return the steps over a row that is there: a new one, or a row that something raised for, is left to the operators."""
+        if not self._is_plain:
+            return None
+        results = self._store.new_results()
+        return attrs.evolve(self._steps_text(tuple(self._slots)), blank=[results[position] for position in self._slots])
+
+    def objects(self) -> dict[str, Any]:
+        store = self._store
+        return {"into": self, "table": store, "group_of": store.by_key.get, "pages": store.pages, "key_of": self.key}
+
+    def _steps_text(self, positions: Sequence[int]) -> GroupSteps:
+        """Its steps without its objects."""
+        into, table, pages = named("into", self), named("table", self._store), named("pages", self._store.pages)
+        g, gl = named_class("g", TableRow), named_class("gl", TableRow)
+
+        def change(key: str) -> tuple[str, ...]:
+            return f"{table.changed}()", f"if {pages.touched} is not None: {pages.touched}[{key}] = None"
+
+        def read(row: TableRow) -> str:
+            return f"({''.join(f'{row.results}[{position}], ' for position in positions)})"
+
+        return GroupSteps(
+            guard=f"{into.failed}", blank=(), keyed=True, find=lambda key, group: f"{group} = group_of({key})",
+            uncounted={"g": "g is None", "gl": "gl is None"}, enter=change("k"), leave=change("kl"), entered=read(g), left=read(gl))
+
     def clear(self) -> None:
         raise EplRuntimeError("aggregations in a table are not cleared")
 
@@ -377,6 +413,11 @@ class TableAggregator(Aggregator):
     @takes([(ROW, ANYTHING)])
     def restore(self, state: Any) -> None:
         self.failed = {tuple(row) if isinstance(row, list) else row: list(places) for row, places in state}
+
+
+def _may_fail_uncounted(plan: AggregationPlan) -> bool:
+    """Return whether an aggregation evaluates an argument, that may raise, of which it does not read the value: it counts rows."""
+    return plan.function == "count" and not all(isinstance(argument, StreamProperty) for argument in plan.arguments)
 
 
 def _feed(each: IntoColumn, into: IntoTable, environment: Environment, arity: int) -> tuple[Callable[[Row], Any], Any]:
