@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from epl.errors import EplRuntimeError
 from runtime.aggregation.criteria import Key, Ranked
 from windows.event import Event
 
@@ -90,6 +91,8 @@ class SortedEvents:
         if low is None or high is None:
             return
         end = self._key(high)
+        if end < self._key(low):
+            raise EplRuntimeError("fromKey > toKey")
         for key in self._keys(self._ceiling(low) if include_low else self._higher(low)):
             if end < key or (key == end and not include_high):
                 return

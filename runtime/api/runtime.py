@@ -351,18 +351,19 @@ class Runtime(Counts):
     # ------------------------------------------------------------------ queries, state
 
     @without_engine_frames
-    def compile_query(self, text: str) -> QueryPlan:
+    def compile_query(self, text: str, *, module: str | None = None) -> QueryPlan:
         """Check and plan a fire-and-forget query, for ``query`` and ``prepare_query``.
 
         Args:
             text: One select, insert, update or delete.
+            module: The query sees what a module of that name sees, protected named windows and tables of such modules among them.
 
         Raises:
             EplError: The text is refused; the error has position and hint.
         """
         with self.lock:
             self._check_open()
-            return planned_query(text, self._deployer.catalog())
+            return planned_query(text, self._deployer.catalog(module))
 
     @without_engine_frames
     def query(

@@ -64,6 +64,18 @@ def test_result_of_a_change_is_what_has_changed(runtime: Runtime) -> None:
 # ------------------------------------------------------------------ parameters
 
 
+def test_a_query_for_a_module_sees_what_is_protected_there(runtime: Runtime) -> None:
+    runtime.deploy("module one; @protected create window Own#keepall as (x int)")
+    runtime.deploy("module two; @protected create window Own#keepall as (y string)")
+    runtime.query(runtime.compile_query("insert into Own values (1)", module="one"))
+    runtime.query(runtime.compile_query("insert into Own values ('a')", module="two"))
+    for module, row in (("one", {"x": 1}), ("two", {"y": "a"})):
+        plan = runtime.compile_query("select * from Own", module=module)
+        assert dicts(runtime.prepare_query(plan).execute()) == [row]
+    with pytest.raises(EplValidationError, match="'Own'"):
+        runtime.query("select * from Own")
+
+
 def test_parameters_by_position_name_and_order(runtime: Runtime) -> None:
     assert runtime.query("select size from Trades where symbol = ?::string", ["b"]) == [{"size": 2}]
     assert runtime.query("select size from Trades where symbol = ?::string", {1: "b"}) == [{"size": 2}]

@@ -127,7 +127,10 @@ def _bind_name(first: Name, node: Chain, scope: Scope) -> TypedExpression | None
 def _of_table(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
     """What is read of a table; None where the name is that of something else, too."""
     table = scope.catalog.tables.get(first.name)
-    if table is None or stream_by_name(first.name, scope) is not None or (scope.unqualified and streams_with(first.name, scope)):
+    if table is None or (scope.unqualified and streams_with(first.name, scope)):
+        return None
+    number = stream_by_name(first.name, scope)
+    if number is not None and not (table.keys and _is_access(node, scope.streams[number].event_type is table.event_type)):
         return None
     access = bind_table(table, node, scope)
     if access is None:
@@ -136,6 +139,11 @@ def _of_table(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
     bound = follow(access[0], node.links[access[1]:], scope, node)
     refuse_unreadable(bound, node)
     return bound
+
+
+def _is_access(node: Chain, in_table: bool) -> bool:
+    """Whether the name of a table, which is that of a stream too, is the table's: ``T[key]``, and a stream of its rows as a whole."""
+    return isinstance(node.links[1], Index) if len(node.links) > 1 else in_table
 
 
 def _refuse_if_property(first: Name, node: Chain, scope: Scope) -> None:
