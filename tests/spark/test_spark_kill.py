@@ -16,10 +16,10 @@ pytestmark = [pytest.mark.spark, pytest.mark.skipif(not (PROC / "self" / "stat")
 def test_a_driver_killed_at_log_commit_sink_and_snapshot_goes_on(tmp_path: Path) -> None:
     events = Events(150_000, files=30)
     harness = Harness(tmp_path, events, ["--until", str(events.end)], pace=0.05)
-    run = harness.through(["snapshot.rename:2", "log.during:2", "commit:1", "sink.rename:3"])
-    assert [death.point for death in run.deaths] == ["snapshot.rename", "log.during", "commit", "sink.rename"]
-    assert all(death.again for death in run.deaths), "each of them comes before Spark knows"
-    assert run.starts == 5
+    run = harness.through(["snapshot.rename:2", "log.during:2", "commit:1", "query:1", "sink.rename:3"])
+    assert [death.point for death in run.deaths] == ["snapshot.rename", "log.during", "commit", "query", "sink.rename"]
+    assert run.deaths[2].again, "it comes before Spark knows"
+    assert run.starts == 6
     for (name, stream), expected in undisturbed(MODULE, events, STREAMS, until=events.end).items():
         assert difference(expected, read(tmp_path / "job/output" / name / stream)) == Difference(expected.num_rows, 0, 0), (name, stream)
 

@@ -1,4 +1,4 @@
-"""The long form: ``python -m tests.spark.kill`` (``make kill``). 2,000,000 events, 21 kills of the driver and its JVM, each of the named
+"""The long form: ``python -m tests.spark.kill`` (``make kill``). 2,000,000 events, 23 kills of the driver and its JVM, each of the named
 points among them, then a job on Spark's workers with both killed. Prints a table; ends with 1 if a row is lost or doubled.
 """
 

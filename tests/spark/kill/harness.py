@@ -16,7 +16,7 @@ from typing import Any
 
 import attrs
 
-from tests.spark.kill.job import COMMIT
+from tests.spark.kill.job import COMMIT, QUERY
 from tests.spark.kill.processes import kill, launch, python_workers, wait_until_gone
 from tests.spark.kill.workload import Events, put
 
@@ -109,7 +109,7 @@ class Harness:
 
     def _life(self, point: str) -> None:
         """Start, until it dies at the point, or ends."""
-        asked = point if point.partition(":")[0] in (*POINTS, *IDENTITY, COMMIT) else ""
+        asked = point if point.partition(":")[0] in (*POINTS, *IDENTITY, COMMIT, QUERY) else ""
         known = len(self._log())
         dying = ["--kill", asked] if asked else []
         process = launch(["-m", "tests.spark.kill.job", str(self.folder), *self.arguments, *dying], self.folder / "log.txt")
@@ -219,11 +219,12 @@ class Harness:
 
 
 def plan(random_kills: int, chance: random.Random) -> list[str]:
-    """Every point once, three commits, and so many random ones, in random order; the identity first, which the first start writes."""
+    """Every point once, three commits, two queries and so many random ones, in random order; first the identity, which is written first."""
     # Steps that a restart feeds from the log write their output again, some ten steps of four files: later visits are of new steps.
     visits = {"log": (1, 4), "sink": (70, 140), "snapshot": (1, 2)}
     rest = [f"{point}:{chance.randint(*visits[point.partition('.')[0]])}" for point in POINTS]
-    rest += [f"{COMMIT}:{visit}" for visit in (1, 2, 3)] + [(RUNNING, RUNNING, STARTING)[each % 3] for each in range(random_kills)]
+    rest += [f"{COMMIT}:{visit}" for visit in (1, 2, 3)] + [f"{QUERY}:{visit}" for visit in (1, 3)]
+    rest += [(RUNNING, RUNNING, STARTING)[each % 3] for each in range(random_kills)]
     chance.shuffle(rest)
     return [chance.choice(IDENTITY), *rest]
 

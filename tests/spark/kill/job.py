@@ -21,12 +21,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 from runtime.spark import session, start, transform
 from runtime.spark.driver_host.driver import Job
-from tests.spark.kill.workload import LATE_MS, MODULE, NAMES, SPREAD
+from tests.spark.kill.workload import COUNT, INSERT, LATE_MS, MODULE, NAMES, QUERIES, SPREAD
 
 COLUMNS = "k string, v int, n bigint, ts bigint"
 PARENT = os.getppid()
 COMMIT = "commit"
 """The point at which a micro-batch is done here, and Spark has not written that it is."""
+QUERY = "query"
+"""The point at which a query has returned that inserts a row."""
 
 
 class EventLog:
@@ -84,6 +86,15 @@ def rest() -> None:
     time.sleep(0.05)
 
 
+def ask(job: Job, killer: Killer) -> bool:
+    """Insert the next row by a query, the window saying which it is; return whether there was one left."""
+    number: int = job.query(COUNT)[0].c
+    if number < QUERIES:
+        job.query(INSERT, [number])
+        killer(QUERY)
+    return number < QUERIES
+
+
 def stream(spark: SparkSession, folder: Path, files: int) -> DataFrame:
     return spark.readStream.schema(COLUMNS).option("maxFilesPerTrigger", files).parquet(str(folder / "in"))
 
@@ -101,9 +112,12 @@ def driver_host(spark: SparkSession, folder: Path, asked: argparse.Namespace, lo
     while True:
         complete = (folder / "complete").exists()
         job.process_all_available()
+        ask(job, killer)
         if complete:
             break
         rest()
+    while ask(job, killer):
+        pass
     job.advance(asked.until)
     job.stop()
     log("finished", step=job.step)

@@ -21,9 +21,13 @@ MODULE = DECLARED + """
   partition by k measures A.k as k, A.n as a, last(B.n) as b, C.n as c
   pattern (A B+ C) define B as B.v > prev(B.v), C as C.v < prev(C.v));
 @name('ticks') select k, count(*) as c, sum(v) as s, max(n) as n from T group by k output last every 5 seconds;
+create window Asked#keepall as (id long);
+@name('asked') select id, count(*) as c from Asked;
 """
-NAMES = ("sums", "rises", "ticks")
-STREAMS = (("sums", "new"), ("sums", "old"), ("rises", "new"), ("ticks", "new"))
+NAMES = ("sums", "rises", "ticks", "asked")
+STREAMS = (("sums", "new"), ("sums", "old"), ("rises", "new"), ("ticks", "new"), ("asked", "new"))
+INSERT, COUNT, QUERIES = "insert into Asked values (?::long)", "select count(*) as c from Asked", 20
+"""Queries between the micro-batches: rows 0, 1, …, each inserted once and in order, so that ``c`` of row n is n + 1."""
 SPREAD = "@name('spread') select k, sum(v) as s, count(*) as c, max(n) as n from T#time(2 sec) group by k"
 
 LATE_MS = 2000
@@ -96,6 +100,8 @@ def undisturbed(module: str, events: Events, streams: tuple[tuple[str, str], ...
         rows = events.table().sort_by("ts")
         for at in range(0, rows.num_rows, 50_000):
             runtime.send_batch("T", rows.slice(at, 50_000), time="ts", sequence="n")
+        for number in range(QUERIES if ("asked", "new") in streams else 0):
+            runtime.query(INSERT, [number])
         if until is not None:
             runtime.advance_time_span(until)
     return {each: pa.concat_tables(tables) for each, tables in found.items()}
