@@ -35,7 +35,7 @@ def test_output_is_by_time_as_epl_online_has_it(address: str) -> None:
             "name": "Out", "insert": [{"text": "Out-output={a=2, s=(null)}", "cells": [["a", "2"], ["s", "(null)"]]}],
             "remove": [{"text": "Out-output={a=1, s='x'}", "cells": [["a", "1"], ["s", "'x'"]]}]}]),
     ]  # fmt: skip
-    assert [[kind, line] for _, kind, line in result["events"]] == [["T", 1], ["T", 3]]
+    assert [(event["type"], event["line"]) for event in result["events"]] == [("T", 1), ("T", 3)]
     assert result["current"] == [{"name": "Out", "rows": [{"text": "Out-output={a=2, s=(null)}", "cells": [["a", "2"], ["s", "(null)"]]}]}]
     assert "time" in result["statements"][1]["plan"]
     assert (result["end"]["events"], result["end"]["rows"], result["stopped"]) == (2, 3, None)

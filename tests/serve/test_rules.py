@@ -182,3 +182,19 @@ def test_half_a_character_is_kept_as_json_has_it(http: httpx.Client) -> None:
     assert answer.status_code == 200
     text = http.get("/api/v1/statements/Totals/rows").text
     assert json.loads(text)["rows"] == [{"symbol": "\ud800", "total": 1.0}]
+
+
+def test_metrics_of_an_application() -> None:
+    from prometheus_client import CollectorRegistry
+
+    from runtime import Runtime
+    from runtime.tools.metrics import RuntimeMetrics
+
+    registry = CollectorRegistry()
+    with Runtime(tier="row", start_time=7) as runtime:
+        registry.register(RuntimeMetrics(runtime))
+        runtime.deploy("create schema T(a int); create window W#keepall as T; insert into W select * from T")
+        runtime.send("T", {"a": 1})
+        assert registry.get_sample_value("epl_stored_rows", {"name": "W"}) == 1
+        assert registry.get_sample_value("epl_engine_time") == 7
+        assert registry.get_sample_value("epl_statements") == 3

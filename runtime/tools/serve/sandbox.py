@@ -35,6 +35,13 @@ class Busy(Exception):
     """More is asked for than can wait."""
 
 
+class NotStarted(Exception):
+    """The process of a run has ended before it was ready."""
+
+    def __init__(self) -> None:
+        super().__init__("the process of the run did not start")
+
+
 class Sandbox:
     """Starts processes ahead, so that a run does not wait for imports. Used in one event loop."""
 
@@ -56,7 +63,8 @@ class Sandbox:
     async def close(self) -> None:
         if self._spare is not None:
             spare, self._spare = self._spare, None
-            await _end(await spare)
+            with contextlib.suppress(NotStarted, asyncio.TimeoutError, OSError):
+                await _end(await spare)
 
     async def run(self, job: dict[str, Any]) -> dict[str, Any]:
         """Return what a run results in, also where it had to be stopped: what it had done until then. Raise Busy."""
@@ -83,7 +91,9 @@ class Sandbox:
         )  # fmt: skip
         assert process.stdout is not None
         try:
-            await asyncio.wait_for(process.stdout.readline(), START_SECONDS)  # its modules are imported: only now time counts
+            ready = await asyncio.wait_for(process.stdout.readline(), START_SECONDS)  # its modules are imported: only now time counts
+            if not ready:
+                raise NotStarted
         except BaseException:
             await _end(process)
             raise

@@ -58,9 +58,13 @@ export function showTimeline(panel, result) {
   const drawn = timelineOf(result, panel.parentElement.clientWidth - 40);
   const key = element("p", { class: "key quiet" }, element("span", { text: "event" }), element("span", { class: "in", text: "insert stream" }),
     element("span", { class: "out", text: "remove stream" }));
-  const pictures = result.pictures.flatMap(({ title, svg }) => [element("h3", { text: title }),
-    element("img", { class: "picture", alt: title, src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` })]);
-  panel.replaceChildren(...(drawn ? [key, element("div", { class: "scroll" }, drawn)] : [element("p", { class: "empty", text: "Nothing happened." })]), ...pictures);
+  panel.replaceChildren(...(drawn ? [key, element("div", { class: "scroll" }, drawn)] : [element("p", { class: "empty", text: "Nothing happened." })]));
+}
+
+// Pictures are images: nothing in them runs.
+function pictures(result, statement) {
+  return result.pictures.filter((picture) => picture.statement === statement).map(({ title, svg }) => element("div", { class: "scroll" },
+    element("img", { class: "picture", alt: title, src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` })));
 }
 
 export function showCurrent(panel, result) {
@@ -69,8 +73,8 @@ export function showCurrent(panel, result) {
 }
 
 export function showPlan(panel, result) {
-  panel.replaceChildren(...result.statements.map(({ name, plan, properties }) => element("div", { class: "statement" }, element("h4", { text: name }),
-    element("pre", { class: "plain scroll", text: plan, title: properties.map((p) => `${p.name} ${p.type}`).join(", ") }))));
+  panel.replaceChildren(...pictures(result, null), ...result.statements.map(({ name, plan, properties }) => element("div", { class: "statement" },
+    element("h4", { text: name }), ...pictures(result, name), element("pre", { class: "plain scroll", text: plan, title: properties.map((p) => `${p.name} ${p.type}`).join(", ") }))));
 }
 
 // show(pane, place): called where a reader asks for the place of an error.

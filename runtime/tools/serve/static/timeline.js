@@ -28,7 +28,7 @@ export function timelineOf(result, room, most = 3000) {
   const lanes = new Map();
   const lane = (name, kind) => lanes.get(`${kind} ${name}`) ?? lanes.set(`${kind} ${name}`, { name, kind, marks: [] }).get(`${kind} ${name}`);
   const times = [];
-  for (const [time, type, line] of result.events.slice(0, most)) {
+  for (const { time, type, line } of result.events.slice(0, most)) {
     lane(type, "event").marks.push({ time, title: `${type}, line ${line}` });
     times.push(time);
   }
