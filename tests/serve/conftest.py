@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
+import attrs
 import httpx
 import pytest
 
@@ -35,12 +36,21 @@ def serving(**options: Any) -> Iterator[str]:
             assert not thread.is_alive()
 
 
+LIMITS = Limits(body=100_000, text=20_000, body_seconds=1, run_seconds=15, run_memory=200 << 20, run_rows=300, run_events=400,
+                buffer_messages=50, query_rows=20, streams=5)  # fmt: skip
+
+
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    """A server without a token, with small limits."""
-    limits = Limits(body=100_000, text=20_000, body_seconds=1, run_seconds=1.5, run_memory=200 << 20, run_rows=300, run_events=400,
-                    buffer_messages=50, query_rows=20, streams=5)  # fmt: skip
-    with serving(limits=limits) as url:
+    """A server without a token, with small limits; of time none that a busy machine reaches."""
+    with serving(limits=LIMITS) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def hurried() -> Iterator[str]:
+    """A server whose runs have little time."""
+    with serving(limits=attrs.evolve(LIMITS, run_seconds=3), rules=False) as url:
         yield url
 
 

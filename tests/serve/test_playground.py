@@ -58,39 +58,30 @@ def test_exceptions_in_expressions_are_faults(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("epl", "script", "reason"),
+    ("epl", "script", "reasons"),
     [
-        ("@name('o') select * from T; insert into T select a + 1 as a, s from T", "T={a=1}", "rows"),
+        ("@name('o') select * from T; insert into T select a + 1 as a, s from T", "T={a=1}", {"rows"}),
         ("create window W#keepall as T; insert into W select * from T; insert into T select a, s || s as s from T",
-         f"T={{a=1, s='{'x' * 1000}'}}", "memory"),
+         f"T={{a=1, s='{'x' * 1000}'}}", {"memory", "process"}),
     ],
     ids=["rows", "memory"],
 )  # fmt: skip
-def test_runs_without_end_are_stopped(address: str, epl: str, script: str, reason: str) -> None:
-    began = time.monotonic()
-    result = run(address, SCHEMA + epl, script)
-    assert time.monotonic() - began < 15
-    stopped = result["stopped"] or {}
-    # Routing without end reaches the limit of routed events on a fast machine, memory on one with little, time otherwise.
-    assert stopped.get("reason") in (reason, "time", "memory", "process") or "routed" in str(result["errors"])
+def test_runs_without_end_are_stopped(address: str, epl: str, script: str, reasons: set[str]) -> None:
+    assert run(address, SCHEMA + epl, script)["stopped"]["reason"] in reasons
     assert run(address, SCHEMA + "@name('o') select a from T", "T={a=1}")["end"]["rows"] == 1
 
 
-def test_timers_without_end_are_stopped(address: str) -> None:
-    began = time.monotonic()
-    result = run(address, SCHEMA + "@name('o') select * from pattern[every timer:interval(1 msec)] where 1 = 2", "t=t.plus(100 days)")
-    assert time.monotonic() - began < 15
-    assert result["stopped"]["reason"] == "time" or "timers" in result["errors"][0]["message"] or result["errors"]
+def test_timers_without_end_are_stopped(hurried: str) -> None:
+    result = run(hurried, SCHEMA + "@name('o') select * from pattern[every timer:interval(1 msec)] where 1 = 2", "t=t.plus(100 days)")
+    assert (result["stopped"] or {}).get("reason") == "time" or "200,000" in result["errors"][0]["message"], result
 
 
-def test_slow_expression_is_killed(address: str) -> None:
+def test_slow_expression_is_killed(hurried: str) -> None:
     """Sixty to the power of five additions, in one expression."""
     nested = "1"
     for name in "bcdef":
         nested = f"{{{', '.join(map(str, range(60)))}}}.sumOf({name} => {nested})"
-    began = time.monotonic()
-    result = run(address, SCHEMA + f"@name('o') select a from T(a = 1); select {nested} as n from T(a = 2)", "T={a=1}\nT={a=2}")
-    assert time.monotonic() - began < 15
+    result = run(hurried, SCHEMA + f"@name('o') select a from T(a = 1); select {nested} as n from T(a = 2)", "T={a=1}\nT={a=2}")
     assert result["stopped"]["reason"] == "time"
     assert result["outputs"][0]["statements"][0]["insert"][0]["text"] == "o-output={a=1}"
 
@@ -119,15 +110,21 @@ def test_what_reaches_out_of_the_language_is_refused(address: str, epl: str) -> 
 
 def test_functions_are_there_where_the_one_who_starts_allows_them(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "acme_rules.py").write_text(
+        "import signal, time\n\ndef asleep() -> int:\n    signal.setitimer(signal.ITIMER_REAL, 0)\n"
+        "    time.sleep(60)\n    return 1\n\n"
         "def discount(price: float) -> float:\n    print('no result')\n    return price / 2\n\n"
-        "def register(runtime):\n    runtime.register_function('half', discount)\n")  # fmt: skip
+        "def register(runtime):\n    runtime.register_function('half', discount)\n    runtime.register_function('asleep', asleep)\n")  # fmt: skip
     monkeypatch.syspath_prepend(str(tmp_path))
-    with serving(allowed=Allowed(("acme_rules",), ("acme_rules",))) as address:
+    with serving(allowed=Allowed(("acme_rules",), ("acme_rules",)), limits=Limits(run_seconds=3)) as address:
         epl = f"import acme_rules; {SCHEMA} @name('o') select half(3.0) as h, acme_rules.discount(5.0) as d from T"
         result = run(address, epl, "T={a=1}")
         assert result["outputs"][0]["statements"][0]["insert"][0]["text"] == "o-output={h=1.5, d=2.5}"
         deployed = httpx.post(f"{address}/api/v1/deployments", json={"epl": "select half(3.0) as h from pattern[every timer:interval(1)]"})
         assert deployed.status_code == 201
+        began = time.monotonic()
+        killed = run(address, SCHEMA + "@name('o') select asleep() as n from T", "T={a=1}")
+        assert killed["stopped"]["reason"] == "time"
+        assert time.monotonic() - began < 30
 
 
 def test_run_sees_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
