@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import pathlib
 import time
 from typing import Any
@@ -38,6 +39,9 @@ def test_output_is_by_time_as_epl_online_has_it(address: str) -> None:
     assert [(event["type"], event["line"]) for event in result["events"]] == [("T", 1), ("T", 3)]
     assert result["current"] == [{"name": "Out", "rows": [{"text": "Out-output={a=2, s=(null)}", "cells": [["a", "2"], ["s", "(null)"]]}]}]
     assert "time" in result["statements"][1]["plan"]
+    has_layout = importlib.util.find_spec("fast_sugiyama") is not None
+    assert [picture["statement"] for picture in result["pictures"]] == ([None, "Out"] if has_layout else [])
+    assert all(picture["svg"].startswith("<svg ") for picture in result["pictures"])
     assert (result["end"]["events"], result["end"]["rows"], result["stopped"]) == (2, 3, None)
 
 
@@ -113,7 +117,8 @@ def test_functions_are_there_where_the_one_who_starts_allows_them(tmp_path: Any,
         "import signal, time\n\ndef asleep() -> int:\n    signal.setitimer(signal.ITIMER_REAL, 0)\n"
         "    time.sleep(60)\n    return 1\n\n"
         "def discount(price: float) -> float:\n    print('no result')\n    return price / 2\n\n"
-        "def register(runtime):\n    runtime.register_function('half', discount)\n    runtime.register_function('asleep', asleep)\n")  # fmt: skip
+        "def register(runtime):\n    runtime.register_function('half', discount)\n"
+        "    runtime.register_function('asleep', asleep)\n")  # fmt: skip
     monkeypatch.syspath_prepend(str(tmp_path))
     with serving(allowed=Allowed(("acme_rules",), ("acme_rules",)), limits=Limits(run_seconds=3)) as address:
         epl = f"import acme_rules; {SCHEMA} @name('o') select half(3.0) as h, acme_rules.discount(5.0) as d from T"

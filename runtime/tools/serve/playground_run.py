@@ -191,12 +191,12 @@ class Run:
                 continue  # a statement without an iterator
             if rows:
                 self.results.write("current", {"name": statement.name, "rows": list(_shown(rows, statement.name))})
-        for picture in pictures_of(deployment):
-            self.results.write("pictures", picture)
         self.results.write("end", {
             "time": runtime.now, "at": _time_text(runtime.now), "events": len(self.events), "rows": self.rows, "faults": self.faults,
             "seconds": round(seconds, 3),
         })  # fmt: skip
+        for picture in pictures_of(deployment):  # last: a large one may take the rest of the time
+            self.results.write("pictures", picture)
 
 
 def _time_text(ms: int) -> str:
@@ -252,6 +252,7 @@ def warm_up() -> None:
         runtime.send("T", {"a": 1})
         for statement in deployment:
             statement.explain()
+        list(pictures_of(deployment))
 
 
 def perform(run: Run, job: dict[str, Any]) -> None:

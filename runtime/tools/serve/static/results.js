@@ -61,10 +61,12 @@ export function showTimeline(panel, result) {
   panel.replaceChildren(...(drawn ? [key, element("div", { class: "scroll" }, drawn)] : [element("p", { class: "empty", text: "Nothing happened." })]));
 }
 
-// Pictures are images: nothing in them runs.
+// Pictures are images: nothing in them runs. Halves of characters, which no address can hold, become question marks.
+const whole = (text) => new TextDecoder().decode(new TextEncoder().encode(text));
+
 function pictures(result, statement) {
   return result.pictures.filter((picture) => picture.statement === statement).map(({ title, svg }) => element("div", { class: "scroll" },
-    element("img", { class: "picture", alt: title, src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}` })));
+    element("img", { class: "picture", alt: title, src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(whole(svg))}` })));
 }
 
 export function showCurrent(panel, result) {
