@@ -143,6 +143,12 @@ def _arbitrary(kinds: Kinds, dialect: str) -> Aggregate | None:
     return Aggregate(kinds[0], (), lambda state, row: state or (row[0],), lambda state: state[0] if state else None)
 
 
+def _last_value(kinds: Kinds, dialect: str) -> Aggregate | None:
+    if len(kinds) != 1:
+        return None
+    return Aggregate(kinds[0], None, lambda state, row: row[0], lambda state: state)
+
+
 def _array_agg(kinds: Kinds, dialect: str) -> Aggregate | None:
     if len(kinds) != 1:
         return None
@@ -216,9 +222,11 @@ def _spread(of_sample: bool, is_variance: bool) -> Factory:
             divisor = count - 1 if of_sample else count
             if divisor <= 0:
                 return None
-            return squares / divisor if is_variance else math.sqrt(squares / divisor)
+            value = squares / divisor if is_variance else math.sqrt(squares / divisor)
+            return int(value) if whole else value
 
-        return Aggregate(k.DOUBLE, (0, 0.0, 0.0), add, result)
+        whole = kinds[0].name in k.INTEGERS and dialect in ("flink", "alibaba")
+        return Aggregate(kinds[0] if whole else k.DOUBLE, (0, 0.0, 0.0), add, result)
 
     return factory
 
@@ -369,6 +377,11 @@ YDB_AGGREGATES: dict[str, Factory] = {
 }  # fmt: skip
 
 
+FLINK_AGGREGATES: dict[str, Factory] = {"first_value": _arbitrary, "last_value": _last_value}
+OWN: dict[str, dict[str, Factory]] = {"ydb": YDB_AGGREGATES, "flink": FLINK_AGGREGATES, "alibaba": FLINK_AGGREGATES}
+"""Dialect → its own aggregates."""
+
+
 def distinct(aggregate: Aggregate) -> Aggregate:
     """Return the aggregate that counts equal arguments once."""
 
@@ -383,14 +396,14 @@ def distinct(aggregate: Aggregate) -> Aggregate:
 
 def aggregate_of(name: str, kinds: Kinds, dialect: str) -> Aggregate | None:
     """Return the aggregate of this name over arguments of these types; None where it does not take them."""
-    factory = AGGREGATES.get(name) or (YDB_AGGREGATES.get(name) if dialect == "ydb" else None)
+    factory = AGGREGATES.get(name) or OWN.get(dialect, {}).get(name)
     aggregate = None if factory is None else factory(kinds, dialect)
     return None if aggregate is None else attrs.evolve(aggregate, name=name)
 
 
 def is_aggregate(name: str, dialect: str) -> bool:
     """Return whether the name is an aggregate's."""
-    return name in AGGREGATES or (dialect == "ydb" and name in YDB_AGGREGATES)
+    return name in AGGREGATES or name in OWN.get(dialect, {})
 
 
 __all__ = ["Aggregate", "aggregate_of", "distinct", "is_aggregate"]

@@ -9,7 +9,7 @@ from epl.dialects import typed as y
 from epl.dialects import types as k
 from epl.dialects.aggregates import is_aggregate
 from epl.dialects.errors import DialectError, DialectUnsupported
-from epl.dialects.pattern_types import PatternTyping, first_of
+from epl.dialects.pattern_types import PatternTyping, calls_in, first_of
 from epl.dialects.recognition import ClauseAnalysis, ClauseRules, variables
 from epl.dialects.scopes import Column
 from epl.dialects.syntax import tree as t
@@ -33,10 +33,47 @@ class FlinkTyping(PatternTyping):
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]
         self.time: int | None = None
+        self.depth = 0
 
     def no_label(self, node: t.Path) -> DialectError:
         """Return the error of a path that begins with no variable."""
-        return refused(f"Unknown pattern '{first_of(node)[0].written}'", node.at)
+        return refused(f"Table '{first_of(node)[0].written}' not found", node.at)
+
+    def _path(self, node: t.Path) -> y.Typed:
+        """A column of the input, named with its table, is null."""
+        if isinstance(node.base, t.Name) and node.base.canonical not in self.labels and self.scope.has(node):
+            place = self.scope.place(node)
+            return y.Constant(self.scope.type_at(place), None)
+        return super()._path(node)
+
+    def _literal(self, node: t.Literal) -> y.Typed:
+        if node.kind == "null" and not self.depth:
+            raise refused("Illegal use of 'NULL'", node.at)
+        return super()._literal(node)
+
+    def typed(self, node: t.Expression) -> y.Typed:
+        """Return the typed expression; queries have no place in it."""
+        if isinstance(node, t.Subquery | t.Exists):
+            message = "SqlParserException: SQL parse failed. Query expression encountered in illegal context"
+            raise DialectError("SYNTAX_ERROR", message, node.at)
+        if isinstance(node, t.InList) and node.query is not None:
+            raise DialectError("VALIDATION", "ValidationException: SQL validation failed. no SELECT scope for the query", node.at)
+        is_outermost = not isinstance(node, t.Literal)
+        self.depth += is_outermost
+        try:
+            return super().typed(node)
+        finally:
+            self.depth -= is_outermost
+
+    def _check_nesting(self, node: t.Call) -> None:
+        inside = [each for argument in node.arguments[:1] for each in calls_in(argument)]
+        for each in inside:
+            if each.is_plain and each.name in ("first", "last"):
+                offset = calcite(each.arguments[1]) if len(each.arguments) > 1 else "0"
+                shown = f"{each.name.upper()}({calcite(each.arguments[0])}, {offset})"
+                raise refused(f"Cannot nest PREV/NEXT under LAST/FIRST '{shown}'", each.at)
+            if is_aggregate(each.name, self.dialect):
+                raise refused(f"Cannot use aggregation in navigation '{calcite(each)}'", each.at)
 
     def no_column(self, node: t.Path, label: t.Name, rest: str) -> DialectError:
         """Return the error of a variable's column that is not there."""
@@ -52,17 +89,22 @@ class FlinkTyping(PatternTyping):
         name = node.name
         if node.is_plain and name in ("match_rowtime", "match_proctime"):
             return self._match_time(node)
+        if node.is_plain and name in ("prev", "next") and not self.in_define and node.arguments:
+            offset = calcite(node.arguments[1]) if len(node.arguments) > 1 else "1"
+            raise refused(f"Cannot use PREV/NEXT in MEASURE '{name.upper()}({calcite(node.arguments[0])}, {offset})'", node.at)
+        if node.is_plain and name == "match_number":
+            raise refused("No match found for function signature MATCH_NUMBER()", node.at)
         if node.is_plain and name in ("prev", "next"):
             raise not_yet("Flink does not support physical offsets within partition.", node.at)
-        if node.mode == "RUNNING" or (node.is_plain and name in ("classifier", "match_number")):
+        if node.mode == "RUNNING" or (node.is_plain and name == "classifier"):
             what = "RUNNING" if node.mode == "RUNNING" else name.upper()
             raise DialectError("CODE_GENERATION", f"CodeGenException: Unsupported call: {what}", node.at)
         for each in node.arguments:
             if isinstance(each, t.LabelStar):
                 raise refused("Unknown field '*'", each.at)
         if node.distinct and is_aggregate(name, self.dialect):
-            message = "ValidationException: Aggregate with DISTINCT is not supported in MATCH_RECOGNIZE"
-            raise DialectError("VALIDATION", message, node.at)
+            arguments = ", ".join(calcite(each) for each in node.arguments)
+            raise refused(f"DISTINCT/ALL not allowed with {name.upper()}(DISTINCT {arguments}) function", node.at)
         return super()._call(node)
 
     def check_mode(self, node: t.Call) -> None:
@@ -319,12 +361,13 @@ def _check_quantifier(node: t.Quantified, extended: bool) -> None:
         if isinstance(first, t.Quantified) and first.least == 0:
             raise not_yet("The first pattern of a group must not be optional.", first.at)
     if node.written.startswith("{,") and not extended:
-        raise DialectError("SYNTAX_ERROR", 'ParseException: Encountered "{ ," in PATTERN', node.at)
+        raise DialectError("VALIDATION", "IllegalArgumentException: The from should be a positive number greater than 0.", node.at)
     if node.most is not None and node.most < node.least:
         message = f"IllegalArgumentException: The to should be a number greater than or equal to from: {node.least}."
         raise DialectError("VALIDATION", message, node.at)
     if node.most == 0:
-        raise DialectError("VALIDATION", "IllegalArgumentException: You should give a positive number greater than 0.", node.at)
+        message = "IllegalArgumentException: The to should be a number greater than or equal to from: 1."
+        raise DialectError("VALIDATION", message, node.at)
     if (node.least, node.most) == (0, 1) and node.marks:
         raise not_yet("Reluctant optional variables are not supported yet.", node.at)
 
