@@ -6,6 +6,7 @@ import pathlib
 import re
 import warnings
 import xml.etree.ElementTree as ET
+from importlib.util import find_spec
 
 import pytest
 
@@ -16,6 +17,7 @@ from runtime.explain import Graph, Node, picture
 from runtime.explain.svg import svg
 
 CASES = sorted((pathlib.Path(__file__).resolve().parents[1] / "cases").glob("*/*.json"))[::5]
+drawn = pytest.mark.skipif(find_spec("fast_sugiyama") is None, reason="the layout library needs Python 3.11")
 SCHEMAS = "create schema A(id string, x int); create schema B(id string, y int);"
 
 
@@ -136,6 +138,7 @@ HOSTILE = ['"]; click n0 call alert()', "%%{init: {'securityLevel': 'loose'}}%%"
            "#quot;&lt;&#60;", "end", "1. list", "$$x^2$$", "subgraph x", "\ud800"]
 
 
+@drawn
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_no_text_of_a_user_is_syntax(hostile: str) -> None:
     node = Node(id="n0", kind="filter", lines=(hostile, "second"))
@@ -167,6 +170,7 @@ def test_strings_of_epl_stay_strings() -> None:
 # ---------------------------------------------------------------------- who shows them
 
 
+@drawn
 def test_what_notebooks_show() -> None:
     with Runtime(tier="row") as runtime:
         deployment = runtime.deploy(SCHEMAS + "@name('s') select * from A#length(3); @name('u') select * from A unidirectional, B#keepall")
@@ -185,6 +189,7 @@ def test_without_the_library_the_rest_is_shown(monkeypatch: pytest.MonkeyPatch) 
         assert "epl-spark[plot]" in shown and "<svg" not in shown
 
 
+@drawn
 def test_pictures_are_the_same_each_time() -> None:
     text = SCHEMAS + "@name('s') select * from pattern [every a=A -> b=B]#length(2) as p, A#keepall as q where p.a.id = q.id"
     with Runtime(tier="row") as one, Runtime(tier="row") as two:
