@@ -6,6 +6,8 @@ from collections.abc import Callable
 from difflib import get_close_matches
 
 from epl.errors import EplError, EplRuntimeError, EplSyntaxError
+from runtime.explain.formats import WRITERS
+from runtime.explain.notebook_html import folded_html, picture_html
 from runtime.replay.epl_online import Later, format_time, parse_script, parse_time
 from runtime.tools.output import Shown, output, plain, table
 from runtime.tools.session import Call, Session
@@ -21,7 +23,7 @@ class Commands:
         self.by_name: dict[str, tuple[str, str, Callable[[str], Shown]]] = {
             "statements": ("", "list what is deployed", self.statements),
             "types": ("[NAME]", "list event types, windows and tables, or the properties of one", self.types),
-            "explain": ("NAME", "show the plan of a statement", self.explain),
+            "explain": ("NAME [FORMAT]", "show the plan of a statement: as text, json, mermaid or dot", self.explain),
             "rows": ("NAME", "show the current rows of a statement", self.rows),
             "query": ("SELECT …", "run a fire-and-forget query on named windows and tables", self.query),
             "time": ("[+10 sec | TIME | MS]", "show engine time, or move it through every timer", self.time),
@@ -64,7 +66,13 @@ class Commands:
         return table([{"property": name, "type": str(each.type)} for name, each in event_type.properties.items()])
 
     def explain(self, argument: str) -> Shown:
-        return plain(self.session.statement(argument).explain())
+        """Show the plan: with a picture where HTML is shown, unless a format is asked for."""
+        name, _, last = argument.rpartition(" ")
+        if name and last in WRITERS:
+            return plain(self.session.statement(name.strip()).explain(last))  # type: ignore[arg-type]
+        statement = self.session.statement(name.strip() if last == "text" and name else argument)
+        shown = plain(statement.explain())
+        return Shown(shown.text, picture_html(statement.graph()) + folded_html("plan as text", shown.html))
 
     def text(self, argument: str) -> Shown:
         return plain(self.session.statement(argument).plan.text)

@@ -87,8 +87,12 @@ def test_a_runtime_of_the_notebook_is_used(shell: InteractiveShell) -> None:
 
 def test_commands(shell: InteractiveShell) -> None:
     run(shell, f"%%epl\ncreate window W#keepall(a int);\non W select * from W;\n{TRADES}")
-    assert "explain NAME" in repr(run(shell, "%epl"))
-    assert repr(run(shell, "%epl explain Big")).startswith("Big: select")
+    assert "explain NAME [FORMAT]" in repr(run(shell, "%epl"))
+    shown = run(shell, "%epl explain Big")
+    assert repr(shown).startswith("Big: select")
+    assert "<svg" in shown._repr_html_()
+    assert repr(run(shell, "%epl explain Big mermaid")).startswith("flowchart")
+    assert repr(run(shell, "%epl explain Big text")) == repr(shown)
     assert "symbol    String" in repr(run(shell, "%epl types Trade"))
     assert "@name('Big')" in repr(run(shell, "%epl statements"))
     run(shell, "%epl query insert into W(a) values (5)")
