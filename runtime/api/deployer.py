@@ -54,6 +54,8 @@ class Deployer:
         self.counts = Counts()
         self._tables: dict[Table, Any] = {}
         """TableStore of each, or PartitionedTable."""
+        self.row_pattern_observer: Callable[[Any, int | None, int], None] | None = None
+        """Of statements that are deployed from now on; see Environment."""
         self._host, self._core, self._settings = host, core, core.settings
         self._functions, self._types, self._variables, self._historical = functions, types, variables, historical
         self._catalog_of, self._undeploy = catalog_of, undeploy
@@ -215,7 +217,7 @@ class Deployer:
         """Return what the expressions of a statement with these parameters may touch. ``cells``: of parameters whose values change."""
         return Environment(
             functions=self._functions, variables=self._variables, clock=self._core.clock, parameters=parameters, settings=self._settings,
-            historical=self._historical, tables=self._tables, parameter_cells=cells or {},
+            historical=self._historical, tables=self._tables, parameter_cells=cells or {}, row_pattern_observer=self.row_pattern_observer,
         )
 
     def fill(self, name: str, frame: Any) -> int:

@@ -72,6 +72,10 @@ class Engine(Registry):
 
         def undeploy(self, deployment_id: str) -> None: ...
 
+    def observe_row_patterns(self, observer: Callable[[Any, int | None, int], None]) -> None:
+        """Have ``observer`` called with each step (plan, step before or None, step) of the row patterns that are deployed from now on."""
+        self._deployer.row_pattern_observer = observer
+
     # ------------------------------------------------------------------ types, modules and deployments
 
     def event_type(self, name: str) -> EventType:

@@ -1,4 +1,4 @@
-"""The ``epl`` command: check, fmt, run, shell, lsp, explain, replay, serve (docs/cli.md).
+"""The ``epl`` command: check, fmt, run, test, shell, lsp, explain, replay, serve (docs/cli.md).
 
 Exit codes: 0; 1 for errors in the input (EPL text, events, traces); 2 for wrong use (options, files that are not there); 130 where Ctrl-C
 ended it; 141 where the reader of the output (``| head``) closed it, as a shell reports tools that SIGPIPE ends.
@@ -70,6 +70,7 @@ def parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_shell(commands)
     _add_lsp(commands)
+    _add_test(commands)
     _add_explain(commands)
     _add_plot(commands)
     _add_top(commands)
@@ -193,6 +194,16 @@ def _add_lsp(commands: Commands) -> None:
     lsp = commands.add_parser("lsp", help="language server for editors, on standard input and output")
     _add_with(lsp, "(schemas)")
     lsp.set_defaults(module="runtime.cli.lsp")
+
+
+def _add_test(commands: Commands) -> None:
+    test = commands.add_parser("test", help="run the tests of rules: cases as data beside modules")
+    test.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="NAME.test.json, .test.yaml, .test.txt, or folders of them")
+    test.add_argument("--update", action="store_true", help="write the output of every case as the expected one")
+    test.add_argument("-k", dest="filter", metavar="TEXT", help="cases whose file::name holds this text")
+    test.add_argument("--coverage", action="store_true", help="print statements and transitions of row patterns that no case reaches")
+    test.add_argument("-v", "--verbose", action="store_true", help="print the cases that pass, too")
+    test.set_defaults(module="runtime.cli.test")
 
 
 def _add_explain(commands: Commands) -> None:

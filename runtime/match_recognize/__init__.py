@@ -47,8 +47,9 @@ class _Parts:
         environment = context.environment
         machine, values = compile_machine(plan, environment), compile_measure_values(plan, environment)
         of_rows = compile_measures_of_rows(plan, values)
-        layered = not plan.or_terminated and can_be_written(plan)
-        if not layered or context.match_states.limit is not None:
+        observed = environment.row_pattern_observer is not None
+        layered = not observed and not plan.or_terminated and can_be_written(plan)
+        if not observed and (not layered or context.match_states.limit is not None):
             machine.move = write_move(plan, machine, environment) or machine.move
         ranking = Ranking(plan.program, all_matches=plan.all_matches, skip=plan.skip)
         lattice = Lattice(plan.program, ranking, past_last=plan.skip == "past last row")

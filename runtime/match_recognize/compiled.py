@@ -12,6 +12,7 @@ from runtime.expressions.generated_steps import EVENT, PlacePrinter
 from runtime.expressions.source_lines import indented
 from runtime.match_recognize.aggregates import compile_aggregations
 from runtime.match_recognize.machine import CompiledConditions, Machine, PathTest, RowTest, rows_of
+from runtime.match_recognize.observed import ObservedMachine
 from runtime.match_recognize.ranking import Match, PathNode
 from windows.event import Event, event_class
 from windows.keys import key_evaluator
@@ -28,7 +29,8 @@ def compile_machine(plan: RowRecognitionPlan, environment: Environment) -> Machi
         reads_row_only = condition is None or condition.reads_row_only
         row.append(_row_test(condition, environment) if condition is not None and reads_row_only else None)
         path.append(_path_test(condition, slots, plan, environment) if condition is not None and not reads_row_only else None)
-    return Machine(plan.program, CompiledConditions(tuple(row), tuple(path), slots))
+    tests, observe = CompiledConditions(tuple(row), tuple(path), slots), environment.row_pattern_observer
+    return Machine(plan.program, tests) if observe is None else ObservedMachine(plan, tests, observe)
 
 
 def _row_test(condition: Condition, environment: Environment) -> RowTest:

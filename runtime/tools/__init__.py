@@ -1,1 +1,1 @@
-"""Tools around the language: syntax colouring, completion, the shell, the language server (docs/tools.md); the server (docs/serve.md)."""
+"""Tools around the language: colours, completion, the shell, the language server, tests of rules, the server (docs/tools.md)."""

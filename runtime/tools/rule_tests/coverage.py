@@ -1,0 +1,79 @@
+"""What the cases of one module reached: statements that emitted rows, steps of row patterns that rows took."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import attrs
+
+from epl.plan.match_recognize import Program, RowRecognitionPlan
+from epl.plan.statements import SelectPlan
+from runtime.statements.statement import Statement
+
+Edge = tuple["int | None", int]
+"""From a step of a program (None: the beginning) to the step that takes the next row."""
+
+
+@attrs.define
+class Coverage:
+    """Counts by statement name. ``silent`` statements emit nothing by their kind and are not counted."""
+
+    emitted: dict[str, bool] = attrs.field(factory=dict)
+    edges: dict[str, dict[Edge, bool]] = attrs.field(factory=dict)
+    _programs: dict[str, RowRecognitionPlan] = attrs.field(factory=dict)
+    _names: dict[int, list[str]] = attrs.field(factory=dict)
+    _kept: list[RowRecognitionPlan] = attrs.field(factory=list)
+
+    def deployed(self, statements: Iterable[Statement]) -> None:
+        """Note the statements of a module that is to be covered."""
+        for statement in statements:
+            body = statement.plan.body
+            if body.output_type is not None and statement.plan.kind in ("Select", "SelectRow", "OnSelect", "OnInsert", "OnSplit"):
+                self.emitted.setdefault(statement.name, False)
+            if isinstance(body, SelectPlan) and body.row_recognition is not None:
+                plan = body.row_recognition
+                self._programs[statement.name] = plan
+                self._kept.append(plan)  # its number stays its own
+                self._names.setdefault(id(plan), []).append(statement.name)
+                reached = self.edges.setdefault(statement.name, {})
+                for edge in edges_of(plan.program):
+                    reached.setdefault(edge, False)
+
+    def took(self, plan: RowRecognitionPlan, before: int | None, step: int) -> None:
+        """Note that a step of a row pattern took a row: an observer (runtime.match_recognize.observed)."""
+        for name in self._names.get(id(plan), ()):
+            self.edges[name][before, step] = True
+
+    def emits(self, name: str) -> None:
+        """Note that a statement emitted rows."""
+        if name in self.emitted:
+            self.emitted[name] = True
+
+    def lines(self) -> Iterator[str]:
+        """Yield the report: totals, then what was not reached."""
+        if self.emitted:
+            yield f"statements that emitted rows: {_share(self.emitted.values())}"
+            yield from (f"  {name}: emitted nothing" for name, reached in self.emitted.items() if not reached)
+        for name, edges in self.edges.items():
+            yield f"{name}: transitions of its row pattern: {_share(edges.values())}"
+            shown = self._programs[name].program.steps
+            for (before, step), reached in edges.items():
+                if not reached:
+                    start = "the beginning" if before is None else f"{shown[before].label} ({before})"
+                    yield f"  never taken: {start} → {shown[step].label} ({step})"
+
+
+def edges_of(program: Program) -> Iterator[Edge]:
+    """Yield every transition of a program."""
+    for step in program.start:
+        yield None, step
+    for number, step_plan in enumerate(program.steps):
+        for target in step_plan.then:
+            yield number, target
+
+
+def _share(reached: Iterable[bool]) -> str:
+    listed = list(reached)
+    return f"{sum(listed)} of {len(listed)} ({100 * sum(listed) // max(len(listed), 1)} %)"
+
+
+__all__ = ["Coverage", "edges_of"]
