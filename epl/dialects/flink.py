@@ -41,7 +41,10 @@ class FlinkTyping(PatternTyping):
 
     def _path(self, node: t.Path) -> y.Typed:
         """A column of the input, named with its table, is null."""
-        if isinstance(node.base, t.Name) and node.base.canonical not in self.labels and self.scope.has(node):
+        label = node.base.canonical if isinstance(node.base, t.Name) else None
+        if self.in_define and label in self.labels and not self.labels[label]:
+            raise self.no_label(node)
+        if label is not None and label not in self.labels and self.scope.has(node):
             place = self.scope.place(node)
             return y.Constant(self.scope.type_at(place), None)
         return super()._path(node)
@@ -201,6 +204,9 @@ class FlinkRules(ClauseRules):
             if named is not None:
                 self.primary.add(named.canonical)
                 self.labels[named.canonical] = frozenset((named.canonical,))
+        for member in (member for subset in self.subsets for member in subset.members):
+            if member.canonical not in self.primary:
+                raise refused(f"Unknown pattern '{member.written}'", member.at)
         names = [define.name.canonical for define in self.defines]
         for define in self.defines:
             if names.count(define.name.canonical) > 1:

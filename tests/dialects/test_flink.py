@@ -126,6 +126,8 @@ def test_sums_of_a_variable_and_of_all() -> None:
         ("ORDER BY rowtime MEASURES FIRST(LAST(A.id)) AS a PATTERN (A) DEFINE A AS true", "Cannot nest PREV/NEXT under LAST/FIRST"),
         ("ORDER BY rowtime MEASURES LAST(COUNT(A.id)) AS a PATTERN (A) DEFINE A AS true", "Cannot use aggregation in navigation"),
         ("ORDER BY rowtime MEASURES Z.id AS a PATTERN (A) DEFINE A AS true", "Table 'Z' not found"),
+        ("ORDER BY rowtime MEASURES A.id AS a PATTERN (A) SUBSET U = (A) DEFINE A AS U.id = 'x'", "Table 'U' not found"),
+        ("ORDER BY rowtime MEASURES A.id AS a PATTERN (A) SUBSET U = (Z) DEFINE A AS true", "Unknown pattern 'Z'"),
         ("ORDER BY rowtime MEASURES NULL AS a PATTERN (A) DEFINE A AS true", "Illegal use of 'NULL'"),
         ("ORDER BY rowtime MEASURES (SELECT 1) AS a PATTERN (A) DEFINE A AS true", "Query expression encountered in illegal context"),
         ("ORDER BY rowtime MEASURES COUNT(DISTINCT A.id) AS a PATTERN (A) DEFINE A AS true", "DISTINCT/ALL not allowed with COUNT"),

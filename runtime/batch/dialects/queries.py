@@ -15,8 +15,8 @@ from runtime.batch.dialects.conditions import vector
 from runtime.batch.dialects.vectors import NotColumnar, Vector
 from runtime.dialects.tables import rows_of, type_of
 
-LEAST_ROWS = 4096
-"""Tables with fewer rows are run row by row, which begins at once."""
+LEAST_ROWS = 20_000
+"""Tables with fewer rows are run row by row, which begins at once: numba alone takes longer to load."""
 
 
 class ColumnQueries:
