@@ -27,6 +27,7 @@ def run(options: argparse.Namespace) -> int:
     except ImportError as error:
         raise UsageError(f"epl serve needs the extra [serve] ({error}): pip install 'epl-spark[serve]'") from None
     from epl.errors import EplError
+    from runtime.tools.serve.access import is_loopback
     from runtime.tools.serve.server import ServeFault, serve
     from runtime.tools.serve.setup import SetupFault
     from runtime.tools.serve.stored_state import StateFault
@@ -36,10 +37,11 @@ def run(options: argparse.Namespace) -> int:
     def announce(port: int) -> None:
         host = f"[{chosen.host}]" if ":" in chosen.host else chosen.host
         scheme = "http" if chosen.certificate is None else "https"
-        print(f"{scheme}://{'localhost' if host in ('0.0.0.0', '[::]') else host}:{port}/", flush=True)
+        address = f"{scheme}://{'localhost' if host in ('0.0.0.0', '[::]') else host}:{port}/"
+        print(address, flush=True)
         if options.token == "auto":
-            print(f"token: {chosen.token}", flush=True)
-        if chosen.certificate is None and chosen.token is not None:
+            print(f"token: {chosen.token}\nplayground: {address}#token={chosen.token}", flush=True)
+        if chosen.certificate is None and not is_loopback(chosen.host):
             print("epl: without --certificate, the token is sent in the clear: use a proxy with TLS", file=sys.stderr)
 
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import json
 import pathlib
 import time
 from typing import Any
@@ -12,6 +13,7 @@ import httpx
 import pytest
 
 from runtime.replay.epl_online import DEFAULT_START
+from runtime.tools.serve import playground_run
 from runtime.tools.serve.options import Allowed, Limits
 from runtime.tools.serve.sandbox import PASSED_ON, Sandbox
 from tests.serve.conftest import serving
@@ -158,3 +160,15 @@ def test_server_has_the_parts_asked_for() -> None:
     with serving(playground=False) as address:
         assert httpx.get(f"{address}/").status_code == 404
         assert httpx.post(f"{address}/api/v1/playground/run", json={"epl": "", "script": ""}).status_code == 404
+
+
+EXAMPLES = json.loads((pathlib.Path(playground_run.__file__).parent / "static" / "examples.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example["title"])
+def test_examples_of_the_page_run_and_emit(address: str, example: dict[str, str]) -> None:
+    result = run(address, example["epl"], example["script"])
+    assert (result["errors"], result["faults"], result["stopped"], result["warnings"]) == ([], [], None, [])
+    named = {s["name"] for s in result["statements"] if not s["name"].startswith("stmt-")}
+    emitted = {s["name"] for o in result["outputs"] for s in o["statements"]} | {c["name"] for c in result["current"]}
+    assert named <= emitted

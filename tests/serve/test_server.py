@@ -69,6 +69,15 @@ def test_state_outlives_the_server(tmp_path: pathlib.Path) -> None:
     assert main(["serve", "--port", "0", "--state", str(state)]) == 2
 
 
+def test_made_token_is_printed_and_needed() -> None:
+    with command("--token", "auto", "--no-rules", "--playground") as (address, process):
+        assert process.stdout is not None
+        token = process.stdout.readline().strip().removeprefix("token: ")
+        assert process.stdout.readline().strip() == f"playground: {address}/#token={token}"
+        assert httpx.get(f"{address}/metrics").status_code == 401
+        assert httpx.get(f"{address}/metrics", headers={"authorization": f"Bearer {token}"}).status_code == 200
+
+
 def test_state_is_saved_at_intervals(tmp_path: pathlib.Path) -> None:
     with serving(state=tmp_path / "s", snapshot_seconds=0.1, playground=False) as address:
         httpx.post(f"{address}/api/v1/deployments", json={"epl": MODULE})
