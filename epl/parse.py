@@ -8,11 +8,15 @@ The grammar is made on the first call of a thread and kept for it.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
-from epl.dialects.annotation import hinted, refuse_dialect
-from epl.errors import EplSyntaxError
+from epl.dialects.front_door import DialectText, detected, dialect_texts
+from epl.errors import EplSyntaxError, EplValidationError
 from epl.grammar.modules import Grammar
 from epl.syntax import Expression, Module, Statement
+
+Read = TypeVar("Read")
 
 
 class _Made(threading.local):
@@ -31,6 +35,9 @@ def _grammar() -> Grammar:
 def parse_module(text: str) -> Module:
     """Parse a module: statements separated by semicolons, after ``module``, ``uses`` and ``import`` lines.
 
+    A ``match_recognize`` that ``@Dialect`` says is of a SQL dialect is read by it, and by ``sql`` where EPL does not read it and SQL:2016
+    has what EPL does not have.
+
     Args:
         text: EPL.
 
@@ -45,15 +52,11 @@ def parse_module(text: str) -> Module:
         >>> module.name, len(module.statements)
         ('a.b', 2)
     """
-    refuse_dialect(text)
-    try:
-        return _grammar().module(text)
-    except EplSyntaxError as error:
-        raise hinted(error, text)  # noqa: B904 - the same error
+    return _with_dialects(text, _grammar().module)
 
 
 def parse_statement(text: str) -> Statement:
-    """Parse one statement, with or without a semicolon after it.
+    """Parse one statement, with or without a semicolon after it; its ``match_recognize`` as ``parse_module`` does.
 
     Args:
         text: EPL.
@@ -66,7 +69,19 @@ def parse_statement(text: str) -> Statement:
         >>> unparse(parse_statement("SELECT  *  FROM A"))
         'select * from A'
     """
-    return _grammar().statement(text)
+    return _with_dialects(text, _grammar().statement)
+
+
+def _with_dialects(text: str, read: Callable[[str, Mapping[int, DialectText]], Read]) -> Read:
+    known = dialect_texts(text)
+    while True:
+        try:
+            return read(text, known)
+        except (EplSyntaxError, EplValidationError) as error:
+            more = detected(text, error, known)
+            if not more:
+                raise
+            known = {**known, **more}
 
 
 def parse_query(text: str) -> Statement:

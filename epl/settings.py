@@ -105,6 +105,7 @@ class Settings:
         imports: What every module imports without saying so.
         python_imports: Python modules (with all below them) whose functions and classes EPL text may ``import``. Importing runs their code,
             therefore text alone never decides it.
+        dialect: Of which dialect the ``match_recognize`` of statements without ``@Dialect`` is (docs/sql.md).
         annotations: What happens to annotations that are not Esper's: ``"keep"`` them as metadata with a warning, ``"refuse"`` them as
             Esper does, or the names of those to keep.
 
@@ -148,6 +149,7 @@ class Settings:
     unknown_properties: str = _choice("ignore", "refuse")
     imports: tuple[str, ...] = attrs.field(default=(), converter=_names, validator=_all_texts)
     python_imports: tuple[str, ...] = attrs.field(default=(), converter=_names, validator=_all_texts)
+    dialect: str = _choice("epl", "sql", "flink", "alibaba", "ydb")
     annotations: str | tuple[str, ...] = attrs.field(default="keep", converter=_kept, validator=_keeping)
 
     @property

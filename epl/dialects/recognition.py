@@ -255,7 +255,7 @@ class ClauseAnalysis:
         if not self.clause.order_by:
             raise DialectError("MISSING_ORDER_BY", "WITHIN needs ORDER BY with a time as its first key", node.at)
         first = self.scope.type_at(self._input_column(self.clause.order_by[0].key))
-        if first.name not in ("timestamp", "date", "any"):
+        if first.name not in ("timestamp", "date", "any", *(k.INTEGERS if self.dialect.streaming else ())):
             message = f"WITHIN needs ORDER BY with a time as its first key (actual type: {first})"
             raise DialectError("TYPE_MISMATCH", message, node.at)
         return int(typed.value.total_seconds() * 1000)

@@ -13,6 +13,7 @@ from typing import Any
 import attrs
 
 from epl import syntax as S
+from epl.dialects.front_door import DialectText
 from epl.grammar.lexis import Token, Tokens
 from epl.spans import Span
 from epl.syntax import patterns as P
@@ -58,7 +59,8 @@ class Piece:
 
 def read(text: str, module: S.Module) -> list[Piece]:
     """Return the pieces of the module; the last one, ``end``, holds the comments at the end."""
-    tokens = Tokens(text)
+    clauses = [node for node in nodes(module) if isinstance(node, S.RecognitionSource)]
+    tokens = Tokens(text, {node.start: DialectText(node.start, node.start + len(node.text), node.dialect, "") for node in clauses})
     marks = _Marks(tokens, module)
     result: list[Piece] = []
     after = 0
@@ -156,6 +158,8 @@ class _Marks:
         elif isinstance(node, S.MatchRecognize):
             if node.pattern.span is not None:
                 self.rows.update(token.start for token in self._within(node.pattern.span))
+        elif isinstance(node, S.RecognitionSource):
+            self.verbatim[node.start] = node.start + len(node.text)
         elif isinstance(node, P.FilterAtom) and node.tag is not None:
             self.roles[self.tokens.following(self.tokens.at[span.start]).start] = "tag"
         elif isinstance(node, S.NamedArgument):

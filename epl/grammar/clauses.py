@@ -8,6 +8,7 @@ from pyparsing import Opt, ParserElement, ZeroOrMore
 
 from epl import syntax as S
 from epl.grammar.chains import is_row, row
+from epl.grammar.dialect_clauses import recognized, window_before_clause
 from epl.grammar.elements import Bound, Constant, Element, Kit, Nothing, Parsed, Source
 from epl.grammar.expressions import Expressions
 from epl.grammar.lexis import RESERVED_FOR_NAMES, Token, name_of
@@ -128,11 +129,13 @@ class Clauses:
         )
         by_word = kit.dispatch({"pattern": self.pattern_source, "sql": sql}, self.type_filter)
         source = kit.ahead(lambda token, after: token.key == "method" and after.key == ":", method, "method") | by_word
+        source = recognized(kit, source)
         self.alias = kit.key("as") + kit.field("alias", kit.name) | kit.field("alias", kit.name)
         unidirectional = kit.value("unidirectional", True, "unidirectional")
         retain = kit.field("retain", kit.any_of({"retain-union": "union", "retain-intersection": "intersection"}))
         self.retain = retain
-        return kit.node(S.Stream, kit.field("source", source) + self.views + Opt(self.alias) + Opt(unidirectional) + Opt(retain))
+        views = self.views + Opt(window_before_clause(kit))
+        return kit.node(S.Stream, kit.field("source", source) + views + Opt(self.alias) + Opt(unidirectional) + Opt(retain))
 
     def _from(self) -> ParserElement:
         kit = self.kit
@@ -243,7 +246,8 @@ class Clauses:
     def _subselect(self) -> ParserElement:
         """``select [distinct] … from one stream [where] [group by] [having]``."""
         kit = self.kit
-        source = kit.node(S.Stream, kit.field("source", self.type_filter) + self.views + Opt(self.alias) + Opt(self.retain))
+        read = recognized(kit, self.type_filter)
+        source = kit.node(S.Stream, kit.field("source", read) + self.views + Opt(self.alias) + Opt(self.retain))
         from_ = kit.key("from") + kit.field("from_", kit.convert(lambda parts, span: S.From(tuple(parts), span=span), source))
         head = kit.key("select") + Opt(kit.value("distinct", True, "distinct")) + self.items
         return kit.node(S.Select, head + from_ + Opt(self.where) + Opt(self.group_by) + Opt(self.having))

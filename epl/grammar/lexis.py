@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Mapping
 from typing import Literal
 
+from epl.dialects.front_door import DialectText
 from epl.errors import EplSyntaxError
 from epl.spans import Span
 
@@ -93,10 +95,14 @@ class Token:
 
 
 class Tokens:
-    """The tokens of a text. ``at[offset]`` is the token that starts at the offset or, past space and comments, next after it."""
+    """The tokens of a text. ``at[offset]`` is the token that starts at the offset or, past space and comments, next after it.
 
-    def __init__(self, text: str) -> None:
+    ``clauses``: those of SQL dialects, by their opening brackets; of what they hold there are no tokens.
+    """
+
+    def __init__(self, text: str, clauses: Mapping[int, DialectText] | None = None) -> None:
         self.text = text
+        self.clauses = clauses or {}
         self.at: dict[int, Token] = {}
         self.all: list[Token] = []
         half = _HALF.search(text)
@@ -125,6 +131,8 @@ class Tokens:
                         span=token.span,
                         text=text,
                     )
+                if token.start in self.clauses:
+                    position = self.clauses[token.start].end - 1
         self.end = Token("end", "", len(text), len(text))
         self.at[after] = self.at[len(text)] = self.end
         self.all.append(self.end)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any, TypeVar
 
 from pyparsing import ParseBaseException, ParserElement
 
 from epl import syntax as S
+from epl.dialects.front_door import DialectText
 from epl.errors import EplSyntaxError, EplValidationError
 from epl.grammar.elements import Kit, Source
 from epl.grammar.lexis import KEYWORDS, READ_AS_NAMES, RESERVED_FOR_NAMES, UNITS, Token, Tokens
@@ -33,11 +34,13 @@ class Grammar:
         self.keywords = KEYWORDS | RESERVED_FOR_NAMES | read | READ_AS_NAMES | HEADERS | UNITS.keys()
         """All words that have a meaning of their own somewhere."""
 
-    def module(self, text: str) -> S.Module:
-        return self._read(text, self._module)
+    def module(self, text: str, clauses: Mapping[int, DialectText] | None = None) -> S.Module:
+        """Read a module. ``clauses``: those of SQL dialects in it, by their opening brackets."""
+        return self._read(text, self._module, clauses)
 
-    def statement(self, text: str) -> S.Statement:
-        return self._read(text, self._statement)
+    def statement(self, text: str, clauses: Mapping[int, DialectText] | None = None) -> S.Statement:
+        """Read a statement. ``clauses``: those of SQL dialects in it, by their opening brackets."""
+        return self._read(text, self._statement, clauses)
 
     def query(self, text: str) -> S.Statement:
         return self._read(text, self._query)
@@ -45,10 +48,10 @@ class Grammar:
     def expression(self, text: str) -> S.Expression:
         return self._read(text, self._expression)
 
-    def _read(self, text: str, reading: Callable[[], Read]) -> Read:
+    def _read(self, text: str, reading: Callable[[], Read], clauses: Mapping[int, DialectText] | None = None) -> Read:
         with self._lock:
             source = self._source
-            source.reset(Tokens(text))
+            source.reset(Tokens(text, clauses))
             try:
                 parsed = reading()
             except EplValidationError as error:

@@ -8,6 +8,7 @@ from pyparsing import FollowedBy, Opt, ParserElement, ZeroOrMore
 
 from epl import syntax as S
 from epl.grammar.clauses import Clauses
+from epl.grammar.dialect_clauses import recognized
 from epl.grammar.elements import Bound, Kit
 from epl.spans import Span
 
@@ -41,7 +42,7 @@ class Triggers:
     def _trigger(self) -> ParserElement:
         kit, clauses = self.kit, self.clauses
         source = kit.dispatch({"pattern": clauses.pattern_source}, clauses.type_filter)
-        stream = kit.node(S.Stream, kit.field("source", source) + Opt(clauses.alias))
+        stream = kit.node(S.Stream, kit.field("source", recognized(kit, source)) + Opt(clauses.alias))
         return kit.node(S.OnTrigger, kit.field("source", stream))
 
     # -------------------------------------------------------------- select, insert, split

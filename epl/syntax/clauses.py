@@ -72,6 +72,18 @@ class PatternSource(Source):
 
 
 @attrs.frozen
+class RecognitionSource(Source):
+    """``Type(filter) match_recognize (…)`` in a SQL dialect: a table, whose rows are the stream's events. ``text``: the clause, from its
+    bracket on; ``start``: where that is in the module's text. ``reason``: why it is of that dialect."""
+
+    input: Source
+    text: str
+    dialect: str
+    start: int = attrs.field(default=0, eq=False)
+    reason: str = attrs.field(default="", eq=False)
+
+
+@attrs.frozen
 class MethodSource(Source):
     """``method:Class.lookup(a, b) @type(T)``."""
 

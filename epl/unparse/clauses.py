@@ -60,6 +60,10 @@ def pattern_source(node: S.PatternSource, text: Text) -> str:
     return joined("pattern", *map(text, node.annotations), f"[{text(node.pattern)}]")
 
 
+def recognition_source(node: S.RecognitionSource, text: Text) -> str:
+    return f"{text(node.input)} match_recognize {node.text}"
+
+
 def method_source(node: S.MethodSource, text: Text) -> str:
     return joined(f"method:{dotted(node.name)}({listed(node.arguments, text)})", *map(text, node.annotations))
 
@@ -268,6 +272,7 @@ WRITERS: dict[type, Callable[[Any, Text], str]] = {
     S.Contained: contained,
     S.TypeFilter: type_filter,
     S.PatternSource: pattern_source,
+    S.RecognitionSource: recognition_source,
     S.MethodSource: method_source,
     S.SqlSource: sql_source,
     S.Stream: stream,

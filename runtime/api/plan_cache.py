@@ -5,7 +5,8 @@ since a plan is known by its deployment's id too.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -13,11 +14,26 @@ import msgpack
 
 from epl.analysis.statements.modules import analyse_module
 from epl.catalog import Catalog
+from epl.dialects.front_door import annotated
+from epl.errors import EplError
 from epl.event_types import EventType
 from epl.parse import parse_module
 from epl.plan.statements import ModulePlan
+from epl.settings import Settings
 from epl.syntax import Module
 from runtime.state.described_types import Same, read_types
+
+
+@contextmanager
+def in_dialect(text: str, dialect: str | None, settings: Settings) -> Iterator[str]:
+    """Give the module's text with the dialect in it, which is given beside it or by the settings; errors point into the text as it was
+    written."""
+    written = annotated(text, settings.dialect if dialect is None else dialect)
+    try:
+        yield written.text
+    except EplError as error:
+        written.located(error)
+        raise
 
 
 @lru_cache(maxsize=1024)

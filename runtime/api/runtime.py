@@ -13,7 +13,7 @@ from epl.settings import Settings
 from runtime.api.deployment import Deployment
 from runtime.api.engine import Counts
 from runtime.api.error_reports import reporting, without_engine_frames
-from runtime.api.plan_cache import parsed
+from runtime.api.plan_cache import in_dialect, parsed
 from runtime.api.queried_partitions import Selectors
 from runtime.api.queries import Parameters, PreparedQuery, QueryRows, planned_query
 from runtime.api.restore import Provided
@@ -86,23 +86,25 @@ class Runtime(Counts):
     # ------------------------------------------------------------------ compile and deploy
 
     @without_engine_frames
-    def compile(self, text: str) -> ModulePlan:
+    def compile(self, text: str, *, dialect: str | None = None) -> ModulePlan:
         """Check and plan a module without deploying it. The plan is frozen: deploy it as often as you like.
 
         Args:
             text: EPL: statements separated by semicolons.
+            dialect: As for ``deploy``.
 
         Raises:
             EplError: The text is refused; the error has position and hint.
         """
         with self.lock:
             self._check_open()
-            return self._deployer.analysed(parsed(text))
+            with in_dialect(text, dialect, self.settings) as written:
+                return self._deployer.analysed(parsed(written))
 
     @without_engine_frames
     def deploy(
         self, module: str | ModulePlan, *, name: str | None = None, listeners: Mapping[str, Listener] | None = None,
-        parameters: Mapping[str | int, Any] | None = None, replace: bool = False,
+        parameters: Mapping[str | int, Any] | None = None, replace: bool = False, dialect: str | None = None,
     ) -> Deployment:
         """Deploy a module: all of its statements or none.
 
@@ -113,6 +115,8 @@ class Runtime(Counts):
             parameters: Values of ``?`` by position in the statement (from 1) or by name, for all statements; or by statement name for one
                 each, ``{"s0": {1: 5}}``.
             replace: First undeploy the deployments that hold a statement of one of the names (for notebooks).
+            dialect: Of which dialect ``match_recognize`` is in statements without ``@Dialect``: ``"sql"``, ``"flink"``, ``"alibaba"``,
+                ``"ydb"`` or ``"epl"`` (default: what the settings say).
 
         Raises:
             EplError: The module is refused, an id or a declaration is taken, or a parameter is missing. Nothing of it is deployed.
@@ -131,13 +135,15 @@ class Runtime(Counts):
             self._check_open()
             for listener in (listeners or {}).values():
                 check_listener(listener)
-            replaced = self._deployer.namesakes(module) if replace else []
-            plan = self._deployer.analysed(parsed(module), replaced) if isinstance(module, str) else module
-            for deployment in replaced:
-                self._undeploy(deployment)
-            deployment = self._deployer.deploy(plan, name, dict(listeners or {}), dict(parameters or {}))
-            self._settle_tiers(deployment)
-            return deployment
+            with in_dialect(module if isinstance(module, str) else "", dialect, self.settings) as written:
+                text = module if isinstance(module, ModulePlan) else written
+                replaced = self._deployer.namesakes(text) if replace else []
+                plan = self._deployer.analysed(parsed(text), replaced) if isinstance(text, str) else text
+                for deployment in replaced:
+                    self._undeploy(deployment)
+                deployment = self._deployer.deploy(plan, name, dict(listeners or {}), dict(parameters or {}))
+                self._settle_tiers(deployment)
+                return deployment
 
     def undeploy(self, deployment_id: str) -> None:
         """Stop and forget a deployment.
@@ -325,6 +331,25 @@ class Runtime(Counts):
                     self._core.advance_span(now, resolution, max_stops)
             finally:
                 self._deliver_batches()
+
+    def end_of_input(self) -> None:
+        """Note that no event follows: ``match_recognize`` of a SQL dialect emits what waits for a row or a time (docs/sql.md). The clock
+        stays. Events may be sent all the same: they begin another input.
+
+        Examples:
+            >>> runtime = Runtime()
+            >>> event_type = runtime.register("A", {"x": int})
+            >>> deployment = runtime.deploy(
+            ...     "@name('s') select n from A match_recognize (order by x measures COUNT(*) as n pattern (B+) define B as x > 0)",
+            ...     listeners={"s": lambda new, old, statement, runtime: print(new)})
+            >>> runtime.send("A", {"x": 1})
+            >>> runtime.end_of_input()
+            [{'n': 1}]
+        """
+        with self.lock:
+            self._check_open()
+            self._core.end_input()
+            self._deliver_batches()
 
     @property
     def on_condition(self) -> ConditionHandler:

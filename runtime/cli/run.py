@@ -156,7 +156,7 @@ class DirectFeed:
         return self.runtime.now
 
     def finish(self) -> None:
-        pass
+        self.runtime.end_of_input()
 
 
 class Run:

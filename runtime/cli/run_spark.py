@@ -50,6 +50,7 @@ class SparkFeed:
             with tempfile.TemporaryDirectory(prefix="epl-run-") as name:
                 self._run(Path(name))
         self.runtime.advance_time_span(self.now)
+        self.runtime.end_of_input()
 
     def _run(self, folder: Path) -> None:
         types = list({event_type.name: event_type for event_type, _, _ in self.rows}.values())

@@ -45,7 +45,7 @@ class FlinkRecognition:
             machine = machines.get(key)
             if machine is None:
                 machine = machines[key] = self._machine()
-            output.extend(self._row(machine, match) for match in machine.process(row, time))
+            output.extend(self.row(machine.rows, match) for match in machine.process(row, time))
         for machine in machines.values():
             output.extend(self._ended(machine, machine.finish()))
         return output
@@ -59,11 +59,11 @@ class FlinkRecognition:
     def _ended(self, machine: Runs, ended: Iterator[tuple[Run, bool]]) -> Iterator[Row]:
         for run, is_match in ended:
             if is_match or self.plan.timeouts:
-                yield self._row(machine, run)
+                yield self.row(machine.rows, run)
 
-    def _row(self, machine: Runs, run: Run) -> Row:
+    def row(self, rows: Sequence[Row], run: Run) -> Row:
         """Return the row of a match, or of one that the time has ended."""
-        frame = Frame(machine.rows)
+        frame = Frame(rows)
         frame.start, frame.end = run.start, run.rows[-1]
         marks, totals = self.measures.start_marks(), self.measures.start_totals()
         for label, row in zip(run.labels, run.rows):
@@ -74,7 +74,7 @@ class FlinkRecognition:
                 totals = self.add(frame, label, totals)
         frame.marks = frame.final_marks = marks
         frame.totals = frame.final_totals = totals
-        source = machine.rows[run.start]
+        source = rows[run.start]
         return (*(source[place] for place in self.plan.partition), *(function(frame) for function in self.functions))
 
 

@@ -102,7 +102,7 @@ class YdbRecognition:
     def _by_variable(self, way: Way) -> list[list[int]]:
         return [[step for step, pc in enumerate(way) if self.program.first[pc] == place] for place in range(len(self.labels))]
 
-    def _shown(self, rows: list[Row], start: int, way: Way) -> Iterator[Row]:
+    def _shown(self, rows: Sequence[Row], start: int, way: Way) -> Iterator[Row]:
         """Measures are of the whole match, also where every row is shown."""
         frame = Frame(rows)
         frame.start, frame.end = start, start + len(way) - 1

@@ -97,6 +97,9 @@ class EventLoop:
         self.partition_pages: dict[int, Paged] = {}
         """The instances of statements of contexts, by the number of the statement: they note which of them may have changed."""
         self.position = ProcessingPosition()
+        self.at_end_of_input: dict[object, tuple[int, str, Callable[[], None]]] = {}
+        """What emits, when the input has ended, what waits for rows that do not come: by its owner the number and name of the statement,
+        and what is called."""
         self.after_timers: dict[AfterTimers, None] | None = None
         """While timers run: what is to be released when all that are due have run."""
 
@@ -349,6 +352,22 @@ class EventLoop:
                 join.release()
             except Exception as error:  # noqa: BLE001 - law 6
                 self.on_error(error, join.name, None)
+
+    def end_input(self) -> None:
+        """Emit what waits for a row or a time that does not come, with all that follows from it."""
+        outer, self.busy = self.busy, True
+        try:
+            for number, name, finish in tuple(self.at_end_of_input.values()):
+                if self.changed_statements is not None:
+                    self.changed_statements.add(number)
+                try:
+                    finish()
+                except Exception as error:  # noqa: BLE001 - law 6
+                    self.on_error(error, name, None)
+                self.flush()
+                self.work()
+        finally:
+            self.busy = outer
 
     def advance_span(self, target: int, resolution: int | None = None, max_stops: int | None = None) -> None:
         """Walk: stop at every due time on the way (at multiples of ``resolution`` from now where one is given).

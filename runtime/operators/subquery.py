@@ -6,6 +6,7 @@ from typing import Any
 
 from epl.plan.expressions import Prior
 from epl.plan.historical import stored_table_of
+from epl.plan.recognition_streams import recognition_of
 from epl.plan.streams import StreamPlan, store_of
 from epl.plan.subqueries import SubqueryPlan
 from epl.plan.walk import expressions_of
@@ -14,8 +15,10 @@ from runtime.clock.schedule import ScheduledTimer
 from runtime.event_loop.receiver_order import Places
 from runtime.expressions import compile_predicate
 from runtime.operators.operator_context import OperatorContext
-from runtime.operators.store_entry import contents_of, fill, store_in, stream_entry
-from runtime.operators.stream_entry import NoEntry
+from runtime.operators.partition_entry import PartitionEntry
+from runtime.operators.stateful_entry import StatefulEntry
+from runtime.operators.store_entry import StoreEntry, contents_of, fill, store_in, stream_entry
+from runtime.operators.stream_entry import NoEntry, StreamEntry
 from runtime.operators.subquery_answers import answer_of
 from runtime.stores.indexes import IndexedRows, LentRows
 from runtime.stores.table import table_store
@@ -65,7 +68,7 @@ class SubqueryStream:
         self.plan = plan
         self.context = context
         self.chain = contents_of(plan, context)
-        self.entry = stream_entry(plan, context, self.chain)
+        self.entry = _entry(plan, context, self.chain)
         self.entry.repeat()
         self.rows = IndexedRows()
         same_rows = plan.contained is None and all(w.retains for w in plan.windows[-1:])
@@ -121,23 +124,36 @@ class SubqueryStream:
         self.context.close()
 
     def state(self) -> State:
-        return {
+        state: dict[str, State] = {
             "windows": self.chain.state(),
             "prior": None if self.prior is None else self.prior.state(),
             "rows": None if _same_rows(self.rows, self.chain) else self.rows.state(),
         }
+        if isinstance(self.entry, StatefulEntry):
+            state[self.entry.kept_as] = self.entry.state()
+        return state
 
     @takes({"windows": ANYTHING, "prior": ANYTHING, "rows": ANYTHING})
     def restore(self, state: State) -> None:
         self.chain.restore(state["windows"])
         if self.prior is not None:
             self.prior.restore(state["prior"])
+        if isinstance(self.entry, StatefulEntry):
+            self.entry.restore(state.get(self.entry.kept_as))
         if state["rows"] is not None:
             self.rows.restore(state["rows"])
         elif self._keeps_rows:
             self.rows.update(tuple(self.chain), NO_EVENTS)
         if self._derived is not None:
             self._hold(self.rows)
+
+
+def _entry(plan: StreamPlan, context: SubqueryContext, first: Sink) -> StreamEntry | PartitionEntry | StoreEntry | StatefulEntry:
+    if recognition_of(plan) is not None:
+        from runtime.operators.recognition_entry import RecognitionEntry  # the dialects are loaded where a statement needs them
+
+        return RecognitionEntry(plan, context, first)
+    return stream_entry(plan, context, first)
 
 
 ENOUGH = 2

@@ -1,26 +1,27 @@
-"""Where a stream's events enter a statement, whatever its source: a filter, a named window or a pattern."""
+"""Where a stream's events enter a statement, whatever its source: a filter, a named window, a pattern, or match_recognize of a dialect."""
 from __future__ import annotations
 
 from epl.plan.pattern import pattern_of
+from epl.plan.recognition_streams import recognition_of
 from epl.plan.streams import StreamPlan
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.partition_entry import PartitionEntry
+from runtime.operators.stateful_entry import StatefulEntry
 from runtime.operators.store_entry import StoreEntry, stream_entry
 from runtime.operators.stream_entry import StreamEntry
 from runtime.pattern.machine import PatternMachine
 from windows.protocol import Sink, State
 
 
-class PatternEntry:
+class PatternEntry(StatefulEntry):
     """The matches of a pattern as events of a stream, from ``start`` to ``close``."""
+
+    kept_as = "pattern"
 
     def __init__(self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, gathers: bool = False) -> None:
         source = pattern_of(stream)
         assert source is not None
         self.machine = PatternMachine(source, context, first, stream=number, gathers=gathers)
-
-    def repeat(self) -> None:
-        """Do nothing: entries of in-lists that hold a value twice see to it themselves."""
 
     def start(self) -> None:
         self.machine.open()
@@ -37,10 +38,14 @@ class PatternEntry:
 
 def entry_of(
     stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False, gathers: bool = False
-) -> StreamEntry | PartitionEntry | StoreEntry | PatternEntry:
+) -> StreamEntry | PartitionEntry | StoreEntry | StatefulEntry:
     """Return the entry of a stream that has events of its own. ``gathers``: of a pattern, the matches of one event are one delta."""
     if pattern_of(stream) is not None:
         return PatternEntry(stream, context, first, number=number, gathers=gathers)
+    if recognition_of(stream) is not None:
+        from runtime.operators.recognition_entry import RecognitionEntry  # the dialects are loaded where a statement needs them
+
+        return RecognitionEntry(stream, context, first, number=number)
     return stream_entry(stream, context, first, number=number, quiet=quiet)
 
 

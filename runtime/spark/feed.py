@@ -222,6 +222,12 @@ class Feed:
             self._send(accepted.rows, "keep")
             return self._done(_some(accepted.late), _some(accepted.ahead), accepted.rows.num_rows)
 
+    def finish(self, *, lenient: bool = True) -> Step:
+        """Note that the input is at its end: no row and no time follows."""
+        with self.runtime.lock, self._step(lenient=lenient):
+            self.runtime.end_of_input()
+            return self._done(None, None, 0)
+
     @contextmanager
     def _step(self, *, lenient: bool) -> Iterator[None]:
         """All of a step or nothing of it, as far as one can go back; else the runtime is halted."""

@@ -27,7 +27,7 @@ Written = dict[str, "bytes | None"]
 KINDS: Mapping[str, int] = {
     "head": 1, "clock": 1, "variables": 1, "statement": 1, "events": 1, "piece": 1,
     "groups": 1, "reclaim": 1, "groupwin": 1, "unique": 1, "first": 1, "group rows": 1, "group events": 1, "last rows": 1,
-    "partitions": 1, "held matches": 1, "table": 1, "context partitions": 1,
+    "partitions": 1, "held matches": 1, "table": 1, "context partitions": 1, "row patterns": 1,
 }
 """The kinds of pages and the version of each that is written and read here."""
 

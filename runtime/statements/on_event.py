@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 from epl.plan.streams import StreamPlan
 from runtime.operators.operator_context import OperatorContext
-from runtime.pattern.entries import PatternEntry, entry_of
+from runtime.operators.stateful_entry import StatefulEntry
+from runtime.pattern.entries import entry_of
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink, State
 
@@ -30,7 +31,8 @@ class Stateless:
 
 
 class OnEvent(Stateless):
-    """``on T …``: gets a stream's events from its start to its end. Its only state is that of a pattern whose matches trigger it."""
+    """``on T …``: gets a stream's events from its start to its end. Its only state is that of a pattern, or of a match_recognize of a SQL
+    dialect, whose matches trigger it."""
 
     def __init__(self, stream: StreamPlan, context: OperatorContext, sink: Sink) -> None:
         super().__init__(context)
@@ -45,10 +47,10 @@ class OnEvent(Stateless):
         super().close()
 
     def state(self) -> State:
-        return self.entry.state() if isinstance(self.entry, PatternEntry) else None
+        return self.entry.state() if isinstance(self.entry, StatefulEntry) else None
 
     def restore(self, state: State) -> None:
-        if isinstance(self.entry, PatternEntry):
+        if isinstance(self.entry, StatefulEntry):
             self.entry.restore(state)
 
 

@@ -17,9 +17,10 @@ from runtime.operators.insert_into import Inserter
 from runtime.operators.iterable_unbound import LastEvents
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.partition_entry import PartitionEntry
+from runtime.operators.stateful_entry import StatefulEntry
 from runtime.operators.store_entry import StoreEntry, contents_of, fill
 from runtime.operators.stream_entry import NoEntry, StreamEntry
-from runtime.pattern.entries import PatternEntry, entry_of
+from runtime.pattern.entries import entry_of
 from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event
 from windows.keys import key_evaluator
@@ -94,7 +95,7 @@ class RunningStream:
         self.plan = stream = plan.streams[number]
         context.stream = number
         self.chain: View = _chain(stream, plan.result_set, context)
-        self.entry: StreamEntry | PartitionEntry | StoreEntry | PatternEntry | NoEntry = NoEntry()
+        self.entry: StreamEntry | PartitionEntry | StoreEntry | StatefulEntry | NoEntry = NoEntry()
         if historical_of(stream) is None:
             quiet = plan.where is not None or plan.join is not None
             gathers = bool(plan.result_set.order_by)
@@ -121,8 +122,8 @@ class RunningStream:
 
     def state(self) -> dict[str, State]:
         state: dict[str, State] = {"windows": self.chain.state(), "prior": None if self.prior is None else self.prior.state()}
-        if isinstance(self.entry, PatternEntry):
-            state["pattern"] = self.entry.state()
+        if isinstance(self.entry, StatefulEntry):
+            state[self.entry.kept_as] = self.entry.state()
         return state
 
     def restore(self, state: State) -> None:
@@ -132,8 +133,8 @@ class RunningStream:
             check(event)
         if self.prior is not None:
             self.prior.restore(state["prior"])
-        if isinstance(self.entry, PatternEntry):
-            self.entry.restore(state.get("pattern"))
+        if isinstance(self.entry, StatefulEntry):
+            self.entry.restore(state.get(self.entry.kept_as))
 
 
 class SelectOperators:

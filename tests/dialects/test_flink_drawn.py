@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
+
 from epl.dialects import types as k
 from epl.dialects.scopes import Column
 from epl.dialects.values import instant_of
 from epl.errors import EplError
 from runtime.dialects.sql import run_rows
 from tests.dialects import draw_flink
+from tests.dialects.over_streams import run_stream
 
 KINDS = (k.INTEGER, k.INTEGER, k.TIMESTAMP)
 TABLE = tuple(Column(name, kind, None, kind == k.TIMESTAMP) for name, kind in zip(draw_flink.COLUMNS, KINDS))
@@ -34,3 +37,18 @@ def test_drawn_queries_give_what_flink_gives() -> None:
             assert isinstance(result, str) and answer["error"].split(" {")[0] in result, (text, rows, result)
         else:
             assert result == answer["rows"], (text, rows)
+
+
+def test_events_give_what_tables_give() -> None:
+    """Restarted after each event."""
+    for seed in range(40):
+        text, rows = draw_flink.draw(seed)
+        expected = ours(text, rows)
+        if isinstance(expected, str):
+            continue
+        clause = text.partition("MATCH_RECOGNIZE (")[2].rpartition(")")[0]
+        table = pa.table({
+            "id": pa.array([row[0] for row in rows], pa.int32()), "k": pa.array([row[1] for row in rows], pa.int32()),
+            "ts": pa.array([instant_of(row[2]) for row in rows], pa.timestamp("ms")),
+        })  # fmt: skip
+        assert run_stream(clause, table, "flink", restarts=1) == [tuple(row) for row in expected], (seed, text, rows)

@@ -13,7 +13,7 @@ import pytest
 
 import runtime
 from epl.errors import EplError, EplRuntimeError, EplUnsupportedError, EplValidationError
-from runtime import Runtime, Settings
+from runtime import Runtime
 from runtime.cli import main
 
 PRICES = pa.table({"symbol": ["A"] * 6 + ["B"] * 3, "ts": [1, 2, 3, 4, 5, 6, 1, 2, 3], "price": [10, 8, 7, 9, 12, 11, 5, 6, 7]})
@@ -156,14 +156,6 @@ def test_texts_that_are_nested_too_deeply_are_refused(before: str, after: str, t
         Runtime.sql(f"SELECT {before * times}1{after * times}", {})
 
 
-def test_a_text_that_is_not_epl_hints_at_its_language() -> None:
-    with Runtime() as engine:
-        engine.deploy("create schema S(x int)")
-        with pytest.raises(EplError, match="this is MATCH_RECOGNIZE of SQL:2016, which EPL does not have") as caught:
-            engine.deploy("select * from S match_recognize (order by x measures A.x as a all rows per match pattern (A) define A as true)")
-    assert caught.value.message.startswith("Incorrect syntax near")
-
-
 def test_unknown_dialects_are_refused() -> None:
     with pytest.raises(EplRuntimeError, match="there is no dialect 'oracle'"):
         Runtime.sql("SELECT 1", {}, dialect="oracle")
@@ -184,12 +176,3 @@ def test_replay_writes_actual_beside_each_case(tmp_path: pathlib.Path) -> None:
     assert written[0]["actual"] == {"columns": ["y"], "rows": [[1], [2]]}
     assert written[1]["actual"]["error"] == {"code": "COLUMN_NOT_FOUND", "message": "line 2:2: Column 'nope' cannot be resolved"}
     assert written[2]["actual"]["ok"] is True
-
-
-@pytest.mark.parametrize("dialect", ["sql", "flink", "alibaba", "ydb"])
-def test_statements_in_a_dialect_are_refused_by_name(dialect: str) -> None:
-    with Runtime(settings=Settings(annotations=("Dialect",))) as engine:
-        engine.deploy("create schema S(x int); @Dialect('mine') select * from S; select '@Dialect(\"sql\")' as a from S")
-        with pytest.raises(EplUnsupportedError, match=f"statements in dialect '{dialect}' are not supported") as caught:
-            engine.deploy(f"select * from S;\n@Dialect('{dialect}') select * from S match_recognize (pattern (A) define A as true) as m")
-    assert caught.value.position == (2, 1)

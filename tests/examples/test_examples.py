@@ -242,3 +242,12 @@ def test_the_command_runs_through_spark(tmp_path: pathlib.Path) -> None:
         assert done.returncode == 0, done.stderr
         outputs.append(done.stdout)
     assert outputs[0] == outputs[1] != ""
+
+
+def test_sql_patterns() -> None:
+    assert load("sql_patterns").in_process() == [
+        (7, "dip", {"symbol": "A", "top": 12, "bottom": 4, "back": 13}),
+        (8, "deepest", {"symbol": "B", "low": 0}),
+        (10, "no answer", {"symbol": "B", "asked": 5000, "answered": None}),
+        (60, "dip", {"symbol": "B", "top": 20, "bottom": 0, "back": 8}),
+    ]

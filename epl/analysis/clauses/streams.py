@@ -26,6 +26,7 @@ from epl.syntax import (
     Expression,
     Ordered,
     PatternSource,
+    RecognitionSource,
     Stream,
     TimePeriod,
     TypeFilter,
@@ -48,6 +49,8 @@ def analyse_stream(
         return analyse_historical(stream, catalog, declarations)
     if isinstance(source, PatternSource):
         return _pattern_stream(stream, source, catalog, declarations, hints or {})
+    if isinstance(source, RecognitionSource):
+        return _recognition_stream(stream, source, catalog, declarations, hints or {})
     assert isinstance(source, TypeFilter)
     window = catalog.named_windows.get(source.type_name)
     event_type = source_type(source, catalog) if window is None else window.event_type
@@ -87,6 +90,21 @@ def _pattern_stream(
 ) -> tuple[StreamPlan, ScopeStream]:
     """Return the stream of a pattern's matches: its windows hold them as they hold events."""
     plan = analyse_pattern(source, catalog, declarations, lambda atom: type_named(atom.type_name, atom, catalog))
+    windows, outer = analyse_windows(stream.views, plan.row_type, catalog, declarations)
+    windows = tuple(window.with_hints(hints) for window in windows)
+    check_windows(windows, stream)
+    has_window = any(window.is_data_window for window in windows)
+    return StreamPlan(plan, outer, windows, stream.retain, stream.alias), ScopeStream(stream.alias, outer, has_window=has_window)
+
+
+def _recognition_stream(
+    stream: Stream, source: RecognitionSource, catalog: Catalog, declarations: tuple[Declaration, ...], hints: Mapping[str, str]
+) -> tuple[StreamPlan, ScopeStream]:
+    """Return the stream of the rows of a SQL dialect's clause: its windows hold them as they hold events."""
+    from epl.analysis.clauses.recognition_streams import analyse_recognition  # the dialects are loaded where a text needs them
+
+    read, _ = analyse_stream(Stream(source.input, span=source.input.span), catalog, declarations)
+    plan = analyse_recognition(source, read, catalog.settings)
     windows, outer = analyse_windows(stream.views, plan.row_type, catalog, declarations)
     windows = tuple(window.with_hints(hints) for window in windows)
     check_windows(windows, stream)

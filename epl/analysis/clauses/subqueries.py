@@ -49,7 +49,7 @@ from epl.plan.subqueries import SubqueryPlan, not_false, row_type, subqueries_in
 from epl.plan.tables import Table
 from epl.plan.windows import unique_key
 from epl.spans import Span
-from epl.syntax import Expression, GroupElement, Select, SelectItem, StreamWildcard, TypeFilter, Wildcard
+from epl.syntax import Expression, GroupElement, RecognitionSource, Select, SelectItem, Stream, StreamWildcard, TypeFilter, Wildcard
 from epl.syntax.expressions import Subquery
 from epl.unparse import subquery_title
 from epl.value_types import BOXED_BOOLEAN, NULL, STRING, CollectionType, MapType, ValueType, is_boolean, is_null, is_numeric
@@ -106,6 +106,8 @@ class _Subquery:
         from_ = self.select.from_
         assert from_ is not None
         source = from_.streams[0]
+        if isinstance(source.source, RecognitionSource):
+            return self._recognized(source)
         if not isinstance(source.source, TypeFilter):
             raise EplUnsupportedError("Sub-queries read streams of events only", span=source.span)
         if is_historical(source.source, self.scope.catalog) and source.source.type_name not in self.scope.catalog.tables:
@@ -129,6 +131,13 @@ class _Subquery:
             raise _nested(source.span)
         if store_of(stream) is None and stored_table_of(stream) is None:
             filter_of(stream, lambda title: EplUnsupportedError(f"A sub-query over {title} is not supported", span=source.span))
+        return stream, own
+
+    def _recognized(self, source: Stream) -> tuple[StreamPlan, ScopeStream]:
+        """The rows of a SQL dialect's match_recognize; its refusals are those of the dialect."""
+        stream, own = analyse_stream(source, self.scope.catalog, self.scope.declarations)
+        if any(True for _ in subqueries_in(stream)):
+            raise _nested(source.span)
         return stream, own
 
     def _check_context(self, store: NamedWindow | Table, span: Span | None) -> None:

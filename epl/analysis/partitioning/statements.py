@@ -12,6 +12,7 @@ from epl.analysis.partitioning.meetings import JoinedRows, subquery_meeting
 from epl.analysis.partitioning.operators import contained, groups_are_steady, insertion, previous, refuse_whole_output, result_set, windows
 from epl.analysis.partitioning.paths import Carrying, carried
 from epl.analysis.partitioning.patterns import PatternRows
+from epl.analysis.partitioning.recognition_streams import recognized
 from epl.analysis.partitioning.row_patterns import row_recognition
 from epl.analysis.partitioning.stores import accesses, create_table, create_window, into_table, on_store, rows_of, target_of
 from epl.event_types import EventType
@@ -21,6 +22,7 @@ from epl.plan.indexes import CreateIndexPlan
 from epl.plan.named_windows import CreateWindowPlan
 from epl.plan.on_statements import OnDeletePlan, OnMergePlan, OnSelectPlan, OnSetPlan, OnUpdatePlan, OnWindowPlan, UpdateIstreamPlan
 from epl.plan.pattern import PatternPlan, pattern_of
+from epl.plan.recognition_streams import recognition_of
 from epl.plan.result_set import OutputPlan, TerminatedOutput
 from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
 from epl.plan.statements import (
@@ -109,8 +111,14 @@ def _together(what: str) -> NotPartitionable:
     return NotPartitionable(f"the stream over {what}", "it is not known to be local to a key")
 
 
-def _stream(stream: StreamPlan, collector: Collector) -> EventType:
+def _stream(stream: StreamPlan, collector: Collector, surroundings: OtherStatements | None = None) -> EventType:
     """From the source to downstream of the windows; return the type of the events that come in."""
+    recognition = recognition_of(stream)
+    if recognition is not None:
+        read = _stream(recognition.input, collector)
+        recognized(recognition, surroundings is not None and surroundings.states_limited, collector)
+        windows(stream, collector)
+        return read
     read = rows_of(stream) or filter_of(stream, _together).event_type
     if read.kind == "variant" or read.any_type:
         raise NotPartitionable("the stream", f"rows of several types meet in the variant stream '{read.name}'")
@@ -127,7 +135,7 @@ def _select(statement: StatementPlan, plan: SelectPlan, surroundings: OtherState
     if any(historical_of(stream) is not None and rows_of(stream) is None for stream in plan.streams):
         return [_enrichment(statement, plan)]
     sides = [Collector(statement.name) for _ in plan.streams]
-    reads = [_stream(stream, side) for stream, side in zip(plan.streams, sides)]
+    reads = [_stream(stream, side, surroundings) for stream, side in zip(plan.streams, sides)]
     collector = sides[0] if plan.join is None else JoinedRows(statement.name, plan.join, sides)
     asked = _subqueries(statement, plan, sides, reads)
     asked += accesses(statement.name, sides, reads, plan.streams, plan.join, plan.where, plan.result_set)
@@ -200,6 +208,8 @@ def _asked(*parts: object) -> Iterable[typed.SubqueryValue]:
 
 def _subquery(statement: str, node: typed.SubqueryValue, sides: Sequence[Collector], reads: Sequence[EventType]) -> Iterator[Facts]:
     inner = Collector(statement)
+    if recognition_of(node.plan.stream) is not None:
+        raise NotPartitionable("the sub-query", "over match_recognize of a SQL dialect it is not known to be local to a key")
     read = _stream(node.plan.stream, inner)
     if any(isinstance(n, typed.Previous) for e in expressions_of(node.plan) for n in e.walk()):
         raise NotPartitionable("prev", "in a sub-query it is not known to be local to a key")
@@ -234,7 +244,7 @@ def _enrichment(statement: StatementPlan, plan: SelectPlan) -> Facts:
 
 def _split(statement: StatementPlan, plan: OnSplitPlan, surroundings: OtherStatements) -> Facts:
     collector = Collector(statement.name)
-    read = _stream(plan.stream, collector)
+    read = _stream(plan.stream, collector, surroundings)
     feeds = tuple(_branch(branch, collector.stages) for branch in plan.branches)
     return Facts(statement.name, read, tuple(collector.demands), feeds, stateful=collector.stateful)
 
@@ -261,7 +271,7 @@ def _update(statement: StatementPlan, plan: UpdateIstreamPlan, surroundings: Oth
 
 def _on_window(statement: StatementPlan, plan: OnWindowPlan, surroundings: OtherStatements) -> Sequence[Facts]:
     trigger = Collector(statement.name)
-    read = _stream(plan.trigger, trigger)
+    read = _stream(plan.trigger, trigger, surroundings)
     return on_store(statement.name, plan, trigger, read)
 
 

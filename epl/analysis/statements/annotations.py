@@ -11,6 +11,7 @@ import attrs
 
 from epl.analysis.statements.hints import check_hints
 from epl.catalog import Catalog
+from epl.dialects.front_door import NAMES as DIALECTS
 from epl.errors import EplValidationError
 from epl.spans import Span
 from epl.syntax import Annotation, Module, Statement
@@ -43,7 +44,14 @@ TYPE_NAMES = {bool: "Boolean", int: "Integer", float: "Double"}
 def unknown_annotations(statement: Statement, catalog: Catalog) -> tuple[Annotation, ...]:
     """Return the statement's annotations that are neither Esper's nor known to be the application's own: no import names them, nor
     ``Settings.annotations``."""
-    return tuple(a for a in statement.annotations if a.name.lower() not in BY_NAME and not _is_own(a, catalog))
+    return tuple(
+        a for a in statement.annotations if a.name.lower() not in BY_NAME and not _names_dialect(a) and not _is_own(a, catalog))
+
+
+def _names_dialect(annotation: Annotation) -> bool:
+    """Whether it says of which dialect the statement's match_recognize is."""
+    value = annotation.get("value")
+    return annotation.name.lower() == "dialect" and isinstance(value, str) and value.lower() in DIALECTS
 
 
 def unknown_in_module(module: Module, catalog: Catalog) -> Iterator[Annotation]:

@@ -69,6 +69,13 @@ def tokens(text: str, dialect: Dialect) -> list[Token]:
     return taken
 
 
+def token_at(text: str, at: int, dialect: Dialect) -> Token | None:
+    """Return the token that starts at the offset or, past space and comments, next after it; None at the end of the text."""
+    space = SPACE.match(text, at)
+    at = at if space is None else space.end()
+    return _token(text, at, dialect) if at < len(text) else None
+
+
 def _token(text: str, at: int, dialect: Dialect) -> Token:
     sign = text[at]
     if sign in dialect.text_quotes:
@@ -108,4 +115,4 @@ def _quoted(text: str, at: int, kind: str, dialect: Dialect) -> Token:
     raise DialectError("SYNTAX_ERROR", f"mismatched input '{quote}'", at, hint="the quote is not closed")
 
 
-__all__ = ["ALIBABA", "DIALECTS", "FLINK", "SQL", "YDB", "Dialect", "Token", "tokens"]
+__all__ = ["ALIBABA", "DIALECTS", "FLINK", "SQL", "YDB", "Dialect", "Token", "token_at", "tokens"]

@@ -293,6 +293,10 @@ class QueryReader(ExpressionReader):
 
     # the clause
 
+    def clause(self, relation: t.Relation) -> t.Recognition:
+        """Read the clause alone, over a relation."""
+        return self._recognition(relation, self.reader.at)
+
     def _recognition(self, relation: t.Relation, at: int) -> t.Recognition:
         reader = self.reader
         reader.expect("MATCH_RECOGNIZE", "(")

@@ -23,6 +23,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from epl.analysis.partitioning import AnySplit, Partitioning, SplitBy, Whole, partitioning_of
+from epl.analysis.partitioning.recognition_streams import refuse_other_orders
+from epl.dialects.front_door import annotated
 from epl.errors import EplError, EplRuntimeError, EplUnsupportedError
 from epl.parse import parse_module
 from epl.settings import Settings
@@ -38,7 +40,7 @@ from runtime.spark.distributed_host.results import Result, result_of
 from runtime.spark.distributed_host.shard_host import ShardProcessor
 from runtime.spark.distributed_host.shards import check_state_store, shard_ids, with_hashes, with_shards
 from runtime.spark.distributed_host.workers import settle
-from runtime.spark.feed import Entry, Feed, Rules, is_lenient
+from runtime.spark.feed import Entry, Feed, Rules, Step, is_lenient
 from runtime.spark.heartbeat import SYSTEM, Beat
 from runtime.spark.historical_sources import HistoricalRegistration, Register
 from runtime.spark.metrics import with_totals
@@ -83,9 +85,13 @@ class BatchTask:
             ends = [t for t in (self.until, last) if t is not None and t > feed.runtime.now]
             if ends:
                 yield from self._rows(feed, self._entry(until=max(ends)))
+            yield from self._tables(feed, feed.finish(lenient=self.task.lenient))
 
     def _rows(self, feed: Feed, entry: Entry) -> Iterator[pa.RecordBatch]:
-        for rows in self.result.tables(feed.process(entry), feed.sources):
+        yield from self._tables(feed, feed.process(entry))
+
+    def _tables(self, feed: Feed, step: Step) -> Iterator[pa.RecordBatch]:
+        for rows in self.result.tables(step, feed.sources):
             yield from rows.to_batches()
 
     def _entry(self, rows: pa.Table | None = None, until: int | None = None) -> Entry:
@@ -205,11 +211,12 @@ def transform(  # type: ignore[misc]
         if streaming:
             check_streaming(frames)
         used = settings or Settings()
+        text = annotated(epl, used.dialect).text
         policy = late_policy(late, on_late, ahead, max_buffered, used.units_per_second)
-        names, schemas = tuple(frames), undeclared(epl, frames)
+        names, schemas = tuple(frames), undeclared(text, frames)
         rules = Rules(policy, time_mode, max_stops, at_wall=clock == SYSTEM and time is None)
         key = check_key(snapshot_key)
-        task = Task(epl, statement or "", names, schemas, used, functions or {}, time, sequence, rules, tier, lenient, key, historical)
+        task = Task(text, statement or "", names, schemas, used, functions or {}, time, sequence, rules, tier, lenient, key, historical)
         beat = Beat.of(clock, idle, heartbeat, used.units_per_second)
         _check_end(streaming, beat, until)
         planned = _Planned.of(task, frames, distribute, shards)
@@ -219,7 +226,8 @@ def transform(  # type: ignore[misc]
 
     if sources is not None:
         return apply(sources)
-    name = event_type or only_type(parse_module(epl), tables or ())
+    written = annotated(epl, None if settings is None else settings.dialect).text
+    name = event_type or only_type(parse_module(written), tables or ())
     return lambda frame: apply({name: frame})
 
 
@@ -271,6 +279,8 @@ class _Planned:
             check_filled(plans, [statement.plan], sources.types)
             check_columns_known(plans, statement.plan, task.functions)
             verdict: Partitioning | None = partitioning_of(plans, statement.plan, settings=task.settings)
+            if isinstance(verdict, SplitBy):
+                verdict = refuse_other_orders(verdict, plans, lambda name: time_of(task.time, name))
             batch = not any(frame.isStreaming for frame in frames.values())
             merged = merge(frames, sources, task.settings.time_unit == "microseconds", number_rows=batch)
             output, result = result_of(statement.event_type, sources, merged.schema, beside=task.rules.policy.on_late == "side")
@@ -349,6 +359,11 @@ class _Planned:
 
 def _shuffle_partitions(session: SparkSession) -> int:
     return int(session.conf.get("spark.sql.shuffle.partitions") or 1)
+
+
+def time_of(choice: Choice, name: str) -> str | None:
+    """Return the column of the times of a source."""
+    return choice if choice is None or isinstance(choice, str) else choice.get(name)
 
 
 def only_type(module: Module, tables: Collection[str] = ()) -> str:

@@ -13,6 +13,7 @@ import attrs
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
+from epl.dialects.front_door import annotated
 from epl.errors import EplDeploymentError, EplError, EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.windows import WindowConfig
@@ -107,6 +108,11 @@ class Module:
             snapshot, functions=functions, aggregations=aggregations, tier=tier, python_imports=settings.python_imports, windows=windows,
             register=register,
         )
+
+
+def in_settings(module: str | Runtime, settings: Settings | None) -> str | Runtime:
+    """Return a module's text with the dialect that the settings say."""
+    return annotated(module, None if settings is None else settings.dialect).text if isinstance(module, str) else module
 
 
 @attrs.frozen
@@ -235,7 +241,8 @@ def start(
     Beat.of(clock, idle, heartbeat, 1000)  # refused before anything is made
     setup = Setup(
         Module(
-            module, sources, settings or Settings(), functions or {}, aggregations or {}, tier, HistoricalRegistration.of(tables, register)
+            in_settings(module, settings), sources, settings or Settings(), functions or {}, aggregations or {}, tier,
+            HistoricalRegistration.of(tables, register),
         ),
         lambda runtime: late_policy(late, on_late, ahead, max_buffered, runtime.settings.units_per_second), (time, sequence),
         {"time_mode": time_mode, "max_stops": max_stops, "at_wall": clock == SYSTEM and time is None},

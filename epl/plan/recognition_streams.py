@@ -1,0 +1,64 @@
+"""A stream over ``match_recognize`` of a SQL dialect: the rows of the clause's table."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+import attrs
+
+from epl.event_types import EventType
+from epl.plan.expression_text import expression_text, plain
+from epl.plan.streams import FilterPlan, SourcePlan, StreamPlan
+from epl.plan.walk import REFERENCE
+
+if TYPE_CHECKING:
+    from epl.dialects.plans import RecognitionPlan
+
+
+@attrs.frozen(kw_only=True)
+class RecognitionStreamPlan(SourcePlan):
+    """Events of ``row_type``, one a row of the table. ``input``: the stream that is read; ``properties``: those of its events that are the
+    columns of the clause's rows. ``clause``: what is done with the rows. ``text``: the clause as it is written; ``reason``: why it is of
+    its dialect."""
+
+    title: ClassVar[str] = "a match_recognize of a SQL dialect"
+    row_type: EventType
+    input: StreamPlan
+    properties: tuple[str, ...]
+    clause: RecognitionPlan = attrs.field(metadata=REFERENCE, eq=False)
+    text: str
+    reason: str = ""
+
+    def dump(self) -> str:
+        """Return lines for a person: the dialect and why, what is read, what the clause says."""
+        source = self.input.source
+        assert isinstance(source, FilterPlan)
+        tests = " and ".join(expression_text(each, [plain]) for each in source.conditions)
+        names = [column.name or "" for column in self.clause.input.columns]
+        lines = [
+            f"dialect: {self.clause.dialect}, because {self.reason}",
+            f"rows of: {source.event_type.name}{f' where {tests}' if tests else ''}",
+        ]
+        if self.clause.partition:
+            lines.append("partition by: " + ", ".join(names[place] if place < len(names) else "an expression"
+                                                      for place in self.clause.partition))
+        if self.clause.order:
+            first, *others = (names[place] + (" desc" if down else "") for place, down, _ in self.clause.order)
+            further = f", then {', '.join(others)}: rows of one time wait until a later one" if others else ""
+            lines.append(f"order: by time {first}{further}")
+        skip = self.clause.skip
+        lines += [
+            f"rows per match: {'all' if self.clause.all_rows else 'one'}",
+            f"after match: skip {skip.kind}{f' {skip.name}' if skip.name else ''}",
+            f"clause: {' '.join(self.text.split())}",
+        ]
+        if self.clause.within is not None:
+            lines.insert(-1, f"within: {self.clause.within} ms")
+        return "\n".join(lines)
+
+
+def recognition_of(stream: StreamPlan) -> RecognitionStreamPlan | None:
+    """Return the plan of a stream over a clause of a SQL dialect; None for any other."""
+    return stream.source if isinstance(stream.source, RecognitionStreamPlan) else None
+
+
+__all__ = ["RecognitionStreamPlan", "recognition_of"]

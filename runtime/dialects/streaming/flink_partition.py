@@ -1,0 +1,177 @@
+"""Flink's and Alibaba's clause over rows that come one after the other: their automaton moves row by row in any case. What is kept is the
+rows that a run has, and those between."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import attrs
+
+from epl.dialects.errors import QueryFailed
+from epl.dialects.plans import RecognitionPlan
+from runtime.dialects.automaton import Automaton, State
+from runtime.dialects.expressions import Function
+from runtime.dialects.flink_recognition import FlinkRecognition
+from runtime.dialects.frames import Frame, FrameCompiler
+from runtime.dialects.runs import Run, Runs
+from runtime.dialects.streaming.held_rows import HeldRows
+from runtime.dialects.streaming.partition import NO_QUERIES, Partition, Row, States, admitted
+
+
+class FlinkPartition(Partition):
+    """``runs``: the machine over the rows; ``now``: no row before that time comes any more."""
+
+    __slots__ = ("ended", "now", "runs")
+
+    def __init__(self, runs: Runs) -> None:
+        super().__init__()
+        self.now: int | None = None
+        self.ended = False
+        self.place(runs)
+
+    def place(self, runs: Runs) -> None:
+        """Let a machine run over the rows."""
+        self.runs = runs
+        runs.rows, runs.times = self.rows, self.times  # type: ignore[assignment]
+        runs.frame = Frame(self.rows)
+
+
+class FlinkRecognizer:
+    """Runs a clause of the dialects ``flink`` and ``alibaba``. ``within``: in engine units."""
+
+    def __init__(self, plan: RecognitionPlan, states: States, within: int | None) -> None:
+        self.plan = plan
+        self.states = states
+        self.within = within
+        self.automaton = Automaton(plan.pattern)
+        self.numbered = numbered(self.automaton)
+        self.numbers = {id(state): number for number, state in enumerate(self.numbered)}
+        self.compiler = FrameCompiler(NO_QUERIES, list(plan.labels), contiguous=False)
+        self.conditions: dict[str, Function] = {label: self.compiler.compiled(each) for label, each in plan.defines.items()}
+        self.writer = FlinkRecognition(plan, NO_QUERIES)
+
+    def partition(self) -> FlinkPartition:
+        """Return the machine of a new partition."""
+        return FlinkPartition(self._runs())
+
+    def _runs(self) -> Runs:
+        return Runs(self.automaton, self.conditions, self.compiler, self.plan.skip, self.within)
+
+    def process(self, partition: FlinkPartition, row: Row, time: int) -> list[Row]:
+        """Take one more row. Where a condition fails the row is as if it had not come."""
+        runs = partition.runs
+        if partition.ended:
+            partition.ended, partition.now = False, None
+        count, complete = len(partition.rows), list(runs.complete)
+        output: list[Row] = []
+        try:
+            self._write(partition, ((run, True) for run in runs.process(row, time)), output)
+        except Exception as error:  # noqa: BLE001 - law 6
+            if not isinstance(error, QueryFailed) or error.sql_code != "SKIP_FAILED":
+                for rows in (partition.rows, partition.times):
+                    while len(rows) > count:
+                        rows.pop()
+                runs.complete = complete
+            partition.fail(error)
+        self._settle(partition)
+        return output
+
+    def advance(self, partition: FlinkPartition, now: int) -> list[Row]:
+        """No row before ``now`` comes any more."""
+        partition.now = now
+        output: list[Row] = []
+        try:
+            self._write(partition, partition.runs.advance(now), output)
+        except QueryFailed as error:
+            partition.fail(error)
+        self._settle(partition)
+        return output
+
+    def finish(self, partition: FlinkPartition) -> list[Row]:
+        """No row comes any more."""
+        partition.ended = True
+        output: list[Row] = []
+        try:
+            self._write(partition, partition.runs.finish(), output)
+        except QueryFailed as error:
+            partition.fail(error)
+        partition.runs.complete = []
+        self._settle(partition)
+        return output
+
+    def _write(self, partition: FlinkPartition, ended: Iterator[tuple[Run, bool]], output: list[Row]) -> None:
+        """Add the rows of matches, and of runs that time has ended. Where a measure fails there is no row."""
+        for run, is_match in ended:
+            if is_match or self.plan.timeouts:
+                try:
+                    output.append(self.writer.row(partition.rows, run))
+                except Exception as error:  # noqa: BLE001 - law 6
+                    partition.fail(error)
+
+    def _settle(self, partition: FlinkPartition) -> None:
+        """Count the runs (those beyond the limit, the newest ones, do not begin), and drop the rows that none has."""
+        runs = partition.runs
+        allowed = admitted(partition, self.states, len(runs.runs))
+        if allowed < len(runs.runs):
+            runs.runs = runs.runs[:allowed]
+        starts = [run.start for run in (*runs.runs, *runs.complete)]
+        before = min(starts) if starts else len(partition.rows)
+        partition.rows.drop(before)
+        partition.times.drop(before)
+
+    def deadline(self, partition: FlinkPartition) -> int | None:
+        """Return when the first run ends by WITHIN."""
+        if self.within is None or not partition.runs.runs:
+            return None
+        return int(min(partition.times[run.start] for run in partition.runs.runs)) + self.within
+
+    def is_idle(self, partition: FlinkPartition) -> bool:
+        """Return whether there is no run."""
+        return not partition.runs.runs and not partition.runs.complete
+
+    # state
+
+    def state(self, partition: FlinkPartition) -> Any:
+        """Return the rows with their times, and of each run its state and what it has taken."""
+        runs = partition.runs
+        rows = [list(row) for row in partition.rows]
+        return [rows, list(partition.times), partition.rows.base, *(list(map(self._written, each)) for each in (runs.runs, runs.complete))]
+
+    def _written(self, run: Run) -> list[Any]:
+        return [self.numbers[id(run.state)], list(run.labels), list(run.rows)]
+
+    def restore(self, state: Any) -> FlinkPartition:
+        """Return the machine; what conditions ask for is computed again from the rows."""
+        rows, times, base, runs, complete = state
+        partition = self.partition()
+        partition.rows, partition.times = HeldRows([tuple(row) for row in rows], base), HeldRows(times, base)
+        partition.place(partition.runs)
+        partition.runs.runs = [self._read(partition, *run) for run in runs]
+        partition.runs.complete = [self._read(partition, *run) for run in complete]
+        partition.held = len(runs)
+        self.states.count += len(runs)
+        return partition
+
+    def _read(self, partition: FlinkPartition, number: int, labels: list[str], rows: list[int]) -> Run:
+        runs = partition.runs
+        run = attrs.evolve(runs.waiting, state=self.numbered[number], labels=tuple(labels), rows=tuple(rows))
+        marks, totals = run.marks, run.totals
+        for label, row in zip(labels, rows, strict=True):
+            runs.frame.row = row
+            marks = marks if runs.extend is None else runs.extend(runs.frame, label, marks)
+            totals = totals if runs.add is None else runs.add(runs.frame, label, totals)
+        return attrs.evolve(run, marks=marks, totals=totals)
+
+
+def numbered(automaton: Automaton) -> list[State]:
+    """Return the states in the order in which they are reached, which is the same whenever the pattern is compiled."""
+    states, seen = [automaton.start], {id(automaton.start)}
+    for state in states:
+        for edge in state.edges:
+            if id(edge.target) not in seen:
+                seen.add(id(edge.target))
+                states.append(edge.target)
+    return states
+
+
+__all__ = ["FlinkPartition", "FlinkRecognizer"]

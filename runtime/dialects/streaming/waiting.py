@@ -1,0 +1,112 @@
+"""Expressions over rows of which some have not come yet: NEXT waits, and what does not depend on it does not."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import attrs
+
+from epl.dialects import typed as y
+from epl.dialects.plans import RecognitionPlan
+from runtime.dialects.expressions import Function
+from runtime.dialects.frames import Frame, FrameCompiler
+
+
+class Waiting(Exception):
+    """A value depends on a row that has not come."""
+
+
+class StreamFrameCompiler(FrameCompiler):
+    """Compiles as ``FrameCompiler``; a function raises ``Waiting`` where its value depends on a row that has not come."""
+
+    def compiled(self, typed: y.Typed) -> Function:
+        """Return the function that computes the expression."""
+        if isinstance(typed, y.Junction) and looks_ahead(typed):
+            return _junction([self.compiled(each) for each in typed.operands], typed.is_all)
+        if isinstance(typed, y.Apply) and not typed.takes_null and looks_ahead(typed):
+            return _strict(typed.function, [self.compiled(each) for each in typed.arguments])
+        return super().compiled(typed)
+
+    def _position(self, navigation: y.Navigation, of_label: bool) -> Callable[[Any], int]:
+        shift = navigation.shift
+        if shift <= 0 or of_label:
+            return super()._position(navigation, of_label)
+        base = super()._position(attrs.evolve(navigation, shift=0), of_label)
+
+        def position(frame: Frame) -> int:
+            place = base(frame)
+            if place < 0:
+                return -1
+            rows: Any = frame.rows
+            if place + shift < len(rows):
+                return place + shift
+            if not rows.ended:
+                raise Waiting
+            return -1
+
+        return position
+
+
+def _junction(operands: list[Function], is_all: bool) -> Function:
+    def compute(frame: Frame) -> bool | None:
+        unknown = waits = False
+        for operand in operands:
+            try:
+                value = operand(frame)
+            except Waiting:
+                waits = True
+                continue
+            except Exception:
+                if waits:  # where the value before decides, this one is not asked
+                    raise Waiting from None
+                raise
+            if value is None:
+                unknown = True
+            elif value is not is_all:
+                return not is_all
+        if waits:
+            raise Waiting
+        return None if unknown else is_all
+
+    return compute
+
+
+def _strict(function: Callable[..., Any], arguments: list[Function]) -> Function:
+    """A null argument gives null, whatever the others are."""
+
+    def compute(frame: Frame) -> Any:
+        values = []
+        waits = False
+        for argument in arguments:
+            try:
+                value = argument(frame)
+            except Waiting:
+                waits = True
+                continue
+            if value is None:
+                return None
+            values.append(value)
+        if waits:
+            raise Waiting
+        return function(*values)
+
+    return compute
+
+
+def looks_ahead(typed: y.Typed) -> bool:
+    """Return whether a value may depend on rows after the one at hand."""
+    return any(isinstance(node, y.Navigated) and node.navigation.shift > 0 and node.column is not None for node in y.walk(typed))
+
+
+def looks_behind(plan: RecognitionPlan) -> int:
+    """Return how many rows before a match its expressions may read."""
+    nodes = (node for typed in (*plan.measures, *plan.defines.values()) for node in y.walk(typed))
+    return max((0, *(-node.navigation.shift for node in nodes if isinstance(node, y.Navigated))))
+
+
+def numbers_matches(plan: RecognitionPlan) -> bool:
+    """Return whether an expression reads the number of the match."""
+    return any(isinstance(node, y.MatchNumber) for typed in (*plan.measures, *plan.defines.values()) for node in y.walk(typed))
+
+
+__all__ = ["StreamFrameCompiler", "Waiting", "looks_ahead", "looks_behind", "numbers_matches"]

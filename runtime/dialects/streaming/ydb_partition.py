@@ -1,0 +1,174 @@
+"""YDB's clause over rows that come one after the other: of each first row all states are followed; the longest match is final when none of
+them is left."""
+from __future__ import annotations
+
+from typing import Any
+
+import attrs
+
+from epl.dialects.errors import QueryFailed
+from epl.dialects.plans import RecognitionPlan
+from runtime.dialects.frames import Frame, Marks
+from runtime.dialects.matcher import MOST_VISITS
+from runtime.dialects.streaming.held_rows import HeldRows
+from runtime.dialects.streaming.partition import NO_QUERIES, Partition, Row, States, admitted
+from runtime.dialects.ydb_recognition import Way, YdbRecognition
+
+Ways = dict[tuple[int, Marks], Way]
+
+
+@attrs.frozen
+class Begun:
+    """What begins at the row ``start``: the states that are reached, and the longest match so far."""
+
+    start: int
+    states: Ways
+    best: Way | None
+
+
+class YdbPartition(Partition):
+    """``begun``: by first row, ascending; ``after``: matches that begin before that row are not emitted."""
+
+    __slots__ = ("after", "begun", "ended")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun: list[Begun] = []
+        self.after = 0
+        self.ended = False
+
+
+class YdbRecognizer(YdbRecognition):
+    """Runs a clause of dialect ``ydb``."""
+
+    def __init__(self, plan: RecognitionPlan, states: States, within: int | None, most_visits: int = MOST_VISITS) -> None:
+        super().__init__(plan, NO_QUERIES, most_visits)
+        self.states = states
+
+    def partition(self) -> YdbPartition:
+        """Return the machine of a new partition."""
+        return YdbPartition()
+
+    def process(self, partition: YdbPartition, row: Row, time: int) -> list[Row]:
+        """Take one more row. Where a condition fails the row is as if it had not come."""
+        partition.ended = False
+        partition.rows.append(row)
+        place = len(partition.rows) - 1
+        output: list[Row] = []
+        try:
+            begun, final = self._moved(partition, place)
+        except Exception as error:  # noqa: BLE001 - law 6
+            partition.rows.pop()
+            partition.fail(error)
+            return output
+        partition.begun = begun
+        self._emit(partition, final, output)
+        self._settle(partition)
+        return output
+
+    def _moved(self, partition: YdbPartition, place: int) -> tuple[list[Begun], list[Begun]]:
+        """Return what goes on with a row, and what is final, in the order in which it is."""
+        states: Ways = {}
+        best = self._reach(states, 0, self.compiler.start_marks(), ())
+        new = Begun(place, states, best)
+        going_on: list[Begun] = []
+        final = [] if states else [new]
+        frame = Frame(partition.rows)
+        visits = 0
+        for each in (*partition.begun, *([new] if states else [])):
+            visits += len(each.states)
+            moved = self._moved_one(frame, each, place)
+            (going_on if moved.states else final).append(moved)
+        if visits > self.most_visits:
+            message = f"the row pattern is ambiguous: one row needs more than {self.most_visits} steps"
+            raise QueryFailed("EXCEEDED_PATTERN_LIMIT", message)
+        return going_on, final
+
+    def _moved_one(self, frame: Frame, begun: Begun, place: int) -> Begun:
+        following: Ways = {}
+        ended: Way | None = None
+        frame.start = begun.start
+        for (pc, marks), way in begun.states.items():
+            variable = self.program.first[pc]
+            condition = self.conditions[variable]
+            frame.row = frame.end = place
+            frame.marks = marks
+            if condition is None or condition(frame) is True:
+                longer = marks if self.extend is None else self.extend(frame, self.labels[variable], marks)
+                ended = self._better(ended, self._reach(following, pc + 1, longer, (*way, pc)))
+        return Begun(begun.start, following, begun.best if ended is None else ended)
+
+    def _emit(self, partition: YdbPartition, final: list[Begun], output: list[Row]) -> None:
+        past_last = self.plan.skip.kind == "past last"
+        for begun in final:
+            if begun.best is None or (past_last and begun.start < partition.after):
+                continue
+            partition.after = max(partition.after, begun.start + len(begun.best))
+            try:
+                output.extend(list(self._shown(partition.rows, begun.start, begun.best)))
+            except Exception as error:  # noqa: BLE001 - law 6
+                partition.fail(error)
+        if past_last:
+            partition.begun = [begun for begun in partition.begun if begun.start >= partition.after]
+
+    def _settle(self, partition: YdbPartition) -> None:
+        allowed = admitted(partition, self.states, len(partition.begun))
+        if allowed < len(partition.begun):
+            partition.begun = partition.begun[:allowed]
+        partition.rows.drop(partition.begun[0].start if partition.begun else len(partition.rows))
+
+    def advance(self, partition: YdbPartition, now: int) -> list[Row]:
+        """Time decides nothing."""
+        return []
+
+    def finish(self, partition: YdbPartition) -> list[Row]:
+        """No row comes any more: what has a match has it."""
+        partition.ended = True
+        final, partition.begun = partition.begun, []
+        output: list[Row] = []
+        self._emit(partition, final, output)
+        self._settle(partition)
+        return output
+
+    def deadline(self, partition: YdbPartition) -> int | None:
+        """Return None: time decides nothing."""
+        return None
+
+    def is_idle(self, partition: YdbPartition) -> bool:
+        """Return whether nothing has begun."""
+        return not partition.begun
+
+    # state
+
+    def state(self, partition: YdbPartition) -> Any:
+        """Return the rows, and of each first row the states with the way that leads to each, and the longest match."""
+        begun = [
+            [each.start, [[pc, list(way)] for (pc, _), way in each.states.items()], None if each.best is None else list(each.best)]
+            for each in partition.begun
+        ]
+        return [[list(row) for row in partition.rows], partition.rows.base, partition.after, begun]
+
+    def restore(self, state: Any) -> YdbPartition:
+        """Return the machine; what conditions ask for is computed again from the rows."""
+        rows, base, after, begun = state
+        partition = YdbPartition()
+        partition.rows = HeldRows([tuple(row) for row in rows], base)
+        partition.after = after
+        frame = Frame(partition.rows)
+        for start, ways, best in begun:
+            states = {(pc, self._marks(frame, start, way)): tuple(way) for pc, way in ways}
+            partition.begun.append(Begun(start, states, None if best is None else tuple(best)))
+        partition.held = len(partition.begun)
+        self.states.count += partition.held
+        return partition
+
+    def _marks(self, frame: Frame, start: int, way: list[int]) -> Marks:
+        marks = self.compiler.start_marks()
+        for step, pc in enumerate(way):
+            frame.row = start + step
+            if self.extend is not None:
+                marks = self.extend(frame, self.labels[self.program.first[pc]], marks)
+        return marks
+
+
+__all__ = ["YdbPartition", "YdbRecognizer"]
