@@ -12,7 +12,7 @@ from windows.paging import Long
 from windows.protocol import BuildContext, View
 from windows.shape import EVENT, TIME, optional, takes
 
-__all__ = ["SlidingView", "TimedView"]
+__all__ = ["NONE_YET", "SlidingView", "TimedView"]
 
 
 NONE_REMOVED: Any = frozenset()
