@@ -26,7 +26,7 @@ from runtime.conversion.from_python import check_known, checking_scope, checks, 
 from runtime.event_loop.filter_index import Entry, TypeIndex, order_of
 from runtime.event_loop.filter_tables import HashTable
 from runtime.event_loop.lone_receiver import changed_line, core_text, lone_entry, lone_lines
-from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter
+from runtime.event_loop.prepared_filters import ActiveFilter, LoneTarget, PreparedFilter
 from runtime.expressions import Environment
 from runtime.expressions.compiled import OPERATIONS
 from runtime.expressions.printer import Printer
@@ -144,7 +144,8 @@ class _Tests:
         lone = named_class("lone", ActiveFilter)
         core = core_text(self._scope)
         lines = [f"if {core.changed_statements} is not None: note_receivers((lone,))"]
-        lines += ["try:", f"    if {named_class(f'{lone.prepared}', PreparedFilter).calls_listeners}: {lone.target}.receive_alone(e)"]
+        receive_alone = named_class(f"{lone.target}", LoneTarget).receive_alone
+        lines += ["try:", f"    if {named_class(f'{lone.prepared}', PreparedFilter).calls_listeners}: {receive_alone}(e)"]
         lines += [f"    else: {lone.receive}(e)", "except Exception as error:"]
         return [*lines, f"    on_error(error, {named_class(f'{lone.prepared}', PreparedFilter).name}, e)", "if pending: flush()"]
 

@@ -37,6 +37,13 @@ class Target(Protocol):
     def receive(self, event: Event) -> None: ...
 
 
+class LoneTarget(Target):
+    """Calls the listeners for an event that no other receiver gets."""
+
+    def receive_alone(self, event: Event) -> None:
+        """Take the event and call the listeners, unless others are to be called before."""
+
+
 class Nowhere:
     """The place of an entry that can match no event."""
 
@@ -139,7 +146,7 @@ class PreparedFilter:
         self.order = order
         self.drop = drop
         self.calls_listeners = False
-        """Whether its targets have ``receive_alone``, which calls the listeners: for an event that no other receiver gets."""
+        """Whether its targets are LoneTargets."""
         self.close = close
         """End the statement's use of the filter; its entries have been deactivated."""
         self.test = _test(specification, environment)
@@ -341,4 +348,4 @@ def _expressions(specification: FilterSpecification) -> list[TypedExpression]:
     return [lookup.expression for lookup in in_order(specification)]
 
 
-__all__ = ["ActiveFilter", "PreparedFilter", "Started", "Target", "Unless", "make_table", "table_key"]
+__all__ = ["ActiveFilter", "LoneTarget", "PreparedFilter", "Started", "Target", "Unless", "make_table", "table_key"]

@@ -13,6 +13,7 @@ from epl.plan.result_set import ResultSetPlan
 from runtime.conversion.computed_rows import computed_row_lines
 from runtime.conversion.rows import row_lines
 from runtime.event_loop import lone_receiver
+from runtime.event_loop.prepared_filters import LoneTarget
 from runtime.expressions.function_factory import FunctionFactory, ObjectFactory
 from runtime.expressions.generated_steps import GeneratedSteps, Place
 from runtime.expressions.source_lines import indented, under
@@ -139,7 +140,7 @@ class _Select:
             del functions["take"]
             functions["receive"] = "def receive(e):", [*before, *then]
             if self._delivers and lone_receiver.ENABLED:
-                before, then = self._take(_Way("return own.receive(e)", delivers=True))
+                before, then = self._take(_Way(f"return {named_class('own', LoneTarget).receive}(e)", delivers=True))
                 functions["receive_alone"] = "def receive_alone(e):", [*before, *then]
             return _Fused(ObjectFactory(functions, self._shared, own, RARE, self._printer), self._aggregations)
         lines = [line for head, body in functions.values() for line in (head, *indented(body))]
