@@ -49,7 +49,7 @@ def throughput(results: Sequence[Result]) -> str:
         parts += ["Esper's CPU time / this engine's (in brackets: the goal):", _ratios(measured, engines, "cpu")]
         parts += ["Esper's CPU time, garbage collection and compilation in the background included / this engine's:"]
         parts += [_ratios(measured, engines, "process")]
-    parts += ["ns an event by the clock on the wall:", _figures(measured, engines, "wall"), "Notes:", _notes(results)]
+    parts += ["ns per event, wall-clock time:", _figures(measured, engines, "wall"), "Notes:", _notes(results)]
     return "\n\n".join(parts)
 
 

@@ -34,7 +34,7 @@ class Result:
 
     @property
     def wall(self) -> float:
-        """ns an event by the clock on the wall."""
+        """ns per event, wall-clock time."""
         return statistics.median(r.wall_ns / r.events for r in self.runs)
 
     @property

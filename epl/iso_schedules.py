@@ -13,7 +13,7 @@ SECONDS = (604_800, 86_400, 3_600, 60, 1)
 
 
 class IsoError(ValueError):
-    """The text is no schedule; the message is Esper's."""
+    """The text is not a schedule; the message is Esper's."""
 
 
 @attrs.frozen

@@ -341,7 +341,7 @@ def concatenated(*parts: str) -> str:
     """Return the parts as one text; more than ``MAX_TEXT`` characters are an error."""
     length = sum(map(len, parts))
     if length > MAX_TEXT:
-        raise EplRuntimeError(f"java.lang.OutOfMemoryError: a text of {length} characters is longer than {MAX_TEXT}")
+        raise EplRuntimeError(f"java.lang.OutOfMemoryError: a string of {length} characters is longer than {MAX_TEXT}")
     return "".join(parts)
 
 

@@ -30,5 +30,5 @@ def traces() -> pathlib.Path:
     if not named:
         pytest.skip("EPL_TRACES is not set: no recorded traces to replay")
     folder = pathlib.Path(named)
-    assert folder.is_dir(), f"EPL_TRACES={named} is no folder"
+    assert folder.is_dir(), f"EPL_TRACES={named} is not a folder"
     return folder

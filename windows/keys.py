@@ -43,7 +43,7 @@ def key_evaluator(keys: Sequence[TypedExpression], context: BuildContext) -> Cal
 
 
 def key_of_values(values: Sequence[Any], types: Sequence[ValueType]) -> Key:
-    """Return the key that ``key_evaluator`` makes of these values. Raise TypeError where they are no values of these types."""
+    """Return the key that ``key_evaluator`` makes of these values. Raise TypeError where they are not values of these types."""
     parts = [_plain(value, each) if _is_plain(each) else freeze(value) for value, each in zip(values, types, strict=True)]
     return parts[0] if len(parts) == 1 else tuple(parts)
 

@@ -127,7 +127,7 @@ def takes(shape: Shape) -> Callable[[Restore], Restore]:
 
 
 def one_of(expected: str, *classes: type) -> Check:
-    """Accept a value of one of these classes, not of a subclass: True is no integer."""
+    """Accept a value of one of these classes, not of a subclass: True is not an integer."""
     allowed = frozenset(classes)
 
     def check(value: Any) -> None:

@@ -46,7 +46,7 @@ class Typing:
         return result
 
     def condition(self, node: t.Expression, message: str) -> y.Typed:
-        """Return a typed condition; ``message`` has a place for the type that is no boolean."""
+        """Return a typed condition; ``message`` has a place for the type that is not a boolean."""
         typed = self.typed(node)
         if typed.type.name not in ("boolean", "unknown", "any"):
             raise DialectError("TYPE_MISMATCH", message % typed.type, node.at)

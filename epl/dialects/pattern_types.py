@@ -117,7 +117,7 @@ class PatternTyping(Typing):
         raise DialectError("NESTED_WINDOW", NESTED_WINDOW, node.at)
 
     def condition(self, node: t.Expression, message: str) -> y.Typed:
-        """Return a typed condition, which is no bare null."""
+        """Return a typed condition, which is not a bare null."""
         typed = super().condition(node, message)
         if typed.type.name == "unknown" and self.in_define and self.dialect == "sql":
             raise DialectError("TYPE_MISMATCH", message % typed.type, node.at)

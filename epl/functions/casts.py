@@ -245,4 +245,4 @@ def add_casts(registry: FunctionRegistry, settings: TimeSettings) -> None:
         registry.add_single_row(f"cast:{kind}", FunctionSpec(
             key=f"cast:{kind}", bind=partial(_bind, kind), make=partial(_make, settings),
                 signature=f"cast(text, {kind.lower()}, dateformat: pattern)",
-            summary=f"The {kind} that a text stands for by a Java date pattern or iso."))
+            summary=f"The {kind} that a string represents by a Java date pattern or iso."))

@@ -41,7 +41,7 @@ Typing = Callable[[str, ValueType, Sequence[ValueType]], ValueType]
 
 
 def element_type(collection: ValueType) -> ValueType | None:
-    """Return the boxed type of the elements, or None for what is no collection."""
+    """Return the boxed type of the elements, or None for what is not a collection."""
     return collection.element.boxed if isinstance(collection, (ArrayType, CollectionType)) else None
 
 

@@ -156,20 +156,20 @@ def _time(hour: int, minute: int, second: int = 0) -> datetime.time:
 
 _STATICS: dict[str, Table] = {
     "LocalDate": {
-        "parse": ("The date that an ISO text stands for.", [overload("String", LOCAL_DATE, iso_local_date)]),
+        "parse": ("The date that an ISO string represents.", [overload("String", LOCAL_DATE, iso_local_date)]),
         "of": ("A date.", [overload("int, int, int", LOCAL_DATE, _date)]),
     },
     "LocalDateTime": {
-        "parse": ("Date and time that an ISO text stands for.", [overload("String", LOCAL_DATE_TIME, iso_local_date_time)]),
+        "parse": ("Date and time that an ISO string represents.", [overload("String", LOCAL_DATE_TIME, iso_local_date_time)]),
         "of": ("A date and time.", [
             overload("int, int, int, int, int", LOCAL_DATE_TIME, _date_time),
                 overload("int, int, int, int, int, int", LOCAL_DATE_TIME, _date_time)]),
     },
     "LocalTime": {
-        "parse": ("The time of day that an ISO text stands for.", [overload("String", LOCAL_TIME, iso_local_time)]),
+        "parse": ("The time of day that an ISO string represents.", [overload("String", LOCAL_TIME, iso_local_time)]),
         "of": ("A time of day.", [overload("int, int", LOCAL_TIME, _time), overload("int, int, int", LOCAL_TIME, _time)]),
     },
-    "ZonedDateTime": {"parse": ("The moment that an ISO text stands for.", [overload("String", ZONED_DATE_TIME, iso_zoned_date_time)])},
+    "ZonedDateTime": {"parse": ("The moment that an ISO string represents.", [overload("String", ZONED_DATE_TIME, iso_zoned_date_time)])},
 }
 
 
@@ -177,9 +177,9 @@ def _client_date_time(zone: datetime.tzinfo) -> Table:
     """``com.espertech.esper.common.client.util.DateTime``."""
     both = [STRING, STRING]
     return {
-        "toCalendar": ("The Calendar that a text stands for by a pattern.", [overload(both, CALENDAR, parse_moment("Calendar", zone))]),
-        "toDate": ("The Date that a text stands for by a pattern.", [overload(both, DATE, parse_moment("Date", zone))]),
-        "toMillisec": ("The milliseconds since 1970 that a text stands for by a pattern.",
+        "toCalendar": ("The Calendar that a string represents by a pattern.", [overload(both, CALENDAR, parse_moment("Calendar", zone))]),
+        "toDate": ("The Date that a string represents by a pattern.", [overload(both, DATE, parse_moment("Date", zone))]),
+        "toMillisec": ("The milliseconds since 1970 that a string represents by a pattern.",
             [overload(both, "long", parse_moment("long", zone))]),
     }
 

@@ -92,8 +92,8 @@ def _whole_number_class(kind: str) -> Table:
     parsers = [overload("String", kind, parse), overload("String, int", kind, lambda t, radix: parse_whole(t, kind, radix))]
     difference = compare if bits >= 32 else lambda a, b: a - b
     return {
-        "parse" + (class_name if kind != "int" else "Int"): (f"The {kind} that a text stands for; null where it stands for none.", parsers),
-        "valueOf": (f"The {class_name} of a text or {kind}.", [
+        "parse" + (class_name if kind != "int" else "Int"): (f"The {kind} that a string represents; null if it represents none.", parsers),
+        "valueOf": (f"The {class_name} of a string or {kind}.", [
             *(Overload(o.parameters, o.result, o.call) for o in parsers), overload(kind, kind, lambda v: v)]),
         "toString": ("The number as text, in a radix where one is given.", [
             overload(kind, "String", str), *([overload(f"{kind}, int", "String", radix_text)] if bits >= 32 else [])]),
@@ -131,8 +131,8 @@ def _floating_class(kind: str) -> Table:
     class_name, text = CLASS_OF[kind], double_text if kind == "double" else float_text
     parse = partial(parse_floating, kind=kind)
     return {
-        f"parse{class_name}": (f"The {kind} that a text stands for; null where it stands for none.", [overload("String", kind, parse)]),
-        "valueOf": (f"The {class_name} of a text or {kind}.", [overload("String", kind, parse), overload(kind, kind, lambda v: v)]),
+        f"parse{class_name}": (f"The {kind} that a string represents; null if it represents none.", [overload("String", kind, parse)]),
+        "valueOf": (f"The {class_name} of a string or {kind}.", [overload("String", kind, parse), overload(kind, kind, lambda v: v)]),
         "toString": ("The number as text.", [overload(kind, "String", text)]),
         "compare": ("-1, 0 or 1; NaN is greater than all, -0.0 less than 0.0.", [overload(f"{kind}, {kind}", "int", compare_floating)]),
         "isNaN": ("Whether it is not a number.", [overload(kind, "boolean", math.isnan)]),
@@ -150,7 +150,7 @@ def _floating_class(kind: str) -> Table:
 _BOOLEAN: Table = {
     "parseBoolean": ("Whether the text is true, in any case; null is false.", [
         overload("String", "boolean", lambda t: t is not None and t.lower() == "true", nulls=True)]),
-    "valueOf": ("The Boolean of a text or boolean.", [
+    "valueOf": ("The Boolean of a string or boolean.", [
         overload("String", "Boolean", lambda t: t is not None and t.lower() == "true", nulls=True),
             overload("boolean", "Boolean", lambda v: v)]),
     "toString": ("true or false.", [overload("boolean", "String", lambda v: "true" if v else "false")]),

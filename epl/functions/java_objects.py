@@ -244,7 +244,7 @@ def _is_list(value_type: ValueType) -> bool:
 
 
 def add_objects(registry: FunctionRegistry) -> None:
-    """Add the methods of values that are no texts, and the utility classes of ``java.util``."""
+    """Add the methods of values that are not texts, and the utility classes of ``java.util``."""
     add_methods(registry, "Number", kind_is(*_NUMBER_KINDS), _NUMBERS)
     add_methods(registry, "Double", kind_is("float", "double"), _FLOATING)
     for kind in (*CLASS_OF, "char", "boolean"):

@@ -87,7 +87,7 @@ class Cost:
         return self._steps(length, max(self.repetitions, 1))
 
     def anywhere(self, length: int) -> float:
-        """Return how many steps are needed at most for all matches within a text of that length."""
+        """Return how many steps are needed at most for all matches within a string of that length."""
         return self._steps(length, self.repetitions + 1)
 
     def _steps(self, length: int, power: int) -> float:

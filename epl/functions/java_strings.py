@@ -200,12 +200,12 @@ _SEARCHING: Table = {
     "isBlank": ("Whether it is empty or white space only.", [overload("", "boolean", lambda t: not t.strip(_WHITE))]),
     "charAt": ("The character at a position from 0.", [overload("int", "char", _char_at)]),
     "codePointAt": ("The code of the character at a position.", [overload("int", "int", _code_point_at)]),
-    "indexOf": ("The first position of a text or character, from a start; -1 if there is none.", _pieces(_index_of)),
-    "lastIndexOf": ("The last position of a text or character, at most at a start; -1 if there is none.", _pieces(_last_index_of)),
-    "contains": ("Whether a text is in it.", [overload("CharSequence", "boolean", str.__contains__)]),
-    "startsWith": ("Whether it begins with a text, at an offset.", [
+    "indexOf": ("The first position of a string or character, from a start; -1 if there is none.", _pieces(_index_of)),
+    "lastIndexOf": ("The last position of a string or character, at most at a start; -1 if there is none.", _pieces(_last_index_of)),
+    "contains": ("Whether it contains a string.", [overload("CharSequence", "boolean", str.__contains__)]),
+    "startsWith": ("Whether it begins with a string, at an offset.", [
         overload("String", "boolean", str.startswith), overload("String, int", "boolean", _starts_with)]),
-    "endsWith": ("Whether it ends with a text.", [overload("String", "boolean", str.endswith)]),
+    "endsWith": ("Whether it ends with a string.", [overload("String", "boolean", str.endswith)]),
     "matches": ("Whether the whole text matches a regular expression.", [
         overload("String", "boolean", lambda t, p: java_pattern(p).matches(t))]),
     "regionMatches": ("Whether two regions are equal.", [overload("int, String, int, int", "boolean", _region_matches)]),
@@ -232,9 +232,9 @@ _CHANGING: Table = {
     "strip": ("Without white space around it.", [overload("", "String", lambda t: t.strip(_WHITE))]),
     "stripLeading": ("Without white space in front.", [overload("", "String", lambda t: t.lstrip(_WHITE))]),
     "stripTrailing": ("Without trailing white space.", [overload("", "String", lambda t: t.rstrip(_WHITE))]),
-    "replace": ("Every occurrence of a text or character replaced.", [
+    "replace": ("Every occurrence of a string or character replaced.", [
         overload("CharSequence, CharSequence", "String", _replace), overload("char, char", "String", str.replace)]),
-    "replaceAll": ("Every match of a regular expression replaced; $1 stands for a group.",
+    "replaceAll": ("Every match of a regular expression replaced; $1 is a group.",
         [overload("String, String", "String", replace_all)]),
     "replaceFirst": ("The first match of a regular expression replaced.", [overload("String, String", "String", _replace_first)]),
     "concat": ("The string followed by the other one.", [overload("String", "String", concatenated)]),
@@ -266,7 +266,7 @@ _STATIC: Table = {
     "valueOf": ("The text of any value; null gives the text null.", [overload([OBJECT], "String", _value_of, nulls=True, typed=True)]),
     "format": ("Java's format string with arguments put in; null where they do not fit.", [
         overload([STRING, OBJECT], "String", _format, nulls=True, varargs=True)]),
-    "join": ("Texts with a separator between them.", [
+    "join": ("Strings with a separator between them.", [
         overload([STRING, ANY_COLLECTION], "String", lambda s, parts: _join(s, *parts)),
         overload([STRING, ArrayType(STRING)], "String", lambda s, parts: _join(s, *parts)),
         overload([STRING, STRING], "String", _join, nulls=True, varargs=True)]),

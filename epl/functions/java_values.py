@@ -28,9 +28,9 @@ def throw(class_name: str, detail: str | None = None) -> JavaException:
 
 
 def check_length(length: int) -> None:
-    """Refuse to make a text of more characters than ``MAX_TEXT``."""
+    """Refuse to make a string of more characters than ``MAX_TEXT``."""
     if length > MAX_TEXT:
-        raise throw("OutOfMemoryError", f"a text of {length} characters is longer than {MAX_TEXT}")
+        raise throw("OutOfMemoryError", f"a string of {length} characters is longer than {MAX_TEXT}")
 
 
 # ------------------------------------------------------------------ texts

@@ -93,7 +93,7 @@ class _Run:
             return text.find(self.literal or "", place, end)
         if self.length * (end - place) > MAX_STEPS:
             raise EplRuntimeError(
-                f"Like compares a text of {len(text)} characters with {self.length} characters that hold '_': "
+                f"Like compares a string of {len(text)} characters with {self.length} characters that hold '_': "
                 f"more than {MAX_STEPS} steps", hint="shorten the text or the pattern")
         match = self.search.search(text, place, end)
         return -1 if match is None else match.start()

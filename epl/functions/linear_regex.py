@@ -28,7 +28,7 @@ class LinearPattern:
 
     def takes(self, text: str) -> bool:
         """Return whether the pattern means the same to RE2 for this text: ``$`` is its end, ``\\b`` is one of ASCII, two letters beyond
-        ASCII are ASCII ones in another case (the signs of Kelvin and the long s), and a lone surrogate is no character.
+        ASCII are ASCII ones in another case (the signs of Kelvin and the long s), and a lone surrogate is not a character.
         """
         if text.isascii():
             return not (self._ends and text[-1:] in ("\n", "\r"))

@@ -66,7 +66,7 @@ class JavaPattern:
     def _check(self, steps: float, text: str) -> None:
         if steps > MOST_STEPS:
             raise EplRuntimeError(
-                f"The regular expression '{shown(self.pattern)}' over a text of {len(text)} characters may take more than "
+                f"The regular expression '{shown(self.pattern)}' over a string of {len(text)} characters may take more than "
                 f"{MOST_STEPS} steps",
                 hint="write it without look-around, back-references, possessive quantifiers and intersections of classes, "
                      "or with fewer repetitions, none within another")

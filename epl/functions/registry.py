@@ -52,7 +52,7 @@ NOT_CONSTANT = NotConstant()
 
 
 FIRST_ARGUMENT = Scalar("type of the first argument")
-"""In a LambdaShape: the boxed type of argument 0, which is no lambda (the state of ``aggregate`` has its seed's type)."""
+"""In a LambdaShape: the boxed type of argument 0, which is not a lambda (the state of ``aggregate`` has its seed's type)."""
 
 
 TIME_PERIOD = Scalar("TimePeriod")

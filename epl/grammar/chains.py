@@ -349,7 +349,7 @@ def time_period(source: Source, expression: ParserElement, loc: int, first: S.Ex
 
 
 _FOLLOWS_PERIOD = RESERVED_FOR_NAMES
-"""What may occur after a time period and is no value of its next part."""
+"""What may occur after a time period and is not a value of its next part."""
 
 
 def _begins_value(token: Token) -> bool:

@@ -168,7 +168,7 @@ def _unknown(text: str, position: int) -> EplSyntaxError:
 
 def _half_character(half: str, span: Span, text: str) -> EplSyntaxError:
     return EplSyntaxError(
-        f"Incorrect syntax near '\\u{ord(half):04x}': half of a surrogate pair is no character", span=span, text=text.replace(half, "?"),
+        f"Incorrect syntax near '\\u{ord(half):04x}': half of a surrogate pair is not a character", span=span, text=text.replace(half, "?"),
         hint="read EPL files as UTF-8; write characters beyond \\uffff as they are, or as both halves",
     )
 

@@ -20,7 +20,7 @@ from epl.grammar.triggers import Triggers
 from epl.spans import Span
 
 CONSTANTS = ("null", "true", "false", "-", "+")
-"""How constants begin that are no strings or numbers without sign."""
+"""How constants begin that are not strings or numbers without sign."""
 
 
 class Statements:

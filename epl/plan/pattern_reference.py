@@ -37,7 +37,7 @@ ELEMENTS = (
     Element(
         "-[", "Followed by, limited", ("first -[n]> second",),
         "As `->`; while n instances of the second item wait, a match of the first begins none. n is a number, a variable or an "
-        "expression of these; null or less than 0 is no limit", plan.FollowedByNode),
+        "expression of these; null or less than 0 means no limit", plan.FollowedByNode),
     Element(
         "and", "and", ("first and second",),
         "Matches when all items have, with each combination of their matches; fails with any", plan.AndNode),

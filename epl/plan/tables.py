@@ -35,7 +35,7 @@ class TableColumn:
 @attrs.frozen(eq=False)
 class Table:
     """A table, equal only to itself. ``event_type``: of its rows, a property for each column, in order. ``plain_type``: of what is
-    inserted, a property for each column that is no aggregation. ``context``: the Context of which each partition has such a table.
+    inserted, a property for each column that is not an aggregation. ``context``: the Context of which each partition has such a table.
     """
 
     name: str

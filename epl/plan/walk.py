@@ -9,7 +9,7 @@ from epl.plan.expressions import TypedExpression
 from epl.value_types import ArrayType, CollectionType, MapType, ValueType
 
 REFERENCE = {"reference": True}
-"""Metadata of a field of a plan that says what it belongs to, or what else it is, which is no part of it."""
+"""Metadata of a field of a plan that says what it belongs to, or what else it is, which is not a part of it."""
 
 
 def plans_of(value: Any) -> Iterator[Any]:

@@ -329,7 +329,7 @@ class CurrentTimestamp(Expression):
 
 @attrs.frozen
 class CronPart(Expression):
-    """One element of a crontab that is no plain expression.
+    """One element of a crontab that is not a plain expression.
 
     ``kind``: any ``*``; every ``*/n`` (value); range ``a:b`` or ``a-b`` (value, high); last ``last`` or ``n last`` (value or None);
     weekday ``n weekday``; lastweekday ``lastweekday``; list ``[a, b, …]`` (items).

@@ -71,7 +71,7 @@ def _unnamed(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list
         raise EplDeploymentError(
             f"a statement without a name, '{changed[0]}' by default, has state and is not there any more, and there are new ones: it may "
             "be one of them, with a name now, another text, or another schema of a type that it uses",
-            hint=f"leave it as it was, or let its state go: forget={changed!r}",
+            hint=f"restore its text, or discard its state: forget={changed!r}",
         )
     return kept
 

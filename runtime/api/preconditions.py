@@ -42,7 +42,7 @@ def check_preconditions(
 ) -> None:
     """Refuse a plan whose event types and variables are gone since it was compiled, or whose own names others have taken since.
 
-    ``types``: the registered ones; ``variables``: all that there are, by name. Deploying the very same plan again is no conflict.
+    ``types``: the registered ones; ``variables``: all that there are, by name. Deploying the very same plan again is not a conflict.
     """
     theirs = [(deployment, declared) for deployment in deployments for declared in deployment.plan.declared]
     for own in plan.declared:

@@ -153,7 +153,7 @@ def _collector_stopped() -> Iterator[None]:
 
 def _names(values: Any) -> list[str]:
     if not isinstance(values, (list, tuple)) or not all(isinstance(value, str) for value in values):
-        raise Damaged("names of functions, aggregations or imports are no list of names")
+        raise Damaged("names of functions, aggregations or imports are not a list of names")
     return list(values)
 
 
@@ -218,7 +218,7 @@ def _assign(cell: VariableCell, value: Any) -> None:
 
 def _count(value: Any) -> int:
     if type(value) is not int or value < 0:
-        raise Damaged("a count of deployments or statements is no number")
+        raise Damaged("a count of deployments or statements is not a number")
     return value
 
 

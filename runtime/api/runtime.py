@@ -194,7 +194,7 @@ class Runtime(Counts):
             else:
                 try:
                     take = self._intakes[event_type]
-                except (KeyError, TypeError):  # not yet made; a list is no key at all
+                except (KeyError, TypeError):  # not yet made; a list is not a key at all
                     made_for = self.bus_type(event_type)
                     take = self._core.make_intake(event_type, made_for)
                 take(event)

@@ -14,7 +14,7 @@ def not_in_columns(what: str) -> NotCompilable:
 
 
 def not_in_rule_set(what: str) -> NotCompilable:
-    """Return the error that a statement with ``what`` is no member of a rule set."""
+    """Return the error that a statement with ``what`` cannot be in a rule set."""
     return NotCompilable(f"{what} is not in a rule set")
 
 

@@ -164,7 +164,7 @@ def _add_events(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--missing", choices=("refuse", "null"), default="refuse", help="what becomes of properties without a column (default: refuse)"
     )
-    run.add_argument("--skip-bad-rows", action="store_true", help="skip rows that are no events, and count them")
+    run.add_argument("--skip-bad-rows", action="store_true", help="skip rows that are not events, and count them")
     run.add_argument(
         "--start", metavar="TIME", help="beginning of time: ms, or yyyy-MM-dd HH:mm:ss.SSS (default: 0; scripts: 2001-01-01 08:00:00.000)"
     )

@@ -21,7 +21,7 @@ LIMIT, LONG_LIMIT = 60.0, 600.0
 
 
 def run(options: argparse.Namespace) -> int:
-    """Return 0, or 1 where a trace broke off, a file is no trace file, or engines together differ from one; what the steps do is in the
+    """Return 0, or 1 where a trace broke off, a file is not a trace file, or engines together differ from one; what the steps do is in the
     traces written, not in the exit code."""
     if options.tier == "batch" and options.spark:
         raise UsageError("--tier batch: not together with --spark")

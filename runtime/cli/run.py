@@ -67,7 +67,7 @@ class Printer:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Return 0; 1 where the module is refused, a row is no event of its type, or an expression raised."""
+    """Return 0; 1 where the module is refused, a row is not an event of its type, or an expression raised."""
     text = read_text(options.module_file)
     try:
         file = EventFile.open(options.events, options.input, sys.stdin.buffer, options.delimiter)
@@ -132,7 +132,7 @@ class Feed(Protocol):
     def now(self) -> int: ...
 
     def check(self, event_type: str, values: dict[str, Any]) -> object:
-        """Raise EplRuntimeError where the values are no event of the type; nothing is done."""
+        """Raise EplRuntimeError where the values are not an event of the type; nothing is done."""
 
     def send(self, event_type: str, values: dict[str, Any]) -> None: ...
 

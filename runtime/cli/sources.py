@@ -224,7 +224,7 @@ class EventFile:
             yield self._csv_chunk(pa.RecordBatch.from_pylist([], schema=reader.schema), record + 1, _within(bad, record, 0), False)
 
     def _csv_chunk(self, batch: pa.RecordBatch, first: int, bad: dict[int, EplRuntimeError], padded: bool) -> Chunk:
-        """A chunk that begins with the file's record ``first``, from 1; ``bad``: records of it that are no rows."""
+        """A chunk that begins with the file's record ``first``, from 1; ``bad``: records of it that are not rows."""
 
         def rows() -> Iterator[Row]:
             number = first
@@ -309,7 +309,7 @@ def _columns(count: int) -> str:
 
 
 def _within(bad: list[tuple[int, EplRuntimeError]], before: int, rows: int) -> dict[int, EplRuntimeError]:
-    """Take out the records that are no rows among the next ones: ``before`` records precede, ``rows`` are good."""
+    """Take out the records that are not rows among the next ones: ``before`` records precede, ``rows`` are good."""
     errors: dict[int, EplRuntimeError] = {}
     last = before + rows
     while bad and (bad[0][0] <= last + 1 if rows == 0 else bad[0][0] <= last):

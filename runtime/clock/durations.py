@@ -17,7 +17,7 @@ PART = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*(?:,|and\b)?", re.IGNORECASE
 
 
 def units_of(what: str, duration: Duration, units_per_second: int) -> int:
-    """Return ``duration`` in engine units; raise EplRuntimeError, naming ``what``, where it is no length of time or negative."""
+    """Return ``duration`` in engine units; raise EplRuntimeError, naming ``what``, where it is not a length of time or negative."""
     if isinstance(duration, bool) or not isinstance(duration, (str, int, datetime.timedelta)):
         raise EplRuntimeError(f"{what} is a length of time, not {duration!r}", hint="such as '5 seconds'")
     if isinstance(duration, datetime.timedelta):
@@ -37,11 +37,11 @@ def _micros(what: str, text: str) -> float:
         part = PART.match(text, at)
         unit = None if part is None else SHORT.get(part[2].lower(), part[2].lower().removesuffix("s"))
         if part is None or unit not in MICROSECONDS:
-            raise EplRuntimeError(f"{what} is no length of time: {text!r}", hint="such as '5 seconds' or '1 hour 30 minutes'")
+            raise EplRuntimeError(f"{what} is not a length of time: {text!r}", hint="such as '5 seconds' or '1 hour 30 minutes'")
         micros += float(part[1]) * MICROSECONDS[unit]
         at = part.end()
     if not text.strip():
-        raise EplRuntimeError(f"{what} is no length of time: {text!r}", hint="such as '5 seconds' or '1 hour 30 minutes'")
+        raise EplRuntimeError(f"{what} is not a length of time: {text!r}", hint="such as '5 seconds' or '1 hour 30 minutes'")
     return micros
 
 

@@ -68,7 +68,7 @@ class Released:
 
 
 def late_policy(late: Duration | None, on_late: str, ahead: Duration | None, max_buffered: int, units_per_second: int) -> LatePolicy:
-    """Return a policy as users write it. Raise EplRuntimeError for what is no length of time, or no policy."""
+    """Return a policy as users write it. Raise EplRuntimeError for what is not a length of time, or no policy."""
     bound, beyond = (None if each is None else units_of(name, each, units_per_second) for name, each in (("late", late), ("ahead", ahead)))
     return LatePolicy(bound, on_late, beyond, max_buffered)
 

@@ -56,7 +56,7 @@ def _given(value: Any) -> Any:
 
 
 def _whole(units: float) -> int:
-    """Rounded as in Java: a half upwards; what is too large is the largest there is, and what is no number is 0."""
+    """Rounded as in Java: a half upwards; what is too large is the largest there is, and what is not a number is 0."""
     if units != units:
         return 0
     bounded = max(-LONGEST, min(units, LONGEST))

@@ -98,7 +98,7 @@ class Schedule:
                 timer.cancel()
 
     def check(self) -> None:
-        """Raise TypeError for a due time that is no time, as a damaged state may give it: the clock would never get past NaN."""
+        """Raise TypeError for a due time that is not a time, as a damaged state may give it: the clock would never get past NaN."""
         for due, _, _, _ in self.heap:
             index(due)
 

@@ -43,7 +43,7 @@ class RunningCondition(Protocol):
     due: int | None
 
     def next_time(self) -> int | None:
-        """Return the time at which it would come true if it began now; None for what is no time."""
+        """Return the time at which it would come true if it began now; None for what is not a time."""
 
     def start(self) -> None: ...
 
@@ -229,7 +229,7 @@ def condition(
 def checked_properties(state: Any) -> dict[str, Any]:
     """Return properties of a state; raise Damaged for what is none."""
     if not isinstance(state, Mapping) or not all(isinstance(name, str) for name in state):
-        raise Damaged("properties of a context partition are no map by name")
+        raise Damaged("properties of a context partition are not a map by name")
     return dict(state)
 
 

@@ -90,7 +90,7 @@ class LevelBase:
 
     def key_of_state(self, key: State, own: Mapping[str, Any]) -> Key:
         if type(key) is not int:
-            raise Damaged("a key of a context partition is no number")
+            raise Damaged("a key of a context partition is not a number")
         return key
 
     def beginning_state(self) -> State:

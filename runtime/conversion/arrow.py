@@ -172,7 +172,7 @@ class _Encoder:
         try:
             array: pa.Array[Any] = pa.array(encoded, field.type)
             return array
-        except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:  # also texts that are no UTF-8
+        except (pa.ArrowException, OverflowError, TypeError, ValueError) as error:  # also texts that are not UTF-8
             raise EplRuntimeError(f"{self._column(field)} cannot hold its values: {error}") from error
 
     def _one(self, field: pa.Field[Any], row: int, value: Any, encode: Encode) -> Any:

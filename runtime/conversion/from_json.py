@@ -41,7 +41,7 @@ Read = Callable[[Any, str], Any]
 
 
 def parse_json(event_type: EventType, text: str) -> dict[str, Any]:
-    """Return the text's members as values of the type's properties. A text that is no object has none, as in Esper."""
+    """Return the text's members as values of the type's properties. A text that is not an object has none, as in Esper."""
     parsed = parsed_json(text)
     if isinstance(parsed, list) and any(isinstance(item, (dict, list)) for item in parsed):
         raise EplRuntimeError(f"Failed to parse Json: an object is expected for event type '{event_type.name}'")

@@ -22,7 +22,7 @@ class Row(Mapping[str, Any]):
     """One row, a mapping: it equals a dict with the same content. Its order is that of the event type's properties; undeclared properties
     of open types come last.
 
-    ``row["count(*)"]`` always works, ``row.price`` for every property whose name is no method of a mapping.
+    ``row["count(*)"]`` always works, ``row.price`` for every property whose name is not a method of a mapping.
 
     Examples:
         >>> from runtime import Runtime
@@ -103,7 +103,7 @@ class EventRow(Row):
         return value if value.__class__ in SCALARS else visible(value)
 
     def _look_up(self, name: str) -> Any:
-        """What is no slot of the event: an undeclared property, or one of a variant stream's event."""
+        """What is not a slot of the event: an undeclared property, or one of a variant stream's event."""
         event = self._event
         if not event.has(name):
             raise KeyError(name)

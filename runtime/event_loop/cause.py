@@ -16,7 +16,7 @@ class Cause:
 
     ``call``: number of the listener call, from 1, one sequence over all statements since the runtime was made or restored; in an error
     handler, of the last call before. ``time``: engine time. ``place``: the row's place in the order in which its batch is processed, from
-    0; 0 for everything that is no batch, and None for timers. ``event_type``, ``row``: the row's type and its row, from 0, in the table
+    0; 0 for everything that is not a batch, and None for timers. ``event_type``, ``row``: the row's type and its row, from 0, in the table
     that was given for the type; both None outside ``send_batch``.
     """
 

@@ -43,8 +43,8 @@ def same_decimal(left: Decimal, right: Decimal) -> bool:
 
 
 def same_object(left: Any, right: Any) -> bool:
-    """Implement ``Object.equals`` of values whose types are only known now: a boolean is no number, an Integer is no Double; events by
-    their values.
+    """Implement ``Object.equals`` of values whose types are only known now: a boolean is not a number, an Integer is not a Double;
+    events are compared by their values.
     """
     if left is right:
         return True

@@ -128,7 +128,7 @@ def _row_class(hint: Any) -> Any:
 
 
 def _is_no_rows(hint: Any) -> bool:
-    """Whether the hint names values that are no rows: a string, a number, nothing at all."""
+    """Whether the hint names values that are not rows: a string, a number, nothing at all."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         return all(_is_no_rows(a) for a in arguments)

@@ -55,7 +55,7 @@ class ResultRows:
         if isinstance(row, Event):
             if row.type.is_a(self.event_type):
                 return row
-            raise EplRuntimeError(f"an event of type '{row.type.name}' is no row of type '{self.event_type.name}'")
+            raise EplRuntimeError(f"an event of type '{row.type.name}' is not a row of type '{self.event_type.name}'")
         return to_event(self.event_type, row)
 
     def _of_table(self, table: Any) -> tuple[Event, ...]:

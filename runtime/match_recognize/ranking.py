@@ -4,7 +4,7 @@ Learnt from Esper 9.0.0, whose preferment differs from the manual's: of the matc
 then one after the other
 takes the lead if any of its counted steps (greedy ``*`` and ``?`` of a single variable) took more rows than that step of the match
 leading so far.
-This is no total order, hence a scan and not a sort.
+This is not a total order, hence a scan and not a sort.
 """
 from __future__ import annotations
 

@@ -446,7 +446,7 @@ class RowRecognition(View):
         self._states.count += len(partition.partial_matches)
 
     def restore(self, state: State) -> None:
-        """Raise Damaged for what is no state of this operator."""
+        """Raise Damaged for what is not a state of this operator."""
         state = current(state, lambda event: self._keys.values(self._key(event) if self._key is not None else None))
         check_histories(state, len(self._no_history))
         readers = PathReaders(len(self._machine.variables))

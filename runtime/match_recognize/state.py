@@ -51,12 +51,12 @@ class PartitionKeys:
         return compiled(tuple(of_type(each) for each in self._types))
 
     def checked(self, values: Any) -> Any:
-        """Return the values. Raise Damaged where they are no values of these types."""
+        """Return the values. Raise Damaged where they are not values of these types."""
         self._check(values)
         return values
 
     def key(self, values: Any) -> Any:
-        """Return the key; raise Damaged where they are no values of these types."""
+        """Return the key; raise Damaged where they are not values of these types."""
         return key_of_values(self.checked(values), self._types) if self._types else self._check(values)
 
 
@@ -193,7 +193,7 @@ def check_layers(written: Sequence[Any], steps: int) -> None:
 
 
 def check_row(value: Any) -> None:
-    """Raise Damaged for what is no number of a row."""
+    """Raise Damaged for what is not a number of a row."""
     if type(value) is not int or not -MOST_ROWS <= value < MOST_ROWS:
         raise Damaged(f"there is no row {brief(value)}")
 

@@ -99,7 +99,7 @@ class EplMagics:
     def session(self, name: str) -> Session:
         """Return the session of the runtime in a variable; a new runtime is put there if the variable does not exist."""
         if not name.isidentifier():
-            raise UsageError(f"'{name}' is no name of a variable")
+            raise UsageError(f"'{name}' is not the name of a variable")
         runtime = self.shell.user_ns.get(name)
         if runtime is None:
             runtime = self.shell.user_ns[name] = Runtime()
@@ -156,7 +156,7 @@ def _options(line: str, usage: str, named: bool = False) -> Options:
         option = words.pop(0)
         field = fields.get(option)
         if field is None or not words:
-            raise UsageError(f"'{option}' {'needs a value' if field else 'is no option'}; {usage}")
+            raise UsageError(f"'{option}' {'needs a value' if field else 'is not an option'}; {usage}")
         options[field] = words.pop(0)
     return Options(**options)
 

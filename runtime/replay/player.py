@@ -273,7 +273,7 @@ class TracePlayer:
         self.listening = []
 
     def compile_error(self, step: Step, done: Done) -> None:
-        """Note whether we refuse it too, and in which words. An error that is none of ours is no refusal."""
+        """Note whether we refuse it too, and in which words. An error that is none of ours is not a refusal."""
         done.pop("message", None)
         try:
             if step.get("kind") == "faf":

@@ -81,7 +81,7 @@ class SpreadReplay:
         for _, event in run.events:
             reason = refusals.refusal(cutter.player.runtime, event)
             if reason is not None:
-                return f"an event is no row: {reason}"
+                return f"an event is not a row: {reason}"
         return None
 
     def _held(self, run: Run, candidate: Candidate, cutter: Cutter, settings: Settings) -> dict[str, Any]:

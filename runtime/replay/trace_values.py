@@ -19,7 +19,7 @@ EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 
 def json_row(row: Row) -> dict[str, Any]:
-    """Return a row as an object of its type's properties: undeclared ones are no columns."""
+    """Return a row as an object of its type's properties: undeclared ones are not columns."""
     return _declared(row.event)
 
 

@@ -94,7 +94,7 @@ HASHES: dict[str, Hash] = {
 
 
 def hash_of(value_type: ValueType) -> Hash | None:
-    """Return ``hashCode`` of a type's values, null included; None where Java's is no function of the value."""
+    """Return ``hashCode`` of a type's values, null included; None where Java's is not a function of the value."""
     if isinstance(value_type, (ArrayType, CollectionType)):
         inner = hash_of(value_type.element)
         return None if inner is None else lambda value: 0 if value is None else hash_sequence(value, [inner] * len(value))

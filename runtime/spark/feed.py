@@ -50,7 +50,7 @@ class Entry:
 
     @classmethod
     def decode(cls, data: bytes) -> Entry:
-        """Decode an entry; raise EplRuntimeError for what is no whole entry, or one of another version."""
+        """Decode an entry; raise EplRuntimeError for what is not a whole entry, or one of another version."""
         with reading("an entry of the input log"):
             version, rows, *rest = list_of(unpacked(data))
             if version != 2:
@@ -234,8 +234,8 @@ class Feed:
         runtime, last = self.runtime, self.last_step
         if last.halted is not None:
             raise EplRuntimeError(
-                f"an error ended a step half-way, and nothing goes on from there: {last.halted}",
-                hint="start again: the state in front of that step comes back from the checkpoint",
+                f"an error ended the job in the middle of a step: {last.halted}",
+                hint="start again: the checkpoint has the state before that step",
             )
         self._gathered.clear()
         self._faults, self._fault, self._walked = 0, None, False

@@ -49,7 +49,7 @@ class Beat:
 
     @classmethod
     def of(cls, clock: str, idle: Duration | None, every: float, units_per_second: int) -> Beat | None:
-        """Convert the options; None where time does not move until a row comes. Raises EplRuntimeError for what is no clock."""
+        """Convert the options; None where time does not move until a row comes. Raises EplRuntimeError for what is not a clock."""
         if clock not in ("events", SYSTEM):
             raise EplRuntimeError(f"clock is 'events' or 'system', not {clock!r}")
         if not every > 0:
@@ -57,7 +57,7 @@ class Beat:
         if idle is None:
             return cls(every, None) if clock == SYSTEM else None
         if clock == SYSTEM:
-            raise EplRuntimeError("idle is for clock='events': with clock='system' time goes on anyway", hint="give one of the two")
+            raise EplRuntimeError("idle is for clock='events': with clock='system' time advances anyway", hint="give one of the two")
         return cls(every, units_of("idle", idle, units_per_second))
 
     def target(self, feed: Feed, wall: int, quiet: Quiet) -> int | None:

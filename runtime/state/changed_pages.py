@@ -81,7 +81,7 @@ class ChangedPages:
         oldest = max(self._first, self._log[0][0] - 1 if self._log else 0)
         if name != self._name or not count.isdecimal() or not oldest <= int(count) <= self._count or self._pages is None:
             raise EplRuntimeError(
-                f"The changes since mark '{mark}' are not known", hint="take all pages with Runtime.pages() and go on from their mark"
+                f"The changes since mark '{mark}' are not known", hint="take all pages with Runtime.pages() and continue from their mark"
             )
         return int(count)
 

@@ -167,7 +167,7 @@ class EventReader:
             event.extra = map_of(extra)
         if origin is not None:
             if not isinstance(origin, Event):
-                raise Damaged("its origin is no event")
+                raise Damaged("its origin is not an event")
             event.origin = origin
         return event
 

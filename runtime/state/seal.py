@@ -41,11 +41,11 @@ def unsealed(data: bytes, name: str, key: bytes | None = None) -> bytes:
     one."""
     check_key(key)
     if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise EplRuntimeError(f"{name} is no epl-spark snapshot: it is bytes, not {type(data).__name__}")
+        raise EplRuntimeError(f"{name} is not an epl-spark snapshot: it is bytes, not {type(data).__name__}")
     data = bytes(data)
     if not data.startswith(MAGIC):
         raise EplRuntimeError(
-            f"{name} is no epl-spark snapshot: another program or an earlier version wrote it, or its beginning is damaged"
+            f"{name} is not an epl-spark snapshot: another program or an earlier version wrote it, or its beginning is damaged"
         )
     if len(data) < HEAD:
         raise EplRuntimeError(f"{name} is damaged: it is cut off")

@@ -101,7 +101,7 @@ class RunningOnUpdate(RunningOnWindow):
 
 
 class _Rows:
-    """Passes on what has rows: a row of aggregations that having excludes is no output."""
+    """Passes on what has rows: a row of aggregations that having excludes is not output."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink

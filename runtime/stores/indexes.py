@@ -134,7 +134,7 @@ class SortedRows:
         self._unordered.clear()
 
     def between(self, low: Any, high: Any, include_low: bool, include_high: bool) -> Rows:
-        """Return the rows from ``low`` to ``high``, each included or not; None is no bound."""
+        """Return the rows from ``low`` to ``high``, each included or not; None is not a bound."""
         if low != low or high != high:
             return NO_EVENTS
         buckets = self._buckets

@@ -114,7 +114,7 @@ class Commands:
         try:
             return int(argument) if argument.lstrip("-").isdigit() else parse_time(argument.strip("'\""))
         except (ValueError, OverflowError):
-            raise EplRuntimeError(f"'{argument}' is no time", hint="write +10 sec, yyyy-MM-dd HH:mm:ss or ms since 1970") from None
+            raise EplRuntimeError(f"'{argument}' is not a time", hint="write +10 sec, yyyy-MM-dd HH:mm:ss or ms since 1970") from None
 
     def undeploy(self, argument: str) -> Shown:
         return plain(f"undeployed {self.session.undeploy(argument)}")

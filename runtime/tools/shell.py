@@ -167,7 +167,7 @@ def piped(shell: Shell, lines: Iterable[str]) -> None:
 
 
 def main(session: Session, history: Path | None, modules: Iterable[Path] = ()) -> int:
-    """Read inputs from standard input until its end; returns 1 where it is no terminal and an input failed."""
+    """Read inputs from standard input until its end; returns 1 where it is not a terminal and an input failed."""
     shell = Shell(session, print, lambda text: print(text, file=sys.stderr))
     for module in modules:
         shell.handle(f"load {module}")

@@ -197,5 +197,5 @@ def test_digests_are_of_the_name_and_the_folders_key(folder: Path, tmp_path: Pat
         assert checked(folder / "a.o", data[:n] + bytes([data[n] ^ 1]) + data[n + 1 :]) is None
     (folder / KEY).write_bytes(b"short")
     assert checked(folder / "a.o", data) is None
-    with pytest.raises(PermissionError, match="is no key"):
+    with pytest.raises(PermissionError, match="is not a key"):
         signed(folder / "a.o", b"code")

@@ -70,7 +70,7 @@ STATEMENTS = st.lists(st.tuples(st.sampled_from(SHAPES), CONSTANTS), min_size=1,
 
 
 def written(shape: str, **constants: Any) -> str:
-    """The shape with constants that differ: a filter that lists the same one twice is no rule."""
+    """The shape with constants that differ: a filter that lists the same one twice is not a rule."""
     if constants["s"] == constants["t"]:
         constants["t"] = "other"
     if constants["i"] == constants["j"]:
@@ -247,7 +247,7 @@ def test_sets_are_by_shape() -> None:
     ("select distinct n from T", "distinct, order by or limit"),
     ("select n from T output last every 2 events", "an output clause"),
     ("insert into U select n from T", "insert into"),
-    ("create variable int v2 = 1", "is no rule"),
+    ("create variable int v2 = 1", "is not a rule"),
 ])
 def test_what_is_no_rule(text: str, reason: str) -> None:
     runtime = Runtime(tier="row")

@@ -42,7 +42,7 @@ def key_equality(draw: Draw, left: Stream, right: Stream) -> str:
 
 
 def comparison(draw: Draw, left: Stream, right: Stream) -> str:
-    """A condition between two streams that is no equality: a range, between, in, is, an inequality, a function."""
+    """A condition between two streams that is not an equality: a range, between, in, is, an inequality, a function."""
     numbers_left, numbers_right = left.of(*NUMERIC), right.of(*NUMERIC)
     texts_left, texts_right = left.of("text"), right.of("text")
     a, b = draw.one(*numbers_left), draw.one(*numbers_right)

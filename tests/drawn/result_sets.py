@@ -54,7 +54,7 @@ def result_set(
 ) -> ResultSet:
     """A select clause over the streams and what follows where. ``more``: columns of every shape. ``having``: in place of a drawn one.
 
-    ``shape``: plain, all, event, group, detail (grouped, with columns that are no keys) or rollup; drawn where it is not given.
+    ``shape``: plain, all, event, group, detail (grouped, with columns that are not keys) or rollup; drawn where it is not given.
     """
     shape = shape or draw.one("plain", "plain", "plain", "plain", "all", "event", "group", "group", "detail", "rollup")
     selected_streams = draw.one("irstream ", "irstream ", "irstream ", "", "", "", "rstream ")

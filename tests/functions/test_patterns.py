@@ -90,7 +90,7 @@ def test_long_ways_are_gone_by_re2(pattern: str, text: str) -> None:
 
 @pytest.mark.parametrize(("pattern", "text"), WITHOUT_RE2, ids=[p for p, _ in WITHOUT_RE2])
 def test_what_re2_has_not_has_a_longest_text(pattern: str, text: str) -> None:
-    message = f"over a text of {len(text)} characters may take more than {MOST_STEPS} steps"
+    message = f"over a string of {len(text)} characters may take more than {MOST_STEPS} steps"
     with pytest.raises(EplRuntimeError, match=message):
         hidden(pattern).matches(text)
     with pytest.raises(EplRuntimeError, match=message):

@@ -166,7 +166,7 @@ def test_a_size_that_is_none_is_refused(size: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("soon",), "max_age of a cache is no length of time"), ((0,), "max_age and purge_interval of a cache are greater than 0"),
+        (("soon",), "max_age of a cache is not a length of time"), ((0,), "max_age and purge_interval of a cache are greater than 0"),
         (("1 sec", "0 sec"), "max_age and purge_interval of a cache are greater than 0"),
         ((1.5,), "max_age of a cache is a length of time"), (("1 sec", -1), "purge_interval of a cache is a length of time and cannot be"),
     ],

@@ -72,7 +72,7 @@ def test_several_statements_share_one_split() -> None:
     found = verdict(TWO, "byk", "byg")
     assert isinstance(found, Whole)
     assert (found.statement, found.operator) == ("byg", "group by")
-    assert found.reason == "it needs a split by g of T, but group by of statement 'byk' goes with a split by k"
+    assert found.reason == "it needs a split by g of T, but group by of statement 'byk' allows a split by k"
 
 
 def test_types_that_do_not_meet_have_keys_of_their_own() -> None:

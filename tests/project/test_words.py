@@ -19,19 +19,61 @@ WORDS = re.compile(
 )
 """Words that have no good use in this project."""
 
+PHRASES = re.compile(
+    r"(?<!there )(?<!where )\b(is|are) no (?!longer|larger|worse|better|such|more|limit|insert|good)\w+|"
+    r"\bhears? of\b|\bcomes? again\b|\bgoes on\b|"
+    r"\bof no use\b|\bstands? for\b|\bstood\b|\bhalf-way\b|\bin good order\b|\ba text of\b|\btruths\b|\bwants\b|\bon the wall\b",
+    re.IGNORECASE,
+)
+"""What documents and messages say otherwise: is not a, is called with, is repeated, continues, represents, string."""
+
+REVISED_PAGES = {
+    "README.md", "CONTRIBUTING.md", "SECURITY.md", "cli.md", "compatibility.md", "contexts.md", "esper-api.md", "historical.md", "index.md",
+    "indexes.md", "kafka.md", "operations.md", "partitioning.md", "queries.md", "scale.md", "settings.md", "spark.md", "sql.md", "tiers.md",
+    "tutorial.md", "from-esper.md", "from-flink.md", "late-data.md", "architecture.md", "windows.md", "functions.md", "methods.md",
+}
+NOT_REVISED = {"cli", "connectors", "dialects", "notebook", "tools"}
+"""Folders of runtime whose messages were not read for these phrases yet."""
+
 EMPTY_NAMES = {"found", "made", "given", "wanted", "told"}
 """Names that do not say what they hold."""
 
 
-def unwanted(text: str) -> list[str]:
+def unwanted(text: str, words: re.Pattern[str] = WORDS) -> list[str]:
     """Return the unwanted words as ``line number: word``; the glossary's own table is not read."""
     text = re.sub(r"### Words we do not use.*?\n\n(?=[^|])", lambda table: "\n" * table.group().count("\n"), text, flags=re.DOTALL)
-    return [f"{number}: {match.group()}" for number, line in enumerate(text.splitlines(), 1) for match in WORDS.finditer(line)]
+    return [f"{number}: {match.group()}" for number, line in enumerate(text.splitlines(), 1) for match in words.finditer(line)]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_documents_use_the_glossary(path: pathlib.Path) -> None:
     assert unwanted(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", [path for path in DOCUMENTS if path.name in REVISED_PAGES], ids=lambda path: str(path.relative_to(ROOT)))
+def test_documents_use_plain_phrases(path: pathlib.Path) -> None:
+    assert unwanted(path.read_text(encoding="utf-8"), PHRASES) == []
+
+
+def messages(text: str) -> str:
+    """Return the strings of a Python file that are sentences and no docstrings, each on its line."""
+    tree, lines = ast.parse(text), [""] * (text.count("\n") + 1)
+    alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value and id(node) not in alone:
+            lines[node.lineno - 1] += f" {' '.join(node.value.split())} "
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("folder", ["epl", "windows", "runtime"])
+def test_messages_use_plain_phrases(folder: str) -> None:
+    paths = [path for path in sorted((ROOT / folder).rglob("*.py")) if path.relative_to(ROOT / folder).parts[0] not in NOT_REVISED]
+    texts = {path: messages(path.read_text(encoding="utf-8")) for path in paths}
+    assert {str(path.relative_to(ROOT)): words for path, text in texts.items() if (words := unwanted(text, PHRASES))} == {}
+
+
+def test_messages_are_found_without_docstrings() -> None:
+    assert unwanted(messages('"""It is no use."""\nprint(f"{x} is no number")\n'), PHRASES) == ["2: is no number"]
 
 
 @pytest.mark.parametrize("folder", SOURCE)

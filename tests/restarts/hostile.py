@@ -86,7 +86,7 @@ def changed(pages: dict[str, bytes], change: Change) -> tuple[bytes, str]:
 
 
 def outcome(blob: bytes, steps: Sequence[Step], tier: str) -> tuple[str, str]:
-    """("refused" | "ran" | "raw", why): raw is any error that is no EplError, raised or handed to the error handler."""
+    """("refused" | "ran" | "raw", why): raw is any error that is not an EplError, raised or handed to the error handler."""
     faults: list[BaseException] = []
     try:
         runtime = Runtime.restore(blob, tier=tier, on_error=lambda error, statement, event: faults.append(error))

@@ -148,7 +148,7 @@ def test_any_event_of_any_type_is_taken_or_refused(name: Any) -> None:
 TABLES: dict[str, Any] = {
     "an index beyond the dictionary": lambda: pa.table({"id": pa.array([1], pa.int32()), "p": pa.DictionaryArray.from_arrays(
         pa.array([7], pa.int32()), pa.array(["a"]), safe=False)}),
-    "a text that is no UTF-8": lambda: pa.table({"id": pa.array([1], pa.int32()), "p": pa.StringArray.from_buffers(
+    "a text that is not UTF-8": lambda: pa.table({"id": pa.array([1], pa.int32()), "p": pa.StringArray.from_buffers(
         1, pa.py_buffer(np.array([0, 2], np.int32).tobytes()), pa.py_buffer(b"\xff\xfe"))}),
     "no table": lambda: 5,
     "values that raise": lambda: pd.DataFrame({"id": pd.Series([Raises()], dtype=object), "p": ["a"]}),

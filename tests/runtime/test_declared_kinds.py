@@ -81,7 +81,7 @@ def test_a_plan_whose_name_is_taken_meanwhile_is_refused(kind: str) -> None:
     text, _, _, words = DECLARATIONS[kind]
     runtime = Runtime()
     plan = runtime.compile(text)
-    runtime.deploy(f" {text}")  # a text of its own: the same one would give the same declaration
+    runtime.deploy(f" {text}")  # a string of its own: the same one would give the same declaration
     with pytest.raises(EplDeploymentError) as refused:
         runtime.deploy(plan)
     assert refused.value.message == f"A precondition is not satisfied: {words} has already been created for module '(unnamed)'"

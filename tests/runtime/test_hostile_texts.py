@@ -26,11 +26,11 @@ REFUSED = {
     "regexp without end": (f"select a regexp '{'(' * 3_000}' as c from X", "nested this deeply"),
     "classes of characters": (f"select a regexp '{'[a&&' * 3_000}' as c from X", "nested this deeply"),
     "array": (f"create schema Z(a int{'[]' * 2_000})", "more than 255 dimensions"),
-    "half a character": ("select '\ud800' as c from X", "half of a surrogate pair is no character"),
-    "half a character in a name": ("select b as `c\udfff` from X", "half of a surrogate pair is no character"),
-    "half a character in a comment": ("select b from X // \ud800", "half of a surrogate pair is no character"),
-    "half a character, escaped": ("select 'x\\ud800' as c from X", "half of a surrogate pair is no character"),
-    "half a character in an annotation": ("@name('\\udc00') select a from X", "half of a surrogate pair is no character"),
+    "half a character": ("select '\ud800' as c from X", "half of a surrogate pair is not a character"),
+    "half a character in a name": ("select b as `c\udfff` from X", "half of a surrogate pair is not a character"),
+    "half a character in a comment": ("select b from X // \ud800", "half of a surrogate pair is not a character"),
+    "half a character, escaped": ("select 'x\\ud800' as c from X", "half of a surrogate pair is not a character"),
+    "half a character in an annotation": ("@name('\\udc00') select a from X", "half of a surrogate pair is not a character"),
 }
 
 

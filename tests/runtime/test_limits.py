@@ -141,7 +141,7 @@ def test_long_texts_are_an_error(expression: str) -> None:
 
 
 def test_long_joins_are_an_error() -> None:
-    with pytest.raises(EplRuntimeError, match="a text of 10000003 characters is longer"):
+    with pytest.raises(EplRuntimeError, match="a string of 10000003 characters is longer"):
         java_strings._join("x" * 3_333_334, "", "", "", "x")
 
 

@@ -37,7 +37,7 @@ def test_every_change_is_found(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize(("data", "name", "key", "message"), [
-    (b"pickle", "it", None, "it is no epl-spark snapshot"),
+    (b"pickle", "it", None, "it is not an epl-spark snapshot"),
     (b"EPLSPARK", "it", None, "it is damaged: it is cut off"),
     (b"EPLSPARK\x03" + bytes(40), "it", None, f"it: snapshot version 3 is not known here; this is version {VERSION}"),
     (sealed(b"state", "it")[:-1], "it", None, "it is damaged: it has 4 bytes of 5"),
@@ -49,7 +49,7 @@ def test_every_change_is_found(data: st.DataObject) -> None:
     (sealed(b"state", "other", KEY), "it", KEY, "it is not sealed with this snapshot_key"),
     (sealed(b"state", "it"), "it", "text", "snapshot_key is bytes, and not empty"),
     (sealed(b"state", "it"), "it", b"", "snapshot_key is bytes, and not empty"),
-    ("text", "it", None, "it is no epl-spark snapshot: it is bytes, not str"),
+    ("text", "it", None, "it is not an epl-spark snapshot: it is bytes, not str"),
 ])
 def test_what_is_refused_has_a_name(data: bytes, name: str, key: bytes | None, message: str) -> None:
     with pytest.raises(EplRuntimeError) as caught:

@@ -32,7 +32,7 @@ SCHEMA = "@public @buseventtype create schema T(k string, x int);\n"
 
 @attrs.frozen
 class TimerSource(SourcePlan):
-    """A source that is no filter; reads T all the same, somewhere inside."""
+    """A source that is not a filter; reads T all the same, somewhere inside."""
 
     title: ClassVar[str] = "a timer"
     inner: FilterPlan

@@ -207,7 +207,7 @@ def test_a_runtime_that_was_left_half_way_is_not_taken_again(tmp_path: Any) -> N
     job = made(tmp_path, module=broken)
     with pytest.raises(StatementFault):
         feed(job, 0, *ROWS[:4])
-    with pytest.raises(EplRuntimeError, match=r"the runtime was left half-way through a step by an error: .*there is no 2"):
+    with pytest.raises(EplRuntimeError, match=r"an error left the runtime in the middle of a step: .*there is no 2"):
         made(tmp_path, module=broken)
     again = made(tmp_path, module=fresh(own))
     feed(again, 0, *ROWS)

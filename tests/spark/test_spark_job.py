@@ -231,7 +231,7 @@ def test_a_refused_micro_batch_has_no_effect(tmp_path: Any, spark: SparkSession)
 
 def test_numbers_of_micro_batches_that_do_not_fit_fail_loudly(tmp_path: Any, spark: SparkSession) -> None:
     job = made(tmp_path)
-    with pytest.raises(EplRuntimeError, match="Spark goes on with micro-batch 3, and there is no state of the ones before it"):
+    with pytest.raises(EplRuntimeError, match="Spark continues with micro-batch 3, and there is no state of the ones before it"):
         job.process_batch(3, merged(job, ROWS[:5]))
     job.process_batch(0, merged(job, ROWS[:5]))
     job.process_batch(1, merged(job, ROWS[5:9]))
@@ -324,7 +324,7 @@ def test_damaged_checkpoints_are_told(tmp_path: Any, spark: SparkSession) -> Non
         job.process_batch(number, merged(job, batch))
     log = tmp_path / "state" / "log"
     (log / "000000000002.entry").write_bytes(b"EPLC\x01????half")
-    with pytest.raises(EplRuntimeError, match=r"the input log in .* cannot be read: 000000000002\.entry is no epl-spark snapshot"):
+    with pytest.raises(EplRuntimeError, match=r"the input log in .* cannot be read: 000000000002\.entry is not an epl-spark snapshot"):
         made(tmp_path)
     (log / "000000000002.entry").unlink()
     with pytest.raises(EplRuntimeError, match="has no entry 2, but 3"):

@@ -142,7 +142,7 @@ def test_a_consumer_that_raises_ends_the_job_in_front_of_the_query(tmp_path: Pat
     with pytest.raises(EplRuntimeError, match="negative"):
         job.query("insert into W values ('y', -1)")
     assert job.halted is not None
-    with pytest.raises(EplRuntimeError, match="its state here is of no use"):
+    with pytest.raises(EplRuntimeError, match="its state here cannot be used"):
         job.query("select * from W")
     assert made(tmp_path, module=module).query("select k from W") == [{"k": "x"}]
 

@@ -103,7 +103,7 @@ def test_micro_batches_cut_at_random_points_give_the_same(
         ([deploy("create variable int x = 1; @name('one') select * from A"), a("a", 3), {"op": "faf", "epl": "select 1"}], "a step faf"),
         (
             [deploy("create schema O(o Object); @name('one') select * from O"), {"op": "event", "type": "O", "props": {"o": 1}}],
-            "an event is no row: property 'o' of type Object",
+            "an event is not a row: property 'o' of type Object",
         ),
     ],
 )

@@ -197,7 +197,7 @@ def test_sources_that_cannot_feed_their_types_are_refused_at_once(spark: SparkSe
             ({"A": rows}, {"time": {"B": "ts"}}, "Event type 'A' has no time column"),
             ({"A": rows}, {"time": "ts", "on_late": "lose"}, "on_late is one of refuse, drop, side, keep, not 'lose'"),
             ({"A": rows}, {"time": "ts", "on_late": "keep", "late": "5 seconds"}, "on_late='keep' is for rows that are not held"),
-            ({"A": rows}, {"time": "ts", "late": "soon"}, "late is no length of time: 'soon'"),
+            ({"A": rows}, {"time": "ts", "late": "soon"}, "late is not a length of time: 'soon'"),
             ({"A": rows}, {"time": "ts", "late": -1}, "late is a length of time and cannot be negative"),
             ({"A": rows}, {"time": "ts", "clock": "sun"}, "clock is 'events' or 'system', not 'sun'"),
             ({"A": rows}, {"time": "ts", "outputs": ["s"]}, "files are kept in the checkpoint's folder"),

@@ -141,7 +141,7 @@ def test_explain_names_the_window() -> None:
     statement = list(runtime.deploy(SCHEMA + "create window W#keepall as Trade; select * from W(v > 1)"))[-1]
     text = statement.explain()
     assert "named window: W where v > 1" in text
-    assert "partitioning: any (each row is kept by itself)" in text
+    assert "partitioning: any (each row is independent)" in text
 
 
 ON = SCHEMA + """@public create schema Raise(id string, plus int); @public create schema Ask(least int);

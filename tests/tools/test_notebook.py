@@ -111,13 +111,13 @@ def test_errors_have_a_caret_and_no_traceback(shell: InteractiveShell, capsys: p
     for cell, words in (
         ("%epl explain Bigg", "no statement named 'Bigg'; there are: stmt-0, Big"),
         ("%epl statement", "did you mean 'statements'?"),
-        ("%epl time tomorrow", "'tomorrow' is no time"),
+        ("%epl time tomorrow", "'tomorrow' is not a time"),
         ("%epl query select", "Unexpected end-of-input"),
         ("%epl undeploy nope", "Deployment id 'nope' cannot be found"),
-        ("%epl -r 1", "'1' is no name of a variable"),
-        ("%%epl -x\nselect 1", "'-x' is no option"),
+        ("%epl -r 1", "'1' is not the name of a variable"),
+        ("%%epl -x\nselect 1", "'-x' is not an option"),
         ("%%epl -n\nselect 1", "'-n' needs a value"),
-        ("%%events -n a\nT={}", "'-n' is no option"),
+        ("%%events -n a\nT={}", "'-n' is not an option"),
         ("x = 1\nget_ipython().run_cell_magic('epl', '-r x', 'select 1')", "the variable 'x' holds no Runtime but int"),
     ):
         shown = failure(shell, cell, capsys)

@@ -50,7 +50,7 @@ def column_of(value: TypedExpression) -> TableColumn | None:
 
 
 def bind_aggregation_method(value: TypedExpression, call: Call, scope: Scope) -> TypedExpression | None:
-    """Return the typed call; None where the value is no aggregation that has a method of that name (enumeration methods come after
+    """Return the typed call; None where the value is not an aggregation that has a method of that name (enumeration methods come after
     these)."""
     if call.name == "reset":
         _refuse_reset(value)

@@ -265,7 +265,7 @@ def _previous(call: Call, scope: Scope) -> TypedExpression | None:
         index = bind(arguments[0], scope) if len(arguments) == 2 else Constant(type=INT, value=1 if kind == "previous" else 0)
         if not is_integer(index.type) and index.type.boxed != LONG.boxed:
             if is_numeric(index.type):
-                raise EplUnsupportedError("prev with an index that is no whole number is not supported", span=call.span)
+                raise EplUnsupportedError("prev with an index that is not a whole number is not supported", span=call.span)
             raise EplValidationError("Previous function requires an integer index parameter or expression", span=call.span)
     number = _stream_of(value, call)
     result = LONG.boxed if kind == "count" else ArrayType(value.type.boxed) if kind == "window" else value.type.boxed

@@ -105,7 +105,7 @@ INTERFACES = ("Comparable", "CharSequence")
 
 
 def resolve_class(written: syntax.TypeName, scope: Scope, function: str, verb: str) -> ValueType:
-    """Return the type named in cast or instanceof; refuse unknown names as Esper does, event types that are no classes among them."""
+    """Return the type named in cast or instanceof; refuse unknown names as Esper does, event types that are not classes among them."""
     value_type = resolve_type_name(written, scope.catalog.event_types, enums=scope.catalog.enums)
     element = value_type
     while isinstance(element, ArrayType):
@@ -133,7 +133,7 @@ def bind_cast(node: syntax.Cast, scope: Scope) -> TypedExpression:
         return dated_cast(node, value, scope)
     target = resolve_class(node.type_name, scope, "cast", "found")
     is_character = target.boxed == BOXED_CHAR and node.type_name.name.lower() != "char"
-    if is_null(value.type) or (is_character and value.type.boxed != BOXED_CHAR):  # text is cast to char, but is no Character
+    if is_null(value.type) or (is_character and value.type.boxed != BOXED_CHAR):  # text is cast to char, but is not a Character
         return Constant(type=target.boxed, value=None)
     if isinstance(target, Scalar) and target.kind in CASTS:
         primitive = is_numeric(value.type) and not value.type.nullable and is_numeric(target) and target.kind in BOXED_NAMES
@@ -276,7 +276,7 @@ def _initialized(node: syntax.ArrayLiteral, target: ValueType, scope: Scope) -> 
 ARRAY_RANKS = ("byte", "short", "int", "long", "float", "double")
 """The numbers that widen in an array, narrowest first."""
 NEVER_NULL = ("byte", "short", "long", "float", "double", "boolean")
-"""The kinds whose boxed name is the primitive's in other case: Esper takes the one for the other, so that null is no element."""
+"""The kinds whose boxed name is the primitive's in other case: Esper takes the one for the other, so that null is not an element."""
 
 
 def _fit(item: TypedExpression, element: ValueType) -> TypedExpression:

@@ -58,7 +58,7 @@ def check_variable(variable: Variable, catalog: Catalog, span: Span | None) -> N
     if own is None:
         raise ContextRefusal(
             f"Variable '{variable.name}' defined for use with context '{variable.context}' can only be accessed within that context",
-            span=span, hint=f"write context {variable.context} in front of the statement")
+            span=span, hint=f"write context {variable.context} before the statement")
     raise ContextRefusal(
         f"Variable '{variable.name}' defined for use with context '{variable.context}' is not available for use with context '{own.name}'",
         span=span)

@@ -23,7 +23,7 @@ class ScopeStream:
     ``over_window``: it gives the rows of a named window as they are.
     ``visible``: names resolve in it (inside a declared expression only its parameters are). ``outer``: it is a stream of the statement
     that a sub-query belongs to; its properties are named with the stream. ``value``: what the stream's event is in place of one of the
-    row, which it is no part of.
+    row, which it is not a part of.
     """
 
     alias: str | None

@@ -49,7 +49,7 @@ HASHED = (*NUMBERS, "boolean", "char", "String", "BigInteger")
 SORTED = (*NUMBERS, "char", "String", "BigInteger")
 """Kinds of values that are in one order."""
 COMPUTED = (StreamProperty, Convert, Arithmetic, Negation, Constant)
-"""What the expression of a lookup, if it is no property, consists of: of numbers, it never raises."""
+"""What the expression of a lookup, if it is not a property, consists of: of numbers, it never raises."""
 READ_FOR_EACH_EVENT = (VariableValue, CurrentTime, Invoke, Function, Local, Previous, Prior, SubqueryValue, IsInsertStream, TableValue,
                        TableKeys)
 """What may differ from event to event, so that no entry brings its value."""

@@ -23,7 +23,7 @@ class Demand:
     paths: tuple[Path, ...]
 
     def requirement(self) -> str:
-        return f"{self.operator} of statement '{self.statement}' goes with a split by {' or '.join(map(path_text, self.paths))}"
+        return f"{self.operator} of statement '{self.statement}' allows a split by {' or '.join(map(path_text, self.paths))}"
 
 
 @attrs.frozen
@@ -59,7 +59,7 @@ class Meeting:
     feeds: tuple[Feed, ...] = ()
 
     def requirement(self, keys: Iterable[Path]) -> str:
-        return f"{self.operator} of statement '{self.statement}' goes with a split by {' or '.join(map(path_text, keys))}"
+        return f"{self.operator} of statement '{self.statement}' allows a split by {' or '.join(map(path_text, keys))}"
 
 
 @attrs.frozen

@@ -34,7 +34,7 @@ SHARED_WINDOWS = {
     "rank": "the first events of all by sort order stay",
     "expr": "its condition may look at all events of the window",
     "expr_batch": "its condition may look at all events of the window",
-    "groupwin": "the hint reclaim_group_aged looks for idle groups when any event comes",
+    "groupwin": "the hint reclaim_group_aged removes idle groups at any event",
 }
 """Why a window is not local, by name."""
 
@@ -193,7 +193,7 @@ def refuse_whole_output(plan: ResultSetPlan) -> None:
     if plan.limit is not None:
         raise NotPartitionable("limit", "it counts rows of all keys")
     if plan.reclaim is not None:
-        raise NotPartitionable("the hint reclaim_group_aged", "it looks for idle groups when any event comes")
+        raise NotPartitionable("the hint reclaim_group_aged", "it removes idle groups at any event")
 
 
 def _output(output: OutputPlan, plan: ResultSetPlan) -> None:

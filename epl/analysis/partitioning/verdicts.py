@@ -78,7 +78,7 @@ class AnySplit(Verdict):
     stateless: bool
 
     def describe(self) -> str:
-        return "any (stateless)" if self.stateless else "any (each row is kept by itself)"
+        return "any (stateless)" if self.stateless else "any (each row is independent)"
 
 
 @attrs.frozen

@@ -133,7 +133,7 @@ def _is_date(value_type: ValueType) -> bool:
 
 
 def _check_constant(observer: Observer, parts: dict[str, TypedExpression]) -> None:
-    """Raise for a text that is no schedule, where it is known."""
+    """Raise for a text that is not a schedule, where it is known."""
     iso = parts.get("iso")
     if isinstance(iso, Constant) and isinstance(iso.value, str):
         try:

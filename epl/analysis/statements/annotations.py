@@ -1,6 +1,6 @@
 """Annotations of statements: Esper's own and what they take, and those of applications, which are kept as metadata.
 
-Esper refuses an annotation that is no Java class; ``Settings(annotations="refuse")`` does so too.
+Esper refuses an annotation that is not a Java class; ``Settings(annotations="refuse")`` does so too.
 """
 from __future__ import annotations
 

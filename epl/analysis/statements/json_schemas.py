@@ -33,7 +33,7 @@ def check_json_columns(body: CreateSchema, statement: Statement, catalog: Catalo
             written = column.type_name.name if column.type_name is not None else str(column_type)
             raise EplValidationError(
                 f"Unsupported type '{written}' for property '{column.name}' (use @JsonSchemaField to declare additional information)",
-                span=column.span, hint="arrays, Map, Object, numbers, texts, dates and event types can be read",
+                span=column.span, hint="arrays, Map, Object, numbers, strings, dates and event types can be read",
             )
 
 

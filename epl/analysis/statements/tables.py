@@ -106,7 +106,7 @@ def _aggregation(name: str, written: Column, catalog: Catalog) -> TableColumn:
 
 
 def _not_an_aggregation(written: Chain, catalog: Catalog) -> EplValidationError:
-    """What Esper says first: of a name that is no type, then of what follows the first call."""
+    """What Esper says first: of a name that is not a type, then of what follows the first call."""
     call = written.links[0]
     if len(written.links) == 1 and isinstance(call, Call):
         for place, argument in enumerate(call.arguments):

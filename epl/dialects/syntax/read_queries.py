@@ -11,7 +11,7 @@ from epl.dialects.syntax.read_patterns import PatternReader
 from epl.dialects.syntax.reader import RESERVED, Reader
 
 NO_ALIAS = frozenset(["MATCH_RECOGNIZE", "TABLESAMPLE", "LIMIT", "OFFSET", "FETCH", "WINDOW", "QUALIFY"])
-"""Words that are no alias where they follow a relation."""
+"""Words that are not an alias where they follow a relation."""
 
 
 def read_query(text: str, dialect: Dialect) -> t.Query:

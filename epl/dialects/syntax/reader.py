@@ -13,7 +13,7 @@ RESERVED = frozenset((
     "OUTER", "PREPARE", "RECURSIVE", "RIGHT", "ROLLUP", "SELECT", "SKIP", "TABLE", "THEN", "TRIM", "TRUE", "UNION", "UNNEST", "USING",
     "VALUES", "WHEN", "WHERE", "WITH",
 ))  # fmt: skip
-"""Words that are no names without quotes."""
+"""Words that are not names without quotes."""
 DEEPEST = 200
 """How deep expressions and patterns may be nested."""
 

@@ -30,7 +30,7 @@ def fault_of(folder: Path) -> str | None:
         return None
     status = os.stat(folder)
     if not stat.S_ISDIR(status.st_mode):
-        return "it is no folder"
+        return "it is not a folder"
     if status.st_uid != os.geteuid():
         return f"it belongs to another user (uid {status.st_uid})"
     if status.st_mode & WRITERS:
@@ -125,7 +125,7 @@ def _key_of(folder: Path) -> bytes:
             mine.unlink()
     key = read_private(path)
     if key is None or len(key) != DIGEST:
-        raise PermissionError(f"{path} is no key")
+        raise PermissionError(f"{path} is not a key")
     return key
 
 

@@ -79,7 +79,7 @@ class PatternRestore:
             raise Damaged("a row has two numbers")
 
     def _check(self, recognizer: State) -> None:
-        """Raise Damaged for numbers that are no places: compiled code looks up by them, and compares them with nothing."""
+        """Raise Damaged for numbers that are not places: compiled code looks up by them, and compares them with nothing."""
         check_histories(recognizer, self.target.kernel.plan.lookback)
         steps = len(self.target.kernel.plan.program.steps)
         for paths in self._paths(recognizer):

@@ -102,7 +102,7 @@ def pattern_window(config: WindowConfig, *, whole: bool) -> PatternWindow:
         return PatternWindow("keepall", None, None, whole)
     elif isinstance(config, ExtTimed):
         if kind_of(config.timestamp.type) not in INTEGERS:
-            raise NotCompilable("timestamps that are no integers")
+            raise NotCompilable("timestamps that are not integers")
         window = PatternWindow("ext_timed", config.period, config.timestamp)
     else:
         raise NotCompilable(f"match_recognize after the window {config.names[0]} is not computed in columns")

@@ -112,7 +112,7 @@ class EveryEvents(Always):
         self.every: TypedExpression = plan.every
         _check_fixed(self.every)
         if kind_of(self.every.type) not in INTEGERS:
-            raise NotCompilable("output every so many events that is no whole number")
+            raise NotCompilable("output every so many events that is not a whole number")
 
     def number(self, code: Code) -> str:
         """Return a text: how many events."""

@@ -1,4 +1,4 @@
-"""What is no part of a kernel's source, so that one shape is compiled once: constants, variables and ``?``, functions of one string."""
+"""What is not a part of a kernel's source, so that one shape is compiled once: constants, variables and ``?``, functions of one string."""
 from __future__ import annotations
 
 from typing import Any

@@ -91,7 +91,7 @@ class Rule:
 def rule(plan: BodyPlan, surroundings: RunContext) -> Rule:
     """Return a statement as a member of rule sets; raise NotCompilable saying why it is none."""
     if not isinstance(plan, SelectPlan):
-        raise NotCompilable(f"{type(plan).__name__.removesuffix('Plan')} is no rule")
+        raise NotCompilable(f"{type(plan).__name__.removesuffix('Plan')} is not a rule")
     _check(plan)
     rows, stream = plan.result_set, only_stream(plan.streams)
     filter_plan = filter_of(stream)

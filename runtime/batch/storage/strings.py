@@ -112,7 +112,7 @@ class StringPool:
 
 
 def _check_text(value: str) -> None:
-    """Raise TypeError for what is no string (out of a damaged state), Declined for a string that Arrow does not hold."""
+    """Raise TypeError for what is not a string (out of a damaged state), Declined for a string that Arrow does not hold."""
     if not isinstance(value, str):
         raise TypeError(f"a value of type {type(value).__name__} where a string is expected")
     try:

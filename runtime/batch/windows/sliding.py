@@ -199,7 +199,7 @@ class TimeAccumWindow(TimeWindow):
 def own_time(timestamp: TypedExpression, printer: ScalarPrinter) -> str:
     """Return the text of an event's own time: null counts as 0."""
     if kind_of(timestamp.type) not in INTEGERS:
-        raise NotCompilable("a timestamp that is no integer")
+        raise NotCompilable("a timestamp that is not an integer")
     text = printer.value(timestamp)
     return f"np.int64({text.value})" if text.valid is None else f"np.int64({text.value} if {text.valid} else 0)"
 

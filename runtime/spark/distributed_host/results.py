@@ -4,7 +4,7 @@ With ``on_late="side"`` there is one more column, null in the statement's rows. 
 
     left_out  struct<why: string, A: struct<…>, B: struct<…>>
 
-``why``: ``late`` or ``ahead``; the row itself is in the column of its event type, with time and sequence where they are no properties.
+``why``: ``late`` or ``ahead``; the row itself is in the column of its event type, with time and sequence where they are not properties.
 """
 from __future__ import annotations
 

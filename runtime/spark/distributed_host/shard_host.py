@@ -203,7 +203,7 @@ class ShardProcessor(StatefulProcessor):
             if before == now:
                 raise EplRuntimeError(
                     "the checkpoint's shards were chosen for another number of shuffle partitions",
-                    hint="go on with the spark.sql.shuffle.partitions that the query was begun with",
+                    hint="continue with the spark.sql.shuffle.partitions that the query was begun with",
                 )
             raise EplRuntimeError(
                 f"the checkpoint was made with {before} shards, and there are {now} now", hint=f"go on with shards={before}"

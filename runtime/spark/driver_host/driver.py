@@ -66,8 +66,8 @@ class Module:
             halted = last_step_of(self.source).halted
             if halted is not None:
                 raise EplRuntimeError(
-                    f"the runtime was left half-way through a step by an error: {halted}",
-                    hint="deploy a new one: it gets the state in front of that step from the checkpoint",
+                    f"an error left the runtime in the middle of a step: {halted}",
+                    hint="deploy a new one: it restores the state before that step from the checkpoint",
                 )
             if start_time is not None and start_time != self.source.now:
                 self.source.advance_time(start_time)
@@ -381,7 +381,7 @@ def _take_over_waiting(old: Job, job: Job) -> None:
     if old.feed.buffer.held and not job.feed.sources.goes_on(old.feed.sources):
         raise EplDeploymentError(
             f"{old.feed.buffer.held} rows wait for earlier ones, and the sources are not the ones they came from",
-            hint="go on with the old sources until none wait",
+            hint="continue with the old sources until none wait",
         )
     job.feed.buffer.restore(old.feed.buffer.state())
 

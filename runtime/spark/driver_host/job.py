@@ -116,7 +116,7 @@ class Job(JobSteps):
         """Write the state now, so that a restart replays no log.
 
         Raises:
-            EplRuntimeError: The job has no checkpoint, or an error has ended a step half-way.
+            EplRuntimeError: The job has no checkpoint, or an error has ended it in the middle of a step.
         """
         if self._checkpoint is None:
             raise EplRuntimeError("the job has no checkpoint to write to", hint="start(…, checkpoint=folder)")

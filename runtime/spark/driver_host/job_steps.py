@@ -115,7 +115,7 @@ class JobSteps:
         with self.runtime.lock:
             self.check_whole()
             if self.last is not None and batch_id == self.last and self._checkpoint is not None:
-                log.info("micro-batch %d comes again: it was processed as step %d", batch_id, self.step)
+                log.info("micro-batch %d is repeated: it was processed as step %d", batch_id, self.step)
                 return
             self._check_order(batch_id)
             self._take(Entry(table, newest, wall=self.wall(), batch=batch_id))
@@ -127,11 +127,11 @@ class JobSteps:
         if self.last is None:
             if self._checkpoint is None:
                 log.warning(
-                    "the checkpoint goes on with micro-batch %d: what earlier ones left in the runtime is not in the checkpoint", batch_id
+                    "the checkpoint continues with micro-batch %d: what earlier ones left in the runtime is not in the checkpoint", batch_id
                 )
                 return
             raise EplRuntimeError(
-                f"Spark goes on with micro-batch {batch_id}, and there is no state of the ones before it",
+                f"Spark continues with micro-batch {batch_id}, and there is no state of the ones before it",
                 hint="the folder 'state' of the checkpoint is missing; begin with an empty checkpoint folder",
             )
         raise EplRuntimeError(f"micro-batch {batch_id} came after {self.last}: expected {expected}")
@@ -254,11 +254,11 @@ class JobSteps:
             self.snapshot()
 
     def check_whole(self) -> None:
-        """Raise EplRuntimeError where an error has ended a step half-way."""
+        """Raise EplRuntimeError where an error has ended the job in the middle of a step."""
         if self.halted is not None:
             raise EplRuntimeError(
-                f"the job has ended, and its state here is of no use: {self.halted}",
-                hint="start it again: the state in front of that step comes back from the checkpoint",
+                f"the job has ended, and its state here cannot be used: {self.halted}",
+                hint="start it again: the checkpoint has the state before that step",
             )
 
     def _check_between_steps(self) -> None:
@@ -311,7 +311,7 @@ class JobSteps:
 
     @property
     def halted(self) -> str | None:
-        """What ended a step half-way, in words: the state is then of no use."""
+        """What ended the job in the middle of a step, in words: its state cannot be used then."""
         return self.feed.last_step.halted
 
     def fail(self, error: EplError) -> None:

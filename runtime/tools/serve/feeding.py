@@ -113,7 +113,7 @@ class Feeding:
         try:
             return datetime.datetime.fromisoformat(value.strip().replace("Z", "+00:00"))
         except ValueError:
-            raise EplRuntimeError(f"'{short(value)}' is no time", hint="ms since 1970, or ISO 8601: 2024-05-01T09:00:00Z") from None
+            raise EplRuntimeError(f"'{short(value)}' is not a time", hint="ms since 1970, or ISO 8601: 2024-05-01T09:00:00Z") from None
 
     def _walk(self, target: Any) -> None:
         target = instant_of("time", target, self.runtime.settings.units_per_second)

@@ -272,7 +272,7 @@ def perform(run: Run, job: dict[str, Any]) -> None:
 def main(arguments: dict[str, Any]) -> None:
     """Read the job, run it."""
     descriptor = os.dup(1)
-    os.dup2(2, 1)  # what registered functions print is no result
+    os.dup2(2, 1)  # what registered functions print is not a result
     limits = Limits(**arguments["limits"])
     register = registering(tuple(arguments["setup"]))
     warm_up()

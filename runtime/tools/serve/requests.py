@@ -113,7 +113,7 @@ def parsed(text: str, line: int | None = None) -> Any:
 
 
 def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON value")
+    raise ValueError(f"{word} is not a JSON value")
 
 
 def items_of(form: str, text: str) -> Iterator[tuple[int, Any]]:

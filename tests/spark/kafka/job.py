@@ -121,7 +121,7 @@ def second(topics: Topics, folder: Path, log: EventLog) -> None:
 
 
 def malformed(topics: Topics, folder: Path, log: EventLog) -> None:
-    """Values that are no JSON of the schema: their columns are null; the time is the record's, which all have, or the value's."""
+    """Values that are not JSON of the schema: their columns are null; the time is the record's, which all have, or the value's."""
     topics.write("m", topics.spark.createDataFrame([(value,) for value in MALFORMED], "value string"))
     heard: list[Any] = []
 

@@ -70,7 +70,7 @@ class Lines:
             raise NotNative("a row of an array")
         texts = [self._from_start(index, count) for index, count in zip(indices, array.shape)]
         if any(index.type.sort == "f" for index in indices):
-            raise NotNative("an index that is no integer")
+            raise NotNative("an index that is not an integer")
         if array.strides:
             offset = "0"
             for text, stride in zip(texts, array.strides):
