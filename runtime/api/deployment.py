@@ -73,10 +73,11 @@ class Deployment:
         Raises:
             ValueError: for another format.
 
-        >>> from runtime import Runtime
-        >>> deployment = Runtime().deploy("create schema T(a int); insert into U select a from T; @name('s') select a from U")
-        >>> [line.strip() for line in deployment.explain("dot").splitlines() if "->" in line]
-        ['n0 -> n2 [style=solid]', 'n2 -> n1 [style=solid, label="insert into"]', 'n1 -> n3 [style=solid]']
+        Examples:
+            >>> from runtime import Runtime
+            >>> deployment = Runtime().deploy("create schema T(a int); insert into U select a from T; @name('s') select a from U")
+            >>> [line.strip() for line in deployment.explain("dot").splitlines() if "->" in line]
+            ['n0 -> n2 [style=solid]', 'n2 -> n1 [style=solid, label="insert into"]', 'n1 -> n3 [style=solid]']
         """
         from runtime.explain.formats import WRITERS, as_json, check_format
 
@@ -90,10 +91,11 @@ class Deployment:
     def graph(self) -> Graph:
         """Return the statements as a graph, between the event types, windows, tables, variables and contexts that they share.
 
-        >>> from runtime import Runtime
-        >>> deployment = Runtime().deploy("create schema T(a int); insert into U select a from T; @name('s') select a from U")
-        >>> [node.lines[0] for node in deployment.graph().nodes]
-        ['T', 'U', 'stmt-1', 's']
+        Examples:
+            >>> from runtime import Runtime
+            >>> deployment = Runtime().deploy("create schema T(a int); insert into U select a from T; @name('s') select a from U")
+            >>> [node.lines[0] for node in deployment.graph().nodes]
+            ['T', 'U', 'stmt-1', 's']
         """
         from runtime.explain.modules import module_graph
 

@@ -256,14 +256,15 @@ class Counts(Engine):
             KeyError: for a name that no statement has.
             EplRuntimeError: at the beginning of the block, for a statement that ``tier="batch"`` holds in the batch tier.
 
-        >>> from runtime import Runtime
-        >>> runtime = Runtime()
-        >>> _ = runtime.deploy("create schema T(a int); @name('s') select a from T#length(1)")
-        >>> with runtime.record("s") as recording:
-        ...     runtime.send("T", {"a": 5})
-        ...     runtime.send("T", {"a": 6})
-        >>> [(held.label, held.enters, held.leaves) for held in recording.tracks[0].held]
-        [('1', 0, 1), ('2', 1, None)]
+        Examples:
+            >>> from runtime import Runtime
+            >>> runtime = Runtime()
+            >>> _ = runtime.deploy("create schema T(a int); @name('s') select a from T#length(1)")
+            >>> with runtime.record("s") as recording:
+            ...     runtime.send("T", {"a": 5})
+            ...     runtime.send("T", {"a": 6})
+            >>> [(held.label, held.enters, held.leaves) for held in recording.tracks[0].held]
+            [('1', 0, 1), ('2', 1, None)]
         """
         from runtime.pictures.record import record
 

@@ -300,7 +300,7 @@ def row_reader(event_type: EventType, properties: Iterable[str], plan: Recogniti
 
 def _utc(moment: Any) -> datetime.datetime:
     if not isinstance(moment, datetime.datetime):
-        raise EplRuntimeError(f"{brief(moment)} is no time")
+        raise EplRuntimeError(f"{brief(moment)} is not a time")
     return moment if moment.tzinfo is None else moment.astimezone(datetime.timezone.utc).replace(tzinfo=None)
 
 

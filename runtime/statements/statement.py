@@ -193,17 +193,18 @@ class Statement(StatementOutput):
         Raises:
             ValueError: for another format.
 
-        >>> from runtime import Runtime
-        >>> statement = Runtime().deploy("create schema T(a int); @name('s') select a from T(a > 1)")["s"]
-        >>> print(statement.explain("mermaid").partition("classDef")[0].rstrip())
-        flowchart LR
-            n0(["T"]):::type_node
-            n1[/"a #62; 1"/]:::filter_node
-            n2["select a"]:::rows_node
-            n3(["s<br>a Integer"]):::output_node
-            n0 --> n1
-            n1 --> n2
-            n2 --> n3
+        Examples:
+            >>> from runtime import Runtime
+            >>> statement = Runtime().deploy("create schema T(a int); @name('s') select a from T(a > 1)")["s"]
+            >>> print(statement.explain("mermaid").partition("classDef")[0].rstrip())
+            flowchart LR
+                n0(["T"]):::type_node
+                n1[/"a #62; 1"/]:::filter_node
+                n2["select a"]:::rows_node
+                n3(["s<br>a Integer"]):::output_node
+                n0 --> n1
+                n1 --> n2
+                n2 --> n3
         """
         from epl.plan.explain import explain
         from runtime.explain.formats import WRITERS, check_format
@@ -217,10 +218,11 @@ class Statement(StatementOutput):
     def graph(self) -> Graph:
         """Return the plan as nodes, edges and groups, frozen data (``runtime.explain.Graph``).
 
-        >>> from runtime import Runtime
-        >>> statement = Runtime().deploy("create schema T(a int); @name('s') select a from T(a > 1)")["s"]
-        >>> [node.kind for node in statement.graph().nodes]
-        ['type', 'filter', 'rows', 'output']
+        Examples:
+            >>> from runtime import Runtime
+            >>> statement = Runtime().deploy("create schema T(a int); @name('s') select a from T(a > 1)")["s"]
+            >>> [node.kind for node in statement.graph().nodes]
+            ['type', 'filter', 'rows', 'output']
         """
         from runtime.explain.statements import statement_graph
 
@@ -240,13 +242,14 @@ class Statement(StatementOutput):
         Raises:
             ImportError: without anywidget, which the extra ``live`` brings.
 
-        >>> from runtime import Runtime
-        >>> runtime = Runtime()
-        >>> view = runtime.deploy("create schema T(a int); @name('s') select a from T")["s"].live()
-        >>> runtime.send("T", {"a": 5})
-        >>> view.close()
-        >>> view.widget.rows
-        [['0', '+', '5']]
+        Examples:
+            >>> from runtime import Runtime
+            >>> runtime = Runtime()
+            >>> view = runtime.deploy("create schema T(a int); @name('s') select a from T")["s"].live()
+            >>> runtime.send("T", {"a": 5})
+            >>> view.close()
+            >>> view.widget.rows
+            [['0', '+', '5']]
         """
         from runtime.live.view import View
 

@@ -77,6 +77,9 @@ def test_public_name_is_documented(name: str) -> None:
     value = PUBLIC[name]
     text = inspect.getdoc(value) or ""
     assert examples(text), "an example is missing"
+    documented = [text, *(inspect.getdoc(function) or "" for _, function in members(value))] if inspect.isclass(value) else [text]
+    bare = [each for each in documented if re.search("^>>>", each, re.MULTILINE)]
+    assert bare == [], "an example is below the line Examples: and indented, as the pages need it"
     if not inspect.isclass(value):
         assert undocumented(value) == []
         return

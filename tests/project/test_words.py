@@ -29,7 +29,7 @@ PHRASES = re.compile(
 
 REVISED_PAGES = {
     "README.md", "CONTRIBUTING.md", "SECURITY.md", "cli.md", "compatibility.md", "contexts.md", "esper-api.md", "historical.md", "index.md",
-    "indexes.md", "kafka.md", "operations.md", "partitioning.md", "queries.md", "scale.md", "settings.md", "spark.md", "sql.md", "tiers.md",
+    "indexes.md", "kafka.md", "operations.md", "partitioning.md", "queries.md", "scale.md", "settings.md", "spark.md", "tiers.md",
     "tutorial.md", "from-esper.md", "from-flink.md", "late-data.md", "architecture.md", "windows.md", "functions.md", "methods.md",
 }
 NOT_REVISED = {"cli", "connectors", "dialects", "notebook", "tools"}
