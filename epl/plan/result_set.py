@@ -140,9 +140,14 @@ class OutputPlan:
         return self.terminated is not None and self.every is None and self.crontab is None and self.condition is None
 
     @property
+    def has_rate(self) -> bool:
+        """Whether anything but ``after`` says when rows are emitted."""
+        return self.terminated is not None or self.every is not None or self.crontab is not None or self.condition is not None
+
+    @property
     def only_after(self) -> bool:
-        """Whether there is no rate: every delta is emitted once output has begun."""
-        return self.terminated is None and self.every is None and self.crontab is None and self.condition is None
+        """Whether every delta is emitted once output has begun."""
+        return not self.has_rate
 
     def __attrs_post_init__(self) -> None:
         check((self.every is None) == (self.unit is None), "an output rate without its unit, or a unit without a rate")

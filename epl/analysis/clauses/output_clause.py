@@ -48,7 +48,13 @@ def analyse_output(output: Output | None, catalog: Catalog, *, ordered: bool = F
         plan = attrs.evolve(plan, crontab=_crontab(output, scope))
     if output.kind == "when":
         plan = attrs.evolve(plan, condition=_condition(output.condition, scope), assignments=_assignments(output.assignments, scope))
-    return attrs.evolve(plan, terminated=_terminated(output, scope))
+    plan = attrs.evolve(plan, terminated=_terminated(output, scope))
+    return plan if plan.has_rate else _without_rate(plan)
+
+
+def _without_rate(plan: OutputPlan) -> OutputPlan | None:
+    """Return what is left of a clause without a rate: ``output snapshot`` alone limits nothing, as recorded."""
+    return None if plan.after is None else attrs.evolve(plan, selector="default")
 
 
 def _check_rate(every: TypedExpression | None, unit: str | None, output: Output) -> None:
