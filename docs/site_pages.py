@@ -57,6 +57,8 @@ def rewritten(text: str, source: str, page: str) -> str:
             target, anchor = "glossary.md", ""
         elif target in known:
             target = known[target]
+        elif target.startswith("examples/"):  # a folder, or a file without a page
+            target, anchor = "examples/index.md", ""
         elif target.startswith("docs/") and path:
             target = target.removeprefix("docs/")
         else:

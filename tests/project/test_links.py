@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import pathlib
+import posixpath
 import re
 from types import ModuleType
 
@@ -66,6 +67,14 @@ def test_broken_links_are_found(markdown: str, links: list[str], tmp_path: pathl
     page = tmp_path / "page.md"
     page.write_text(markdown)
     assert broken(page) == links
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.md")), ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_of_pages_stay_in_the_site(path: pathlib.Path) -> None:
+    page = path.relative_to(ROOT / "docs")
+    text = site().rewritten(prose(path), f"docs/{page.as_posix()}", page.as_posix())
+    targets = [posixpath.normpath(posixpath.join(page.parent.as_posix(), target)) for target, _ in LINK.findall(text) if target]
+    assert [target for target in targets if target.startswith("..")] == []
 
 
 def test_site_rewrites_links_that_leave_docs() -> None:
