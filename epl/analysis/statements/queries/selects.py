@@ -13,6 +13,7 @@ from epl.analysis.expressions.scope import ScopeStream
 from epl.analysis.lookups.named_indexes import NO_INDEXES
 from epl.analysis.statements.hints import hints_of
 from epl.analysis.statements.queries.parts import NO_EVENTS, bind_where, indexes_of, plan_rows, stored_in, together
+from epl.analysis.statements.subquery_numbers import subqueries_in
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.expressions import StreamEvent, StreamProperty, TypedExpression
@@ -105,7 +106,8 @@ def _streams(from_: From, statement: Statement, catalog: Catalog) -> tuple[tuple
     for stream, written in zip(streams, from_.streams):
         if isinstance(historical_of(stream), MethodPlan):
             raise EplValidationError(NO_EVENTS, span=written.span)
-    scopes = tuple(attrs.evolve(scope, alias=scope.alias or _own_name(written)) for scope, written in zip(scopes, from_.streams))
+    if len(scopes) > 1 or not subqueries_in(statement):  # a sub-query over the same window means its own rows by that name
+        scopes = tuple(attrs.evolve(scope, alias=scope.alias or _own_name(written)) for scope, written in zip(scopes, from_.streams))
     if any(_is_asked(stream) for stream in streams):
         streams = bind_arguments(from_, streams, scopes, catalog, statement.declarations)
     return streams, scopes
