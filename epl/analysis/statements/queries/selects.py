@@ -106,7 +106,7 @@ def _streams(from_: From, statement: Statement, catalog: Catalog) -> tuple[tuple
     for stream, written in zip(streams, from_.streams):
         if isinstance(historical_of(stream), MethodPlan):
             raise EplValidationError(NO_EVENTS, span=written.span)
-    if len(scopes) > 1 or not subqueries_in(statement):  # a sub-query over the same window means its own rows by that name
+    if len(scopes) > 1 or not list(subqueries_in(statement)):  # a sub-query over the same window means its own rows by that name
         scopes = tuple(attrs.evolve(scope, alias=scope.alias or _own_name(written)) for scope, written in zip(scopes, from_.streams))
     if any(_is_asked(stream) for stream in streams):
         streams = bind_arguments(from_, streams, scopes, catalog, statement.declarations)
