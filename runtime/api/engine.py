@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from html import escape
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,7 @@ from runtime.api.error_reports import explained
 from runtime.api.queries import PreparedQuery
 from runtime.api.registry import Registry
 from runtime.batch.available import is_available, missing
-from runtime.clock.instants import Instant, instant_of
+from runtime.clock.instants import Instant, instant_of, shown
 from runtime.conversion.from_python import check_known, to_event
 from runtime.event_loop.delivery import ConditionHandler, log_condition
 from runtime.event_loop.loop import ErrorHandler, EventLoop
@@ -323,6 +324,16 @@ class Counts(Engine):
         """``subexpressions_in_progress`` of each statement, by name."""
         with self.lock:
             return self._core.subexpressions.by_statement()
+
+    def __repr__(self) -> str:
+        statements = sum(len(d) for d in self._deployer.deployments.values())
+        return f"Runtime(now={shown(self.now, self.settings.units_per_second)}, {statements} statements)"
+
+    def _repr_html_(self) -> str:
+        cells = [(d.id, s.name, s.plan.kind) for d in self._deployer.deployments.values() for s in d]
+        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
+        now = shown(self.now, self.settings.units_per_second)
+        return f"<b>Runtime</b> at {now}<table><tr><th>deployment</th><th>statement</th><th>kind</th></tr>{rows}</table>"
 
 
 __all__ = ["Counts", "Engine"]

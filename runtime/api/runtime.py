@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from epl.event_types import EventType
@@ -18,7 +17,7 @@ from runtime.api.queried_partitions import Selectors
 from runtime.api.queries import Parameters, PreparedQuery, QueryRows, planned_query
 from runtime.api.restore import Provided
 from runtime.api.restore import restore as restored
-from runtime.clock.instants import Instant, shown
+from runtime.clock.instants import Instant
 from runtime.clock.schedule import MAX_STOPS, Late, TimeMode
 from runtime.event_loop.cause import Cause
 from runtime.event_loop.delivery import ConditionHandler
@@ -575,8 +574,6 @@ class Runtime(Counts):
         provided = Provided(dict(functions or {}), dict(aggregations or {}), tuple(python_imports), by_name(*windows), register)
         return restored(cls, blob, provided, on_error, tier, snapshot_key)
 
-    # ------------------------------------------------------------------ manners
-
     def close(self) -> None:
         """Undeploy everything and stop a system clock. Afterwards, what would change the runtime raises EplRuntimeError."""
         if self._system_clock is not None:
@@ -597,16 +594,6 @@ class Runtime(Counts):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def __repr__(self) -> str:
-        statements = sum(len(d) for d in self._deployer.deployments.values())
-        return f"Runtime(now={shown(self.now, self.settings.units_per_second)}, {statements} statements)"
-
-    def _repr_html_(self) -> str:
-        cells = [(d.id, s.name, s.plan.kind) for d in self._deployer.deployments.values() for s in d]
-        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
-        now = shown(self.now, self.settings.units_per_second)
-        return f"<b>Runtime</b> at {now}<table><tr><th>deployment</th><th>statement</th><th>kind</th></tr>{rows}</table>"
 
 
 __all__ = ["Runtime"]
