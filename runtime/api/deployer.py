@@ -253,6 +253,9 @@ class Deployer:
                 self._tables.pop(declared.value, None)
         del self.deployments[deployment.id]
         self._names_changed(deployment)
+        for statement in deployment.statements:
+            for ended in tuple(statement.at_end):
+                ended()
 
     def _names_changed(self, deployment: Deployment) -> None:
         """A deployment has come or gone: the names of the event types that it declares may mean other types now."""

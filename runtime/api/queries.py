@@ -65,6 +65,10 @@ class QueryRows(Rows):
 
         return pyarrow.Table.from_batches([to_batch([row.event for row in self], self.event_type)])
 
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The rows for whatever reads Arrow, such as Polars."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Rows, (list(self),)
 

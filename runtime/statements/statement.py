@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from runtime.explain.formats import Format
     from runtime.explain.graph import Graph
     from runtime.live.view import View
+    from runtime.statements.row_stream import RowStream
 
 log = logging.getLogger("epl")
 
@@ -170,6 +171,32 @@ class Statement(StatementOutput):
         """What is held during an iteration: the runtime's lock, but not while rows are only looked up: others go on meanwhile."""
         return nullcontext() if isinstance(self.running, RunningHistoricalSelect) else self.runtime.lock
 
+    def stream(self, limit: int = 10_000) -> RowStream:
+        """Return the listener calls from now on for ``async for``, each ``(new, old)``; see RowStream.
+
+        Args:
+            limit: How many calls may wait to be read. Beyond that the stream ends with an error; what sends events never waits.
+
+        Raises:
+            RuntimeError: No event loop is running.
+            ValueError: The limit is less than 1.
+
+        Examples:
+            >>> import asyncio
+            >>> from runtime import Runtime
+            >>> async def first(runtime, statement):
+            ...     async with statement.stream() as stream:
+            ...         runtime.send("A", {"x": 1})
+            ...         async for new, old in stream:
+            ...             return new
+            >>> runtime = Runtime()
+            >>> asyncio.run(first(runtime, runtime.deploy("create schema A(x int); @name('s') select x from A")["s"]))
+            [{'x': 1}]
+        """
+        from runtime.statements.row_stream import RowStream
+
+        return RowStream(self, limit)
+
     def to_pandas(self) -> Any:
         """Return the current rows as a pandas DataFrame. Integers and booleans with nulls become ``Int64`` and ``boolean``."""
         return pandas_frame(self.rows(), list(self.properties))
@@ -182,6 +209,10 @@ class Statement(StatementOutput):
 
         with self._iterating():
             return pyarrow.Table.from_batches([to_batch(list(self.running.iterate()), self.event_type)])
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The current rows for whatever reads Arrow: ``polars.from_arrow(statement)``, ``duckdb.from_arrow(pa.table(statement))``."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def explain(self, format: Format = "text") -> str:
         """Return the plan, readable; by which key its rows may be split over engines, or what prevents it; in which tier the statement runs

@@ -112,6 +112,8 @@ class StatementOutput(Delivery):
         self.prepared: Prepared
         self.running: Running = Declaration()
         self.divide: Divide | None = None
+        self.at_end: list[Callable[[], object]] = []
+        """Called when the statement has been undeployed."""
 
     if TYPE_CHECKING:  # Statement has it
 
