@@ -52,6 +52,7 @@ class Grammar:
         with self._lock:
             source = self._source
             source.reset(Tokens(text, clauses))
+            ParserElement.reset_cache()  # another package (matplotlib, say) may have turned on pyparsing's cache: it keeps failures unseen
             try:
                 parsed = reading()
             except EplValidationError as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 
 import pytest
@@ -168,3 +170,27 @@ def test_deep_nesting_is_refused_by_name() -> None:
     with pytest.raises(EplSyntaxError, match="nested too deeply"):
         parse_expression(nested(2000, "(", "1", ")"))
     assert parse_expression(nested(50, "(", "1", ")")) == number(1)
+
+
+def test_pyparsings_cache_of_another_package_changes_no_error() -> None:
+    """matplotlib turns it on for the whole process; a failure in the cache would be noted nowhere."""
+    script = """
+from pyparsing import ParserElement
+from epl.errors import EplSyntaxError
+from epl.parse import parse_module
+
+def words(text):
+    try:
+        return repr(parse_module(text).statements[-1].body)[:200]
+    except EplSyntaxError as error:
+        return str(error)
+
+texts = ["select a from T where ( a > ", "select a from T match_recognize (measures A.x as a pattern (A define",
+         "select n from A match_recognize (order by x measures COUNT(*) as n pattern (B+) define B as x > 0)"]
+before = [words(text) for text in texts]
+ParserElement.enable_packrat()
+for _ in range(3):
+    assert [words(text) for text in texts] == before, [words(text) for text in texts]
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
