@@ -336,6 +336,7 @@ class Runtime(Counts):
         stays. Events may be sent all the same: they begin another input.
 
         Examples:
+            >>> from runtime import Runtime
             >>> runtime = Runtime()
             >>> event_type = runtime.register("A", {"x": int})
             >>> deployment = runtime.deploy(

@@ -48,13 +48,16 @@ def sql(text: str, frames: Mapping[str, DataFrame], *, dialect: str = "sql") -> 
         EplError: The query is refused, reads several tables, or a DataFrame is a stream.
 
     Examples:
-        >>> spark = runtime.spark.session()  # doctest: +SKIP
-        >>> prices = spark.createDataFrame([("A", 1, 5), ("A", 2, 9), ("B", 1, 7)], "symbol string, day int, price int")  # doctest: +SKIP
-        >>> runtime.spark.sql('''
-        ...     select * from prices match_recognize (
-        ...       partition by symbol order by day measures B.price as price
-        ...       pattern (A B) define B as B.price > A.price)''', {"prices": prices}).collect()  # doctest: +SKIP
-        [Row(symbol='A', price=9)]
+        ```python
+        from runtime.spark import session, sql
+
+        prices = session().createDataFrame([("A", 1, 5), ("A", 2, 9), ("B", 1, 7)], "symbol string, day int, price int")
+        risen = sql('''
+            select * from prices match_recognize (
+              partition by symbol order by day measures B.price as price
+              pattern (A B) define B as B.price > A.price)''', {"prices": prices})
+        assert [tuple(row) for row in risen.collect()] == [("A", 9)]
+        ```
     """
     check_frames(frames)
     for name, frame in frames.items():

@@ -93,7 +93,7 @@ def test_registered_types_functions_and_parameters_come_back():
 
 
 def test_what_is_no_snapshot_is_refused_by_name():
-    with pytest.raises(EplRuntimeError, match="no epl-spark snapshot"):
+    with pytest.raises(EplRuntimeError, match="is not an epl-spark snapshot"):
         Runtime.restore(b"pickle")
     blob = bytearray(Runtime().snapshot())
     blob[8] = 99

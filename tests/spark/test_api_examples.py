@@ -10,7 +10,8 @@ import pytest
 
 import runtime.spark
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("spark")]
+"""The session of all tests comes first: an example would start one with other options."""
 
 
 @pytest.mark.parametrize("name", runtime.spark.__all__)

@@ -153,7 +153,7 @@ def test_damaged_state_is_refused_by_name(expected: Any, monkeypatch: pytest.Mon
         put = [(bytes(broken),)] if part == "snapshot" else (bytes(broken),)
         damaged.values[part] = {**value, place: put} if part == "log" else put
         shard_host._kept.clear()
-        with pytest.raises(EplRuntimeError, match=f"shard 3: {name} of shard 3 is (no epl-spark snapshot|{reason})"):
+        with pytest.raises(EplRuntimeError, match=f"shard 3: {name} of shard 3 is (not an epl-spark snapshot|{reason})"):
             batch(processor(damaged, task), ROWS[9:])
     shard_host._kept.clear()
     with pytest.raises(EplRuntimeError, match="shard 5: head of shard 5 is "):
