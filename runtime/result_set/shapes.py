@@ -76,6 +76,28 @@ class ResultSet:
         raise NotImplementedError
 
 
+class Stage(ResultSet):
+    """A result set around another one, ``inner``: what it is chained to is the inner one's, unless it stands between."""
+
+    inner: ResultSet
+
+    @property
+    def child(self) -> Sink:
+        return self.inner.child
+
+    @child.setter
+    def child(self, sink: Sink) -> None:
+        self.inner.child = sink
+
+    @property
+    def contents(self) -> Callable[[], Iterable[Row]]:
+        return self.inner.contents
+
+    @contents.setter
+    def contents(self, contents: Callable[[], Iterable[Row]]) -> None:
+        self.inner.contents = contents
+
+
 class Unaggregated(ResultSet):
     """One row an event."""
 

@@ -1,13 +1,13 @@
 """``output after``: nothing is emitted before a number of events or a time."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.factory import Row
 from runtime.expressions import compile_expression
 from runtime.result_set.output_rate.conditions import TimeContext
-from runtime.result_set.shapes import ResultSet
+from runtime.result_set.shapes import ResultSet, Stage
 from windows.event import Event
 from windows.protocol import Sink, State
 from windows.shape import ANYTHING, BOOLEAN, COUNT, DUE, takes
@@ -48,7 +48,7 @@ class After:
         self._count, self._open, self._time = state
 
 
-class AfterStage(ResultSet):
+class AfterStage(Stage):
     """``output after`` without a rate: a result set whose rows are emitted as they come, once output may begin.
 
     What counts is the rows that come out of it, as Esper has it (of those that having and limit let through); where only the remove stream
@@ -70,14 +70,6 @@ class AfterStage(ResultSet):
     @child.setter
     def child(self, sink: Sink) -> None:
         self._gate.child = sink
-
-    @property
-    def contents(self) -> Callable[[], Iterable[Row]]:
-        return self.inner.contents
-
-    @contents.setter
-    def contents(self, contents: Callable[[], Iterable[Row]]) -> None:
-        self.inner.contents = contents
 
     def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         if self._counts_entering:

@@ -26,9 +26,9 @@ from runtime.result_set.output_rate.groups import AllGroupEvents, AllGroups, Las
 from runtime.result_set.output_rate.rows import AllRows, Deltas, First, LastFullyAggregated, LastRow, Snapshot
 from runtime.result_set.output_rate.terminated import NoOther, WhenTerminated
 from runtime.result_set.rollup import Rollup
-from runtime.result_set.shapes import FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
+from runtime.result_set.shapes import FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Stage, Unaggregated
 from windows.event import Event
-from windows.protocol import Sink, State
+from windows.protocol import State
 from windows.shape import ANYTHING, COUNT, DUE, NOTHING, takes
 
 
@@ -192,7 +192,7 @@ def build_condition(plan: OutputPlan, context: TimeContext, flush: Callable[[boo
     return AtTimes(context, periods(context, plan.every), flush, once=once)
 
 
-class OutputStage(ResultSet):
+class OutputStage(Stage):
     """A result set whose output is limited."""
 
     def __init__(self, inner: ResultSet, plan: OutputPlan, context: TimeContext) -> None:
@@ -212,22 +212,6 @@ class OutputStage(ResultSet):
 
     def close(self) -> None:
         self.condition.close()
-
-    @property
-    def child(self) -> Sink:
-        return self.inner.child
-
-    @child.setter
-    def child(self, sink: Sink) -> None:
-        self.inner.child = sink
-
-    @property
-    def contents(self) -> Callable[[], Iterable[Row]]:
-        return self.inner.contents
-
-    @contents.setter
-    def contents(self, contents: Callable[[], Iterable[Row]]) -> None:
-        self.inner.contents = contents
 
     def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         if self.after is not None and not self.after.admits(len(new)):
