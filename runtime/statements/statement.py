@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from epl.analysis.partitioning import Partitioning
     from runtime.explain.formats import Format
     from runtime.explain.graph import Graph
+    from runtime.live.row_stream import RowStream
     from runtime.live.view import View
-    from runtime.statements.row_stream import RowStream
 
 log = logging.getLogger("epl")
 
@@ -193,7 +193,7 @@ class Statement(StatementOutput):
             >>> asyncio.run(first(runtime, runtime.deploy("create schema A(x int); @name('s') select x from A")["s"]))
             [{'x': 1}]
         """
-        from runtime.statements.row_stream import RowStream
+        from runtime.live.row_stream import RowStream
 
         return RowStream(self, limit)
 

@@ -18,8 +18,8 @@ import runtime.spark
 from runtime.api.engine import Engine
 from runtime.api.queries import PreparedQuery, QueryRows
 from runtime.event_loop.delivery import Delivery
+from runtime.live.row_stream import RowStream
 from runtime.spark.driver_host.job_steps import JobSteps
-from runtime.statements.row_stream import RowStream
 from runtime.statements.statement_output import StatementOutput
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -36,7 +36,7 @@ NOT_FOR_APPLICATIONS = {
 PUBLIC: dict[str, Any] = {
     **{f"runtime.{name}": getattr(runtime, name) for name in runtime.__all__ if name != "__version__"},
     "runtime.api.queries.QueryRows": QueryRows, "runtime.api.queries.PreparedQuery": PreparedQuery,
-    "runtime.statements.row_stream.RowStream": RowStream,
+    "runtime.live.row_stream.RowStream": RowStream,
     **{f"runtime.spark.{name}": getattr(runtime.spark, name) for name in runtime.spark.__all__},
     **{f"epl.parse.{name}": getattr(epl.parse, name) for name in ("parse_module", "parse_statement", "parse_query", "parse_expression")},
     "epl.unparse.unparse": epl.unparse.unparse, "epl.formatting.format_module": epl.formatting.format_module,

@@ -3,13 +3,24 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 from epl.errors import EplRuntimeError
-from runtime.conversion.rows import Rows
 
-if TYPE_CHECKING:
-    from runtime.statements.statement import Statement
+Call = tuple[Any, Any]
+"""The insert and the remove stream of a listener call, as ``Rows``."""
+
+
+class Streamed(Protocol):
+    """What a stream asks of a statement."""
+
+    name: str
+    at_end: list[Callable[[], object]]
+
+    def add_listener(self, listener: Any) -> Any: ...
+
+    def remove_listener(self, listener: Any) -> None: ...
 
 
 class RowStream:
@@ -31,18 +42,18 @@ class RowStream:
         [[{'y': 2}], [{'y': 4}]]
     """
 
-    def __init__(self, statement: Statement, limit: int) -> None:
+    def __init__(self, statement: Streamed, limit: int) -> None:
         if limit < 1:
             raise ValueError("limit: at least 1 call has to wait")
         self._statement, self._limit = statement, limit
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[tuple[Rows, Rows]] = deque()
+        self._waiting: deque[Call] = deque()
         self._came = asyncio.Event()
         self._is_closed = self._is_late = False
         self._listener = statement.add_listener(self._take)
         statement.at_end.append(self._end)
 
-    def _take(self, new: Rows, old: Rows, statement: Statement, runtime: Any) -> None:
+    def _take(self, new: Any, old: Any, statement: Any, runtime: Any) -> None:
         """Keep a listener call, in whichever thread it is made."""
         if self._is_closed:
             return
@@ -52,7 +63,7 @@ class RowStream:
             self._is_late = True
             self.close()
         else:
-            self._waiting.append((Rows(new), Rows(old)))
+            self._waiting.append((new, old))
             self._wake()
 
     def _wake(self) -> None:
@@ -73,7 +84,7 @@ class RowStream:
     def __aiter__(self) -> RowStream:
         return self
 
-    async def __anext__(self) -> tuple[Rows, Rows]:
+    async def __anext__(self) -> Call:
         while not self._waiting:
             if self._is_late:
                 raise EplRuntimeError(
