@@ -41,7 +41,8 @@ def run(options: argparse.Namespace) -> int:
             _report(path, result, options.verbose)
     for modules, coverage in covered.items():
         print("\n".join([f"coverage of {', '.join(map(str, modules))}:", *(f"  {line}" for line in coverage.lines())]))
-    outcome = f"{passed} passed" + (f", {failed} failed" if failed else "") + (f", {broken} files could not be run" if broken else "")
+    files = "file" if broken == 1 else "files"
+    outcome = f"{passed} passed" + (f", {failed} failed" if failed else "") + (f", {broken} {files} could not be run" if broken else "")
     print(f"{outcome}; {changed} files written" if options.update else outcome)
     return 1 if failed or broken else 0
 

@@ -138,7 +138,7 @@ def test_what_cannot_be_read_is_reported(tmp_path: Path, capsys: pytest.CaptureF
     assert main(["test", str(path)]) == 1
     captured = capsys.readouterr()
     assert message in captured.err and "Traceback" not in captured.err
-    assert captured.out == "0 passed, 1 files could not be run\n"
+    assert captured.out == "0 passed, 1 file could not be run\n"
 
 
 def test_a_module_that_is_refused_says_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
