@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import datetime
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from operator import attrgetter, itemgetter
@@ -29,6 +30,8 @@ from windows.event import NO_EVENTS, Event, event_class
 from windows.paging import Paged
 from windows.protocol import Damaged, Sink, State
 from windows.shape import ANYTHING, COUNT, INTEGER, optional, takes
+
+log = logging.getLogger("epl")
 
 RECOGNIZERS: dict[str, Any] = {"sql": SqlRecognizer, "flink": FlinkRecognizer, "alibaba": FlinkRecognizer, "ydb": YdbRecognizer}
 MICROSECOND = datetime.timedelta(microseconds=1)
@@ -64,7 +67,7 @@ class RecognitionEntry(StatefulEntry):
         self._time = None if self.plan.time is None else self.plan.time
         self.passed: int | None = None
         self.waiting: list[Row] = []
-        self.late = 0
+        self.late, self._logs_at = 0, 1
         self._due: list[tuple[int, int, Any]] = []
         self._pushes = 0
         self._timer = context.timer(self._fire)
@@ -104,7 +107,7 @@ class RecognitionEntry(StatefulEntry):
         time = self._time_of(row[self._time])
         passed = self.passed
         if time is None or (passed is not None and time < passed):
-            self.late += 1
+            self._drop(time)
             return
         if passed is None or time > passed:
             self._release(output, failures)
@@ -114,6 +117,17 @@ class RecognitionEntry(StatefulEntry):
             self.waiting.append(row)
         else:
             self._process(row, time, output, failures)
+
+    def _drop(self, time: int | None) -> None:
+        """Count a row that comes too late, or has no time; log the first one, the tenth, the hundredth, …"""
+        self.late += 1
+        if self.late == self._logs_at:
+            self._logs_at *= 10
+            why = "without a time" if time is None else f"of time {time} after one of {self.passed}"
+            log.warning(
+                "statement '%s': a row %s is dropped, %d so far: match_recognize is in the order of time",
+                self._context.name, why, self.late,
+            )
 
     def _release(self, output: list[Row], failures: list[Exception]) -> None:
         """Process the rows that wait, in the order of the further keys."""
@@ -254,6 +268,7 @@ class RecognitionEntry(StatefulEntry):
     def restore(self, state: State) -> None:
         self.waiting = [tuple(row) for row in state["waiting"]]
         self.passed, self.late = state["passed"], state["late"]
+        self._logs_at = 10 ** len(str(self.late)) if self.late else 1
         for key, saved in state["partitions"]:
             try:
                 partition = self._recognizer.restore(saved)

@@ -290,11 +290,19 @@ def test_rows_of_one_time_wait_for_a_later_one_where_they_are_sorted() -> None:
     assert emitted == [{"xs": [1, 3, 2]}]
 
 
-def test_late_rows_are_dropped() -> None:
+def test_late_rows_are_dropped_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     clause = "order by ts measures array_agg(x) as xs pattern (A{3}) define A as true"
     runtime, emitted = deployed(f"@name('s') select * from T match_recognize ({clause})")
     send(runtime, ("a", 1, 10), ("a", 2, 9), ("a", 3, None), ("a", 4, 10), ("a", 5, 11))
     assert emitted == [{"xs": [1, 4, 5]}]
+    rest = "dropped, %d so far: match_recognize is in the order of time"
+    assert caplog.messages == ["statement 's': a row of time 9 after one of 10 is " + rest % 1]
+    send(runtime, *[("a", 1, None)] * 10)
+    assert caplog.messages[1:] == ["statement 's': a row without a time is " + rest % 10]
+    again = Runtime.restore(runtime.snapshot())
+    for _ in range(100):
+        again.send("T", {"g": "a", "x": 1, "ts": 3})
+    assert caplog.messages[2:] == ["statement 's': a row of time 3 after one of 11 is " + rest % 100]
 
 
 @pytest.mark.parametrize("by_clock", [True, False])
