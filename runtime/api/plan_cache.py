@@ -17,10 +17,10 @@ from epl.catalog import Catalog
 from epl.dialects.front_door import annotated
 from epl.errors import EplError
 from epl.event_types import EventType
-from epl.parse import parse_module
+from epl.parse import parse_module, parse_query
 from epl.plan.statements import ModulePlan
 from epl.settings import Settings
-from epl.syntax import Module
+from epl.syntax import Module, Statement
 from runtime.state.described_types import Same, read_types
 
 
@@ -40,6 +40,12 @@ def in_dialect(text: str, dialect: str | None, settings: Settings) -> Iterator[s
 def parsed(text: str) -> Module:
     """Return the syntax tree of a module; kept by text, so that deploying or restoring the same text again parses nothing."""
     return parse_module(text)
+
+
+@lru_cache(maxsize=1024)
+def parsed_query(text: str) -> Statement:
+    """Return the syntax tree of a fire-and-forget query; kept by text."""
+    return parse_query(text)
 
 
 def types_of(described: list[dict[str, Any]]) -> tuple[EventType, ...]:
@@ -94,4 +100,4 @@ def planned(catalog: Catalog, user_functions: Mapping[str, Callable[..., Any]], 
     return _planned(_Question(deployment_id, text, catalog, user_functions))
 
 
-__all__ = ["parsed", "planned", "types_of"]
+__all__ = ["parsed", "parsed_query", "planned", "types_of"]

@@ -8,13 +8,13 @@ from epl.analysis.statements.queries.query import analyse_query
 from epl.catalog import Catalog
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
-from epl.parse import parse_query
 from epl.plan.explain import explain_query
 from epl.plan.queries import QueryPlan
 from epl.plan.streams import NamedWindow
 from epl.plan.tables import Table
 from epl.value_types import ValueType
 from runtime.api.error_reports import without_engine_frames
+from runtime.api.plan_cache import parsed_query
 from runtime.api.queried_partitions import QueriedPartitions, Selectors
 from runtime.conversion.from_python import WrongValue, coercion
 from runtime.conversion.rows import Row, Rows, pandas_frame, rows_of
@@ -168,7 +168,7 @@ def _output_type(plan: QueryPlan) -> EventType:
 
 def planned_query(text: str, catalog: Catalog) -> QueryPlan:
     """Return the plan of a query; raise EplError with position and hint."""
-    return analyse_query(parse_query(text), text, catalog)
+    return analyse_query(parsed_query(text), text, catalog)
 
 
 def fill(core: EventLoop, stores: Stores, declared: NamedWindow | Table, frame: Any) -> int:
