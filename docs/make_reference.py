@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
-from epl.plan.pattern_reference import ELEMENTS  # noqa: E402
+from epl.plan.patterns.pattern_reference import ELEMENTS  # noqa: E402
 from runtime.replay.player import replay_trace  # noqa: E402
 from runtime.tools.reference import Entry, class_of, entries  # noqa: E402
 

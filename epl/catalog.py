@@ -9,11 +9,11 @@ import attrs
 from epl.event_types import EventType
 from epl.functions.registry import FunctionRegistry
 from epl.historical_sources import Database, Method
-from epl.plan.contexts import Context
+from epl.plan.context.contexts import Context
 from epl.plan.declared import KINDS, Declared
-from epl.plan.lookups import NamedIndex
+from epl.plan.join.lookups import NamedIndex
+from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow
-from epl.plan.tables import Table
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from epl.syntax import Declaration

@@ -16,7 +16,7 @@ class Property:
 
     ``indexed`` / ``mapped``: a bean's property that needs an index or a key (``p[0]``, ``p('k')``); its type is that of one element, and
     events give it as a list or a dict. ``computed``: the column of a table that is an
-    aggregation (epl.plan.tables.TableColumn): its value changes while the row stays the same.
+    aggregation (epl.plan.stores.tables.TableColumn): its value changes while the row stays the same.
     """
 
     name: str

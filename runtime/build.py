@@ -4,11 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from epl.plan.historical import historical_of
-from epl.plan.indexes import CreateIndexPlan
-from epl.plan.named_windows import CreateWindowPlan
-from epl.plan.on_statements import OnDeletePlan, OnMergePlan, OnSelectPlan, OnSetPlan, OnUpdatePlan, UpdateIstreamPlan
-from epl.plan.splitting import OnSplitPlan
+from epl.plan.join.historical import historical_of
 from epl.plan.statements import (
     BodyPlan,
     CreateContextPlan,
@@ -20,6 +16,10 @@ from epl.plan.statements import (
     SelectRowPlan,
     StatementPlan,
 )
+from epl.plan.stores.indexes import CreateIndexPlan
+from epl.plan.stores.named_windows import CreateWindowPlan
+from epl.plan.stores.on_statements import OnDeletePlan, OnMergePlan, OnSelectPlan, OnSetPlan, OnUpdatePlan, UpdateIstreamPlan
+from epl.plan.stores.splitting import OnSplitPlan
 from runtime.context.create_context import RunningCreateContext
 from runtime.context.partitioned import PreparedInContext
 from runtime.event_loop.loop import EventLoop

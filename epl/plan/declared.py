@@ -10,8 +10,8 @@ import attrs
 
 from epl.event_types import EventType
 from epl.plan.expressions import VariableValue
+from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.streams import NamedWindow
-from epl.plan.tables import TableKeys, TableValue
 from epl.plan.walk import expressions_of, plans_of
 from epl.spans import Span
 

@@ -10,17 +10,17 @@ import attrs
 from epl.event_types import EventType
 from epl.plan import expressions as typed
 from epl.plan.contained import ContainedPlan
-from epl.plan.context_text import context_lines, specification_text
+from epl.plan.context.context_text import context_lines, specification_text
 from epl.plan.expression_text import PropertyText, constant_text, expression_text, of, plain
-from epl.plan.historical import HistoricalPlan
-from epl.plan.joins import JoinPlan
-from epl.plan.lookups import LookupPlan, NamedIndex
-from epl.plan.match_recognize import Condition, Operand, RowPattern, RowRecognitionPlan
-from epl.plan.on_statements import MergeBranchPlan, OnWindowPlan
-from epl.plan.queries import QueryPlan, SelectQueryPlan, UpdateQueryPlan
+from epl.plan.join.historical import HistoricalPlan
+from epl.plan.join.joins import JoinPlan
+from epl.plan.join.lookups import LookupPlan, NamedIndex
+from epl.plan.join.subqueries import SubqueryPlan
+from epl.plan.patterns.match_recognize import Condition, Operand, RowPattern, RowRecognitionPlan
 from epl.plan.statements import BodyPlan, CreateContextPlan, SelectPlan, StatementPlan
+from epl.plan.stores.on_statements import MergeBranchPlan, OnWindowPlan
+from epl.plan.stores.queries import QueryPlan, SelectQueryPlan, UpdateQueryPlan
 from epl.plan.streams import FilterPlan, NamedWindow, SourcePlan, StorePlan
-from epl.plan.subqueries import SubqueryPlan
 from epl.plan.windows import WindowConfig
 from epl.value_types import ValueType
 

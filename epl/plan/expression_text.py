@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from epl.plan import expressions as typed
-from epl.plan.tables import TableKeys, TableValue
+from epl.plan.stores.tables import TableKeys, TableValue
 
 PropertyText = Callable[[str], str]
 """How a property of a stream is written, by its name."""

@@ -494,7 +494,7 @@ class GroupingCall(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class SubqueryValue(TypedExpression):
-    """What a sub-query gives; ``plan`` is its epl.plan.subqueries.SubqueryPlan. ``operand``: what ``in``, any and all compare.
+    """What a sub-query gives; ``plan`` is its epl.plan.join.subqueries.SubqueryPlan. ``operand``: what ``in``, any and all compare.
 
     ``outer``: the events of the statement's own streams that the sub-query reads, which are its streams 1, 2, … in this order.
     """

@@ -15,7 +15,7 @@ from epl.value_types import ValueType
 
 if TYPE_CHECKING:
     from epl.plan.assignments import VariableAssignment
-    from epl.plan.tables import IntoTable
+    from epl.plan.stores.tables import IntoTable
 
 Shape = Choice["un-aggregated", "fully aggregated", "aggregated", "grouped fully aggregated", "grouped aggregated", "rollup"]
 """How many rows a delta gives (Esper reference, appendix A):

@@ -7,15 +7,15 @@ import attrs
 
 from epl.event_types import EventType
 from epl.plan.checks import check
-from epl.plan.contexts import Context
+from epl.plan.context.contexts import Context
 from epl.plan.declared import Declared
 from epl.plan.expressions import TypedExpression
-from epl.plan.joins import JoinPlan
-from epl.plan.match_recognize import RowRecognitionPlan
+from epl.plan.join.joins import JoinPlan
+from epl.plan.join.subqueries import SubqueryPlan
+from epl.plan.patterns.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import ResultSetPlan, TerminatedOutput
+from epl.plan.stores.tables import Table
 from epl.plan.streams import StreamPlan
-from epl.plan.subqueries import SubqueryPlan
-from epl.plan.tables import Table
 from epl.syntax import Annotation, Declaration
 from epl.value_types import ValueType
 

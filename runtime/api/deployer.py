@@ -12,11 +12,11 @@ from epl.errors import AlreadyDeclaredError, EplDeploymentError, EplError, EplRu
 from epl.event_types import EventType
 from epl.functions.registry import FunctionRegistry
 from epl.functions.user import import_python
-from epl.plan.contexts import Context
+from epl.plan.context.contexts import Context
 from epl.plan.declared import Declared
-from epl.plan.queries import QueryPlan
 from epl.plan.statements import CreateTablePlan, CreateVariablePlan, ModulePlan, StatementPlan
-from epl.plan.tables import Table
+from epl.plan.stores.queries import QueryPlan
+from epl.plan.stores.tables import Table
 from epl.syntax import Module
 from runtime.api.deployment import Deployment
 from runtime.api.plan_cache import parsed

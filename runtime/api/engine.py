@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from epl.catalog import Catalog
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
-from epl.plan.queries import QueryPlan
 from epl.plan.statements import ModulePlan, StatementPlan
+from epl.plan.stores.queries import QueryPlan
 from epl.reprs import brief
 from epl.settings import Settings
 from epl.syntax import Module

@@ -8,10 +8,10 @@ from epl.errors import AlreadyDeclaredError, EplDeploymentError
 from epl.event_types import EventType
 from epl.plan.declared import KINDS, Declared
 from epl.plan.expressions import VariableValue
-from epl.plan.lookups import NamedIndex
+from epl.plan.join.lookups import NamedIndex
 from epl.plan.statements import InsertPlan, ModulePlan
+from epl.plan.stores.tables import Table, TableKeys, TableValue
 from epl.plan.streams import NamedWindow, types_read
-from epl.plan.tables import Table, TableKeys, TableValue
 from epl.plan.walk import expressions_of, plans_of
 from runtime.api.deployment import Deployment
 

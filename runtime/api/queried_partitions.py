@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from epl.errors import EplRuntimeError
-from epl.plan.contexts import Context, context_of
-from epl.plan.queries import DeleteQueryPlan, InsertQueryPlan, QueryPlan, SelectQueryPlan, UpdateQueryPlan
+from epl.plan.context.contexts import Context, context_of
+from epl.plan.stores.queries import DeleteQueryPlan, InsertQueryPlan, QueryPlan, SelectQueryPlan, UpdateQueryPlan
+from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow
-from epl.plan.tables import Table
 from runtime.context.selectors import AllPartitions, select
 from runtime.context.tree import ContextTree
 from runtime.event_loop.loop import EventLoop

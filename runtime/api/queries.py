@@ -9,9 +9,9 @@ from epl.catalog import Catalog
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.explain import explain_query
-from epl.plan.queries import QueryPlan
+from epl.plan.stores.queries import QueryPlan
+from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow
-from epl.plan.tables import Table
 from epl.value_types import ValueType
 from runtime.api.error_reports import without_engine_frames
 from runtime.api.plan_cache import parsed_query

@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from epl.event_types import EventType
-from epl.plan.queries import QueryPlan
 from epl.plan.statements import ModulePlan
+from epl.plan.stores.queries import QueryPlan
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from runtime.api.deployment import Deployment

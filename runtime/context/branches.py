@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
-from epl.plan.contexts import ContextLevel
+from epl.plan.context.contexts import ContextLevel
 from epl.plan.expressions import TypedExpression
 from runtime.context.conditions import Occurrence, RunningCondition
 from runtime.event_loop.loop import EventLoop

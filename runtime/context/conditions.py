@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from epl.plan.contexts import (
+from epl.plan.context.contexts import (
     AfterCondition,
     ContextCondition,
     CrontabCondition,

@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from epl.plan import contexts as plan
-from epl.plan.contexts import CATEGORY, HASH, ContextLevel, HashItem, KeyedItem
+from epl.plan.context import contexts as plan
+from epl.plan.context.contexts import CATEGORY, HASH, ContextLevel, HashItem, KeyedItem
 from runtime.context.branches import Branch, Tree
 from runtime.context.conditions import Occurrence, RunningCondition, checked_properties, condition
 from runtime.event_loop.prepared_filters import ActiveFilter, Unless

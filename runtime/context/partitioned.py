@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from epl.analysis.context.statements import check_categories
-from epl.plan.contexts import Context
-from epl.plan.named_windows import CreateWindowPlan
+from epl.plan.context.contexts import Context
+from epl.plan.stores.named_windows import CreateWindowPlan
 from runtime.context.selectors import select
 from runtime.context.tree import ContextTree
 from runtime.expressions import Environment

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from epl.errors import EplRuntimeError
-from epl.plan.contexts import HASH, CategoryLevel, Context, ContextLevel, HashLevel, KeyedLevel, LifetimeLevel
+from epl.plan.context.contexts import HASH, CategoryLevel, Context, ContextLevel, HashLevel, KeyedLevel, LifetimeLevel
 from runtime.context.branches import Branch
 from windows.event import Event
 from windows.keys import freeze, key_of_values

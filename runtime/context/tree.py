@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from epl.errors import EplRuntimeError
-from epl.plan.contexts import Context
+from epl.plan.context.contexts import Context
 from epl.plan.expressions import TypedExpression
 from runtime.context.branches import Branch, Level
 from runtime.context.changes import ContextChange, ContextChangeKind, ContextListener

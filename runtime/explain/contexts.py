@@ -4,8 +4,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from epl.event_types import EventType
-from epl.plan.context_text import condition_text, specification_text
-from epl.plan.contexts import (
+from epl.plan.context.context_text import condition_text, specification_text
+from epl.plan.context.contexts import (
     CategoryLevel,
     Context,
     ContextCondition,

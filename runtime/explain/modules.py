@@ -4,7 +4,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from epl.plan.named_windows import CreateWindowPlan
 from epl.plan.statements import (
     CreateContextPlan,
     CreateExpressionPlan,
@@ -13,6 +12,7 @@ from epl.plan.statements import (
     CreateVariablePlan,
     StatementPlan,
 )
+from epl.plan.stores.named_windows import CreateWindowPlan
 from runtime.explain.graph import Drawing, Edge, Graph, Node, NodeKind
 from runtime.explain.statements import statement_graph
 

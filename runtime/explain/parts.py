@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from epl.plan.explain import condition_text
 from epl.plan.expression_text import PropertyText, expression_text
 from epl.plan.expressions import TypedExpression
-from epl.plan.joins import JoinPlan, JoinStep
-from epl.plan.match_recognize import Program, RowRecognitionPlan
-from epl.plan.pattern import CrontabNode, FilterNode, FollowedByNode, IntervalNode, PatternNode, PatternPlan, ScheduleNode
+from epl.plan.join.joins import JoinPlan, JoinStep
+from epl.plan.patterns.match_recognize import Program, RowRecognitionPlan
+from epl.plan.patterns.pattern import CrontabNode, FilterNode, FollowedByNode, IntervalNode, PatternNode, PatternPlan, ScheduleNode
 from runtime.explain.graph import Drawing, NodeKind
 
 Streams = Sequence[PropertyText]

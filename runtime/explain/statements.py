@@ -7,20 +7,8 @@ from typing import Any
 from epl.plan.assignments import PropertyAssignment, VariableAssignment
 from epl.plan.expression_text import expression_text, of, plain
 from epl.plan.expressions import VariableValue
-from epl.plan.indexes import CreateIndexPlan
-from epl.plan.named_windows import CreateWindowPlan
-from epl.plan.on_statements import (
-    MergeBranchPlan,
-    OnDeletePlan,
-    OnMergePlan,
-    OnSelectPlan,
-    OnSetPlan,
-    OnUpdatePlan,
-    OnWindowPlan,
-    UpdateIstreamPlan,
-)
+from epl.plan.join.subqueries import SubqueryPlan, subqueries_in
 from epl.plan.result_set import OutputPlan, ResultSetPlan
-from epl.plan.splitting import OnSplitPlan
 from epl.plan.statements import (
     BodyPlan,
     CreateContextPlan,
@@ -33,8 +21,20 @@ from epl.plan.statements import (
     SelectRowPlan,
     StatementPlan,
 )
-from epl.plan.subqueries import SubqueryPlan, subqueries_in
-from epl.plan.tables import TableKeys, TableValue
+from epl.plan.stores.indexes import CreateIndexPlan
+from epl.plan.stores.named_windows import CreateWindowPlan
+from epl.plan.stores.on_statements import (
+    MergeBranchPlan,
+    OnDeletePlan,
+    OnMergePlan,
+    OnSelectPlan,
+    OnSetPlan,
+    OnUpdatePlan,
+    OnWindowPlan,
+    UpdateIstreamPlan,
+)
+from epl.plan.stores.splitting import OnSplitPlan
+from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.walk import expressions_of
 from epl.value_types import ValueType
 from runtime.explain.contexts import draw_context

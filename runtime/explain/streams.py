@@ -9,8 +9,8 @@ import attrs
 from epl.event_types import EventType
 from epl.plan.expression_text import expression_text, of, plain
 from epl.plan.expressions import TypedExpression
-from epl.plan.historical import HistoricalPlan, StoredTablePlan
-from epl.plan.pattern import PatternPlan
+from epl.plan.join.historical import HistoricalPlan, StoredTablePlan
+from epl.plan.patterns.pattern import PatternPlan
 from epl.plan.streams import FilterPlan, StorePlan, StreamPlan, types_read
 from epl.plan.windows import WindowConfig
 from runtime.explain.graph import Drawing, NodeKind

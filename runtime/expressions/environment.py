@@ -8,7 +8,7 @@ import attrs
 
 from epl.functions.registry import FunctionRegistry
 from epl.plan.expressions import Aggregated, ContextValue, Previous, Prior, SubqueryValue, TypedExpression, VariableValue
-from epl.plan.tables import TableKeys, TableValue
+from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.walk import expressions_of
 from epl.settings import Settings
 from windows.protocol import RandomAccess

@@ -46,8 +46,8 @@ from epl.plan.expressions import (
     TypeTest,
     VariableValue,
 )
+from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.structs import StructAs
-from epl.plan.tables import TableKeys, TableValue
 from epl.value_types import ArrayType, Scalar, ValueType
 from runtime.expressions.casts import cast_function, instance_test, static_instance, type_name_function
 from runtime.expressions.printer import Printer, may_be_null, prints

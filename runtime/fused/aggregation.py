@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from epl.plan.contexts import Path
+from epl.plan.context.contexts import Path
 from epl.plan.expressions import (
     Aggregated,
     AggregationMethodCall,

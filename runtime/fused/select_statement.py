@@ -8,7 +8,7 @@ import attrs
 
 from epl.attribute_text import named, named_class
 from epl.generated_code import field_name
-from epl.plan.contexts import fixed_paths
+from epl.plan.context.contexts import fixed_paths
 from epl.plan.result_set import ResultSetPlan
 from runtime.conversion.computed_rows import computed_row_lines
 from runtime.conversion.rows import row_lines

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from epl.plan.on_statements import MergeActionPlan, MergeBranchPlan, OnDeletePlan, OnMergePlan, OnUpdatePlan, OnWindowPlan
+from epl.plan.stores.on_statements import MergeActionPlan, MergeBranchPlan, OnDeletePlan, OnMergePlan, OnUpdatePlan, OnWindowPlan
 from epl.plan.streams import filter_of
 from runtime.expressions.function_factory import FunctionFactory
 from runtime.expressions.printer import Printer

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from epl.errors import EplDeploymentError, EplRuntimeError, EplValidationError
 from epl.event_types import EventType, Property
-from epl.plan.historical import SqlPlan
+from epl.plan.join.historical import SqlPlan
 from epl.value_types import OBJECT
 from runtime.historical.cache import CacheConfig
 from runtime.historical.column_types import described_type, sampled_type

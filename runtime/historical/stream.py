@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from sys import maxsize
 from typing import Any
 
-from epl.plan.historical import HistoricalPlan, MethodPlan, SqlPlan, StoredTablePlan, TablePlan
-from epl.plan.lookups import LookupPlan
+from epl.plan.join.historical import HistoricalPlan, MethodPlan, SqlPlan, StoredTablePlan, TablePlan
+from epl.plan.join.lookups import LookupPlan
 from runtime.expressions import Environment, compile_expression
 from runtime.historical.cache import Cache, CacheConfig, LruResults
 from runtime.stores.indexes import IndexedRows, LentRows

@@ -4,9 +4,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from epl.plan.historical import HistoricalPlan, historical_of
-from epl.plan.joins import JoinPlan, JoinStep
-from epl.plan.lookups import IndexPlan, LookupPlan
+from epl.plan.join.historical import HistoricalPlan, historical_of
+from epl.plan.join.joins import JoinPlan, JoinStep
+from epl.plan.join.lookups import IndexPlan, LookupPlan
 from epl.plan.streams import StreamPlan
 from runtime.expressions import Environment
 from runtime.expressions.compiled import compile_row

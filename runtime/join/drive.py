@@ -4,8 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
-from epl.plan.joins import DrivePlan, JoinPlan, JoinStep
-from epl.plan.lookups import LookupPlan
+from epl.plan.join.joins import DrivePlan, JoinPlan, JoinStep
+from epl.plan.join.lookups import LookupPlan
 from runtime.expressions import Environment
 from runtime.expressions.compiled import compile_predicate
 from windows.event import Event

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Protocol
 
-from epl.plan.joins import JoinPlan
-from epl.plan.lookups import LookupPlan
+from epl.plan.join.joins import JoinPlan
+from epl.plan.join.lookups import LookupPlan
 from epl.plan.statements import SelectPlan
 from runtime.join.contents import Joined, JoinedCall, JoinedStream, joined_stream
 from runtime.join.drive import JoinedRow, LookUp, compile_drive

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from epl.plan.joins import DrivePlan, JoinStep
+from epl.plan.join.joins import DrivePlan, JoinStep
 from runtime.expressions import Environment
 from runtime.expressions.printer import Printer
 from runtime.stores.indexes import IndexedRows

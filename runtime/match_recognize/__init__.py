@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 
-from epl.plan.match_recognize import RowRecognitionPlan
+from epl.plan.patterns.match_recognize import RowRecognitionPlan
 from runtime.match_recognize.compiled import (
     compile_machine,
     compile_measure_values,

@@ -7,7 +7,7 @@ from typing import Any
 
 from epl.generated_code import field_name
 from epl.plan.expressions import StreamProperty
-from epl.plan.match_recognize import GroupAggregation
+from epl.plan.patterns.match_recognize import GroupAggregation
 from runtime.aggregation import GroupFactory, evaluate_over
 from runtime.expressions import Environment
 from windows.event import Event

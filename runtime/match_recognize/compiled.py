@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from epl.generated_code import field_name
-from epl.plan.match_recognize import Condition, Operand, RowRecognitionPlan
+from epl.plan.patterns.match_recognize import Condition, Operand, RowRecognitionPlan
 from runtime.expressions import Environment, compile_predicate
 from runtime.expressions.compiled import function_of
 from runtime.expressions.generated_steps import EVENT, PlacePrinter

@@ -11,7 +11,7 @@ from typing import Any
 import attrs
 
 from epl.attribute_text import named_class
-from epl.plan.match_recognize import Condition, RowRecognitionPlan
+from epl.plan.patterns.match_recognize import Condition, RowRecognitionPlan
 from epl.value_types import Scalar
 from runtime.expressions import Environment
 from runtime.expressions.function_factory import FunctionFactory

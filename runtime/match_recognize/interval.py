@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from epl.plan.match_recognize import RowRecognitionPlan
+from epl.plan.patterns.match_recognize import RowRecognitionPlan
 from runtime.match_recognize.ranking import Match, PathNode
 from runtime.match_recognize.state import INTERVAL, PartitionKeys, PathReaders, PathWriter
 from windows.event import Event

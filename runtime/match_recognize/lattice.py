@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal as Choice
 
-from epl.plan.match_recognize import Program
+from epl.plan.patterns.match_recognize import Program
 from runtime.match_recognize.ranking import Match, PathNode, Ranking
 from windows.event import Event
 
@@ -34,7 +34,7 @@ def preferment(program: Program) -> Preferment:
     ``last``: the one found last: all take the same number of rows at counted steps, and no two the same numbers at each, so that in
     Esper's scan (``Ranking``) each takes the lead from the one before; ``scan``: only by the scan.
 
-    >>> from epl.plan.match_recognize import Step
+    >>> from epl.plan.patterns.match_recognize import Step
     >>> preferment(Program((Step(0, "A*", (1, 0), counted=True), Step(1, "B", accepts=True)), (1, 0)))
     'count'
     """

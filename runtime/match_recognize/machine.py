@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from epl.plan.match_recognize import Program
+from epl.plan.patterns.match_recognize import Program
 from runtime.match_recognize.ranking import Match, PathNode
 from windows.event import Event
 

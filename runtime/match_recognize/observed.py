@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from epl.plan.match_recognize import RowRecognitionPlan
+from epl.plan.patterns.match_recognize import RowRecognitionPlan
 from runtime.match_recognize.machine import CompiledConditions, Machine, PartialMatch
 from runtime.match_recognize.ranking import Match, PathNode
 from windows.event import Event

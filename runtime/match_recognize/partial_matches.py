@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from epl.generated_code import defined
-from epl.plan.match_recognize import Condition, RowRecognitionPlan
+from epl.plan.patterns.match_recognize import Condition, RowRecognitionPlan
 from runtime.expressions import Environment
 from runtime.expressions.compiled import OPERATIONS
 from runtime.expressions.printer import Printer

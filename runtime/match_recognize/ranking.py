@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from epl.plan.match_recognize import Program
+from epl.plan.patterns.match_recognize import Program
 from windows.event import Event
 
 PathNode = tuple[Any, Event, int]

@@ -5,7 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from epl.plan.match_recognize import RowRecognitionPlan
+from epl.plan.patterns.match_recognize import RowRecognitionPlan
 from runtime.match_recognize.interval import Death, Interval, KeyedMatches
 from runtime.match_recognize.machine import History, Machine, PartialMatch
 from runtime.match_recognize.on_demand import matches_in

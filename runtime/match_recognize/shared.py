@@ -7,7 +7,7 @@ from typing import Any
 
 from epl.attribute_text import named
 from epl.event_types import EventType
-from epl.plan.match_recognize import RowRecognitionPlan
+from epl.plan.patterns.match_recognize import RowRecognitionPlan
 from runtime.expressions.generated_steps import GeneratedSteps, PlacePrinter
 from runtime.match_recognize.generated import StepSource, StepWriter
 from runtime.match_recognize.interval import KeyedMatches

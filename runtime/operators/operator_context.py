@@ -8,13 +8,13 @@ from typing import Any
 import attrs
 
 from epl.collation import collation_key
-from epl.plan.contexts import LifetimeLevel
+from epl.plan.context.contexts import LifetimeLevel
 from epl.plan.expressions import Constant, Logic, TypedExpression, VariableValue
 from epl.plan.filter_specifications import FilterSpecification
-from epl.plan.pattern import PatternPlan
+from epl.plan.patterns.pattern import PatternPlan
 from epl.plan.statements import BodyPlan, CreateContextPlan, DeliveryPlan, StatementPlan
+from epl.plan.stores.tables import Table, TableKeys, TableValue
 from epl.plan.streams import NamedWindow, types_read
-from epl.plan.tables import Table, TableKeys, TableValue
 from epl.plan.walk import plans_of
 from epl.value_types import BOXED_BOOLEAN
 from runtime.clock.periods import add_period

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from epl.plan.expressions import Prior
-from epl.plan.historical import stored_table_of
-from epl.plan.recognition_streams import recognition_of
+from epl.plan.join.historical import stored_table_of
+from epl.plan.join.subqueries import SubqueryPlan
+from epl.plan.patterns.recognition_streams import recognition_of
 from epl.plan.streams import StreamPlan, store_of
-from epl.plan.subqueries import SubqueryPlan
 from epl.plan.walk import expressions_of
 from runtime.aggregation.grouped import Aggregator, build_aggregator
 from runtime.clock.schedule import ScheduledTimer

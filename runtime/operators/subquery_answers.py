@@ -11,8 +11,8 @@ from typing import Any
 import attrs
 
 from epl.event_types import EventOf
-from epl.plan.lookups import LookupPlan
-from epl.plan.subqueries import SubqueryPlan, compared_type
+from epl.plan.join.lookups import LookupPlan
+from epl.plan.join.subqueries import SubqueryPlan, compared_type
 from runtime.aggregation.factory import Readers
 from runtime.aggregation.grouped import Aggregator, Keyed, key_function
 from runtime.aggregation.groups import GroupFactory, evaluate_over

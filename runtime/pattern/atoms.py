@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from epl.plan.pattern import EveryNode, FilterNode, PatternNode
+from epl.plan.patterns.pattern import EveryNode, FilterNode, PatternNode
 from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter
 from runtime.pattern.instances import Instance, Match, Operator, Parent, number, part
 from windows.event import Event

@@ -1,8 +1,8 @@
 """Where a stream's events enter a statement, whatever its source: a filter, a named window, a pattern, or match_recognize of a dialect."""
 from __future__ import annotations
 
-from epl.plan.pattern import pattern_of
-from epl.plan.recognition_streams import recognition_of
+from epl.plan.patterns.pattern import pattern_of
+from epl.plan.patterns.recognition_streams import recognition_of
 from epl.plan.streams import StreamPlan
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.partition_entry import PartitionEntry

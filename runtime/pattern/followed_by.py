@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
-from epl.plan.pattern import FollowedByNode
+from epl.plan.patterns.pattern import FollowedByNode
 from runtime.event_loop.delivery import Condition
 from runtime.pattern.atoms import FilterAtom
 from runtime.pattern.held_events import HeldEvents

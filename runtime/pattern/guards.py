@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
-from epl.plan.pattern import WhileNode, WithinNode
+from epl.plan.patterns.pattern import WhileNode, WithinNode
 from runtime.clock.schedule import ScheduledTimer
 from runtime.pattern.instances import Instance, Match, Operator, Parent, number, part
 from windows.event import Event

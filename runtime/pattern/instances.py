@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING, Any
 
-from epl.plan.pattern import PatternNode
+from epl.plan.patterns.pattern import PatternNode
 from windows.event import Event
 from windows.protocol import Damaged, State
 

@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from epl.errors import EplDeploymentError, EplError, EplValidationError
-from epl.plan import pattern as plan
 from epl.plan.contained import ContainedPlan
 from epl.plan.crontab import CrontabPlan
 from epl.plan.expressions import Constant, TimeSpan, TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
-from epl.plan.pattern import PatternNode, PatternPlan
+from epl.plan.patterns import pattern as plan
+from epl.plan.patterns.pattern import PatternNode, PatternPlan
 from epl.plan.walk import expressions_of
 from epl.settings import Settings
 from runtime.clock.crontab import Crontab

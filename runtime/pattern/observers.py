@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from epl.plan.pattern import CrontabNode, IntervalNode, PatternNode, ScheduleNode
+from epl.plan.patterns.pattern import CrontabNode, IntervalNode, PatternNode, ScheduleNode
 from runtime.clock.schedule import ScheduledTimer
 from runtime.pattern.instances import Instance, Match, Operator, Parent, items, number, part
 from runtime.pattern.schedules import Schedules, Series, due_after

@@ -5,7 +5,7 @@ from collections.abc import Sequence, Set
 from itertools import product
 from typing import TYPE_CHECKING
 
-from epl.plan.pattern import AndNode, EveryNode, NotNode, OrNode
+from epl.plan.patterns.pattern import AndNode, EveryNode, NotNode, OrNode
 from runtime.pattern.instances import Instance, Match, Operator, Parent, holds, items, merged, part
 from windows.event import Event
 from windows.protocol import State

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from epl.errors import EplRuntimeError
 from epl.iso_schedules import IsoError, parse_date, parse_schedule
-from epl.plan.pattern import ScheduleNode
+from epl.plan.patterns.pattern import ScheduleNode
 from epl.settings import Settings
 from runtime.clock.instants import instant_of
 from runtime.clock.periods import add_months

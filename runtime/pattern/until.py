@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from typing import TYPE_CHECKING
 
-from epl.plan.pattern import UntilNode
+from epl.plan.patterns.pattern import UntilNode
 from runtime.pattern.instances import Instance, Match, Operator, Parent, number, part
 from windows.event import Event
 from windows.protocol import State

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from epl.plan.match_recognize import Program, RowRecognitionPlan
+from epl.plan.patterns.match_recognize import Program, RowRecognitionPlan
 from epl.plan.streams import StreamPlan
 from runtime.context.partitioned import RunningInContext
 from runtime.explain.streams import stream_names, window_text

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from epl.event_types import EventType
-from epl.plan.named_windows import CreateWindowPlan
 from epl.plan.statements import SelectPlan
+from epl.plan.stores.named_windows import CreateWindowPlan
 from runtime.event_loop.loop import EventLoop
 from runtime.pictures.recording import Recording
 from runtime.statements.statement import Statement

@@ -10,7 +10,7 @@ import attrs
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
-from epl.plan.named_windows import CreateWindowPlan
+from epl.plan.stores.named_windows import CreateWindowPlan
 from epl.plan.streams import NamedWindow, types_read
 from epl.plan.walk import plans_of
 from runtime.conversion.rows import Rows, row_of

@@ -15,7 +15,7 @@ from pyspark.sql import types as spark
 
 from epl.event_types import EventType
 from epl.plan.expressions import Constant, Convert, Equality, Logic, Membership, Order, Range, StreamProperty, TypedExpression
-from epl.plan.historical import historical_of
+from epl.plan.join.historical import historical_of
 from epl.plan.statements import CreateSchemaPlan, SelectPlan, StatementPlan
 from epl.plan.streams import FilterPlan, filter_of
 from epl.value_types import Scalar, ValueType

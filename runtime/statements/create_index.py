@@ -3,8 +3,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from epl.plan.indexes import CreateIndexPlan
-from epl.plan.tables import Table
+from epl.plan.stores.indexes import CreateIndexPlan
+from epl.plan.stores.tables import Table
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.store_entry import store_of_window
 from runtime.stores.named_window import NamedWindowStore

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from epl.plan.named_windows import CreateWindowPlan, FillPlan
+from epl.plan.stores.named_windows import CreateWindowPlan, FillPlan
 from epl.plan.windows import unique_key
 from runtime.expressions import compile_predicate
 from runtime.expressions.compiled import compile_row

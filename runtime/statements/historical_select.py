@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from epl.plan.historical import HistoricalPlan, StoredTablePlan
+from epl.plan.join.historical import HistoricalPlan, StoredTablePlan
 from epl.plan.statements import SelectPlan
 from epl.plan.streams import only_stream
 from runtime import result_set

@@ -5,8 +5,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from epl.plan.on_statements import MergeActionPlan, MergeBranchPlan, OnMergePlan
 from epl.plan.statements import InsertPlan
+from epl.plan.stores.on_statements import MergeActionPlan, MergeBranchPlan, OnMergePlan
 from runtime.expressions import Environment, compile_predicate
 from runtime.expressions.compiled import compile_row
 from runtime.operators.changes import compile_changes

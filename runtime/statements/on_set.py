@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from epl.plan.on_statements import OnSetPlan
+from epl.plan.stores.on_statements import OnSetPlan
 from runtime.expressions import compile_expression
 from runtime.expressions.compiled import compile_row
 from runtime.operators.operator_context import OperatorContext

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
+from epl.plan.stores.splitting import OnSplitPlan, SplitBranchPlan
 from runtime.expressions import compile_predicate
 from runtime.expressions.compiled import compile_row
 from runtime.operators.contained_events import Containment

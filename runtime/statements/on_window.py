@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from epl.plan.on_statements import MatchPlan, OnDeletePlan, OnSelectPlan, OnUpdatePlan, OnWindowPlan
-from epl.plan.tables import Table
+from epl.plan.stores.on_statements import MatchPlan, OnDeletePlan, OnSelectPlan, OnUpdatePlan, OnWindowPlan
+from epl.plan.stores.tables import Table
 from runtime import result_set
 from runtime.expressions import compile_predicate
 from runtime.operators.changes import compile_changes

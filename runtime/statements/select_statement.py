@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from epl.plan.expressions import Prior
-from epl.plan.historical import historical_of
+from epl.plan.join.historical import historical_of
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import SelectPlan
 from epl.plan.streams import StreamPlan, store_of

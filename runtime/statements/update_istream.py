@@ -1,7 +1,7 @@
 """update istream T set … where …: one statement's part in the chain of updates (runtime.event_loop.stream_updates)."""
 from __future__ import annotations
 
-from epl.plan.on_statements import UpdateIstreamPlan
+from epl.plan.stores.on_statements import UpdateIstreamPlan
 from epl.plan.streams import filter_of
 from runtime.expressions import compile_predicate
 from runtime.operators.changes import compile_changes

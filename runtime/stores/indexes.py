@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.generated_code import field_name
 from epl.plan.expressions import StreamProperty
-from epl.plan.lookups import IndexPlan, NamedIndex
+from epl.plan.join.lookups import IndexPlan, NamedIndex
 from runtime.aggregation.sorted_bag import SortedBag
 from runtime.expressions import Environment
 from runtime.expressions.compiled import function_of

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any
 
-from epl.plan.lookups import Bounds, LookupPlan
+from epl.plan.join.lookups import Bounds, LookupPlan
 from runtime.expressions import Environment
 from runtime.expressions.compiled import function_of
 from runtime.expressions.print_keys import key_part

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from epl.errors import EplRuntimeError
 from epl.plan.expressions import TypedExpression
-from epl.plan.lookups import NamedIndex
+from epl.plan.join.lookups import NamedIndex
 from epl.plan.streams import NamedWindow
 from runtime.event_loop.store_deltas import Consumer, StoreDeltas
 from runtime.expressions import Environment

@@ -1,7 +1,7 @@
 """The rows of a named window as fire-and-forget queries look them up."""
 from __future__ import annotations
 
-from epl.plan.lookups import IndexPlan, LookupPlan
+from epl.plan.join.lookups import IndexPlan, LookupPlan
 from runtime.expressions import Environment
 from runtime.stores.indexes import Index, IndexedRows, LentRows
 

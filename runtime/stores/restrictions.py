@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.java import double_text, text_of
-from epl.plan.lookups import NamedIndex
+from epl.plan.join.lookups import NamedIndex
 from runtime.expressions import Environment
 from runtime.stores.quadtree import Place, contains
 from runtime.stores.spatial_index import place_function, region_values, values_function

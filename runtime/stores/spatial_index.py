@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from epl.plan.expressions import TypedExpression
-from epl.plan.lookups import IndexPlan
+from epl.plan.join.lookups import IndexPlan
 from runtime.expressions import Environment, compile_expression
 from runtime.expressions.compiled import compile_row
 from runtime.stores.quadtree import TREES, Place

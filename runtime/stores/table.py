@@ -11,9 +11,9 @@ import attrs
 from epl.attribute_text import named, named_class
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.plan.expressions import StreamProperty
-from epl.plan.lookups import NamedIndex
+from epl.plan.join.lookups import NamedIndex
 from epl.plan.result_set import AggregationPlan
-from epl.plan.tables import IntoColumn, IntoTable, Table, TableColumn
+from epl.plan.stores.tables import IntoColumn, IntoTable, Table, TableColumn
 from epl.reprs import brief
 from runtime.aggregation.factory import Arguments, Readers, Row, arguments_of, factory_of
 from runtime.aggregation.generated_steps import GroupSteps

@@ -6,7 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from epl.generated_code import class_name, field_name
-from epl.plan.tables import Table
+from epl.plan.stores.tables import Table
 from runtime.stores.indexes import IndexedRows
 from windows.event import Event, event_class
 

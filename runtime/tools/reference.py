@@ -10,7 +10,7 @@ from typing import NamedTuple
 from epl.functions.aggregations import AGGREGATIONS
 from epl.functions.library import builtin_functions
 from epl.functions.registry import FunctionSpec
-from epl.plan.pattern_reference import ELEMENTS
+from epl.plan.patterns.pattern_reference import ELEMENTS
 from epl.plan.windows import WindowConfig
 from windows.registry import WINDOWS
 

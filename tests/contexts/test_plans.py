@@ -5,10 +5,10 @@ import pytest
 
 from epl.errors import EplDeploymentError, EplUnsupportedError, EplValidationError
 from epl.functions.partition_hashes import partition_hash
-from epl.plan.contexts import CategoryLevel, Context, HashLevel, KeyedLevel, LifetimeLevel
+from epl.plan.context.contexts import CategoryLevel, Context, HashLevel, KeyedLevel, LifetimeLevel
 from epl.plan.expressions import ContextValue, HashNumber, StreamProperty
 from epl.plan.filter_specifications import FilterSpecification
-from epl.plan.pattern import FilterNode
+from epl.plan.patterns.pattern import FilterNode
 from epl.plan.statements import CreateContextPlan, ModulePlan
 from epl.plan.streams import FilterPlan
 from epl.plan.walk import plans_of

@@ -14,7 +14,7 @@ from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.formatting import format_module
 from epl.grammar.modules import Grammar
 from epl.parse import parse_module
-from epl.plan.recognition_streams import RecognitionStreamPlan
+from epl.plan.patterns.recognition_streams import RecognitionStreamPlan
 from epl.plan.walk import plans_of
 from epl.syntax import RecognitionSource, Select
 from epl.unparse import unparse

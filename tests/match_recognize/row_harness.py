@@ -12,7 +12,7 @@ from epl.functions.aggregations import AGGREGATIONS
 from epl.functions.library import builtin_functions
 from epl.parse import parse_statement
 from epl.plan.expressions import TypedExpression
-from epl.plan.match_recognize import RowRecognitionPlan
+from epl.plan.patterns.match_recognize import RowRecognitionPlan
 from epl.settings import Settings
 from epl.syntax import Select
 from epl.value_types import BOXED_INT, STRING

@@ -7,7 +7,7 @@ from epl.analysis.match_recognize.pattern import group_variables, normalise, var
 from epl.analysis.match_recognize.program import compile_program
 from epl.errors import EplUnsupportedError
 from epl.parse import parse_statement
-from epl.plan.match_recognize import RowPattern
+from epl.plan.patterns.match_recognize import RowPattern
 from epl.syntax import Select
 from tests.match_recognize.row_harness import plan_of
 

@@ -15,7 +15,7 @@ from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import ContextValue, Prior, TypedExpression
 from epl.plan.statements import BodyPlan, SelectRowPlan, StatementPlan
-from epl.plan.tables import TableKeys, TableValue
+from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.windows import Locality, WindowConfig
 from epl.settings import Settings
 from runtime import Runtime

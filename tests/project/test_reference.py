@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from epl.plan.pattern import PatternNode
-from epl.plan.pattern_reference import ELEMENTS
+from epl.plan.patterns.pattern import PatternNode
+from epl.plan.patterns.pattern_reference import ELEMENTS
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = ("windows", "patterns", "aggregations", "functions", "methods", "enumeration", "date_time")

@@ -12,7 +12,7 @@ import pytest
 import epl.plan
 from epl.event_types import EventType
 from epl.plan.expressions import Constant
-from epl.plan.match_recognize import RowRecognitionPlan
+from epl.plan.patterns.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import AggregationPlan, OutputPlan
 from epl.plan.statements import InsertPlan, SelectPlan, StatementPlan
 from epl.plan.streams import IndexKey, filter_of

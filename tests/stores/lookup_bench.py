@@ -12,7 +12,7 @@ from epl.event_types import EventType, Property
 from epl.functions.registry import FunctionRegistry
 from epl.parse import parse_expression
 from epl.plan.expressions import TypedExpression
-from epl.plan.lookups import LookupPlan
+from epl.plan.join.lookups import LookupPlan
 from epl.value_types import (
     BIG_DECIMAL,
     BIG_INTEGER,

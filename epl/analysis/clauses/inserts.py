@@ -12,7 +12,7 @@ from epl.event_types import EventOf, EventType, Property
 from epl.plan.expressions import StreamEvent, TypedExpression
 from epl.plan.result_set import StreamSelector
 from epl.plan.statements import InsertPlan
-from epl.plan.tables import Table
+from epl.plan.stores.tables import Table
 from epl.syntax import InsertInto, Select, Wildcard
 from epl.value_types import NULL, OBJECT, STRING, ArrayType, CollectionType, MapType, Scalar, ValueType, is_null, is_numeric
 

@@ -17,7 +17,7 @@ from epl.event_types import EventOf, EventType
 from epl.plan.expression_text import expression_text as typed_text
 from epl.plan.expressions import Aggregated, Constant, TimeSpan, TypedExpression
 from epl.plan.result_set import AggregationPlan
-from epl.plan.tables import IntoColumn, IntoTable, Table, TableColumn, TableKeys, TableValue
+from epl.plan.stores.tables import IntoColumn, IntoTable, Table, TableColumn, TableKeys, TableValue
 from epl.plan.walk import expressions_of
 from epl.syntax import Call, Chain, GroupElement, Select
 from epl.unparse import expression_text

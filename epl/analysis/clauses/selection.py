@@ -22,7 +22,7 @@ from epl.plan.expressions import (
     TypedExpression,
     event_of,
 )
-from epl.plan.subqueries import as_rows, is_subquery_value
+from epl.plan.join.subqueries import as_rows, is_subquery_value
 from epl.syntax import InsertInto, SelectItem, StreamWildcard, Wildcard
 from epl.value_types import ArrayType
 

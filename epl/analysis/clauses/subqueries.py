@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from epl.analysis.clauses.historical import is_historical
-from epl.analysis.clauses.streams import NO_DATA_WINDOW, analyse_stream
+from epl.analysis.clauses.from_clause.historical import is_historical
+from epl.analysis.clauses.from_clause.streams import NO_DATA_WINDOW, analyse_stream
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind, bind_in_clause, column_name
 from epl.analysis.expressions.binding import StatementRefusal, SubqueryRefusal, SubqueryUse, bind_subquery
@@ -41,12 +41,12 @@ from epl.plan.expressions import (
     TypedExpression,
     event_of,
 )
-from epl.plan.historical import stored_table_of
-from epl.plan.lookups import LookupPlan
+from epl.plan.join.historical import stored_table_of
+from epl.plan.join.lookups import LookupPlan
+from epl.plan.join.subqueries import SubqueryPlan, not_false, row_type, subqueries_in, value_type
 from epl.plan.result_set import AggregationPlan
+from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow, StorePlan, StreamPlan, filter_of, store_of
-from epl.plan.subqueries import SubqueryPlan, not_false, row_type, subqueries_in, value_type
-from epl.plan.tables import Table
 from epl.plan.windows import unique_key
 from epl.spans import Span
 from epl.syntax import Expression, GroupElement, RecognitionSource, Select, SelectItem, Stream, StreamWildcard, TypeFilter, Wildcard

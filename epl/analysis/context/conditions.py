@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from epl.analysis.clauses.pattern_streams import analyse_pattern
-from epl.analysis.clauses.streams import type_named
+from epl.analysis.clauses.from_clause.pattern_streams import analyse_pattern
+from epl.analysis.clauses.from_clause.streams import type_named
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.crontab import analyse_crontab
 from epl.analysis.expressions.rewriting import nodes_of
@@ -17,7 +17,7 @@ from epl.analysis.pattern.tags import Around
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
-from epl.plan.contexts import (
+from epl.plan.context.contexts import (
     AfterCondition,
     ContextCondition,
     ContextLevel,
@@ -28,7 +28,7 @@ from epl.plan.contexts import (
     PatternCondition,
 )
 from epl.plan.expressions import Constant, ContextValue, PropertyOf, TimeSpan, TypedExpression
-from epl.plan.pattern import PatternPlan
+from epl.plan.patterns.pattern import PatternPlan
 from epl.syntax import ContextCondition as Written
 from epl.syntax import Declaration, Expression, PatternSource, TypeFilter
 from epl.syntax.expressions import Subquery

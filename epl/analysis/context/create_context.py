@@ -5,7 +5,7 @@ from epl.analysis.context.conditions import Declaring
 from epl.analysis.context.levels import analyse_level
 from epl.catalog import Catalog
 from epl.errors import AlreadyDeclaredError, EplValidationError
-from epl.plan.contexts import Context, ContextLevel, Path, full_path
+from epl.plan.context.contexts import Context, ContextLevel, Path, full_path
 from epl.syntax import ContextSpec, CreateContext, NestedContext, Statement
 from epl.value_types import BOXED_INT, STRING, ValueType
 

@@ -9,7 +9,7 @@ from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.rewriting import nodes_of
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.errors import EplValidationError
-from epl.plan.contexts import CategoryLevel, ContextCondition, ContextLevel, LifetimeLevel
+from epl.plan.context.contexts import CategoryLevel, ContextCondition, ContextLevel, LifetimeLevel
 from epl.plan.expressions import TypedExpression
 from epl.syntax import CategoryContext, ContextSpec, Expression, HashContext, KeyedContext, LifetimeContext
 from epl.syntax.expressions import Call, Chain, Subquery

@@ -13,7 +13,7 @@ from epl.analysis.filters.partitions import partition_conditions
 from epl.analysis.filters.specifications import filter_specification
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
-from epl.plan.contexts import ContextCondition, HashItem, HashLevel, KeyedItem, KeyedLevel
+from epl.plan.context.contexts import ContextCondition, HashItem, HashLevel, KeyedItem, KeyedLevel
 from epl.plan.expressions import Element, HashNumber, MapValue, PropertyOf, StreamEvent, StreamProperty, TypedExpression
 from epl.syntax import ContextCondition as Written
 from epl.syntax import Expression, HashContext, KeyedContext, Literal, Wildcard

@@ -9,10 +9,10 @@ from epl.analysis.filters.partitions import lists
 from epl.catalog import Catalog
 from epl.errors import EplDeploymentError, EplValidationError
 from epl.event_types import EventType
-from epl.plan.contexts import CategoryLevel, Context
+from epl.plan.context.contexts import CategoryLevel, Context
 from epl.plan.expressions import Constant, Equality, Logic, Not, TypedExpression
-from epl.plan.named_windows import CreateWindowPlan
 from epl.plan.statements import BodyPlan
+from epl.plan.stores.named_windows import CreateWindowPlan
 from epl.plan.streams import types_read
 from epl.spans import Span
 from epl.syntax import CreateWindow, Statement

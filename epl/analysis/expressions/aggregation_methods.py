@@ -15,7 +15,7 @@ from epl.functions.sketches import TOP_VALUE
 from epl.plan import expressions as typed
 from epl.plan.expressions import Aggregated, TypedExpression
 from epl.plan.result_set import AggregationPlan
-from epl.plan.tables import TableColumn, TableValue
+from epl.plan.stores.tables import TableColumn, TableValue
 from epl.syntax import Lambda, Literal, Unary, Wildcard
 from epl.syntax.expressions import Call
 from epl.value_types import (

@@ -35,9 +35,9 @@ from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
 from epl.java_classes import has_method, is_java_class
 from epl.plan import expressions as typed
-from epl.plan.contexts import Context
+from epl.plan.context.contexts import Context
 from epl.plan.expressions import TypedExpression
-from epl.plan.subqueries import as_rows, is_subquery_value
+from epl.plan.join.subqueries import as_rows, is_subquery_value
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call, Chain, Index, Link, Name
 from epl.unparse import expression_text

@@ -24,7 +24,7 @@ from epl.functions.casts import dated_cast_key
 from epl.java_classes import is_java_class
 from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
-from epl.plan.tables import TableValue
+from epl.plan.stores.tables import TableValue
 from epl.syntax import expressions as syntax
 from epl.unparse import quoted
 from epl.value_types import (

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from epl.analysis.expressions.binding import StatementRefusal
 from epl.catalog import Catalog, Variable
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.plan.contexts import Context, context_of
+from epl.plan.context.contexts import Context, context_of
 from epl.plan.expressions import ContextValue
+from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow
-from epl.plan.tables import Table
 from epl.spans import Span
 from epl.syntax.expressions import Call, Chain, Link, Name
 from epl.unparse import expression_text

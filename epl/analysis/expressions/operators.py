@@ -31,7 +31,7 @@ from epl.functions.like import like_pattern
 from epl.functions.patterns import java_pattern
 from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
-from epl.plan.tables import TableValue
+from epl.plan.stores.tables import TableValue
 from epl.syntax import expressions as syntax
 from epl.value_types import (
     BIG_DECIMAL,

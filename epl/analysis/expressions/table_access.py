@@ -7,7 +7,7 @@ from epl.analysis.expressions.scope import Scope
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf
 from epl.plan.expressions import TypedExpression
-from epl.plan.tables import Table, TableKeys, TableValue
+from epl.plan.stores.tables import Table, TableKeys, TableValue
 from epl.syntax.expressions import Call, Chain, Expression, Index, Name
 from epl.unparse import expression_text
 from epl.value_types import NULL, OBJECT, ArrayType, ValueType

@@ -30,8 +30,8 @@ from epl.plan.expressions import (
     TypedExpression,
     VariableValue,
 )
+from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.streams import EqualConstants, FilterPlan, IndexKey
-from epl.plan.tables import TableKeys, TableValue
 from epl.settings import Settings
 from epl.syntax import Expression
 from epl.unparse import quoted

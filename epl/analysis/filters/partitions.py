@@ -9,7 +9,7 @@ from epl.analysis.expressions.rewriting import replaced
 from epl.analysis.filters.specifications import filter_specification
 from epl.catalog import Catalog
 from epl.event_types import EventType
-from epl.plan.contexts import CATEGORY, HASH, CategoryLevel, ContextLevel, HashItem, HashLevel, KeyedItem, KeyedLevel, full_path
+from epl.plan.context.contexts import CATEGORY, HASH, CategoryLevel, ContextLevel, HashItem, HashLevel, KeyedItem, KeyedLevel, full_path
 from epl.plan.expressions import Conditional, Constant, ContextValue, Equality, StreamProperty, TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
 from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, ArrayType, ValueType

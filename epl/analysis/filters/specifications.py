@@ -40,7 +40,7 @@ from epl.plan.expressions import (
     VariableValue,
 )
 from epl.plan.filter_specifications import EqualLookup, FilterSpecification, ListLookup, RangeLookup
-from epl.plan.tables import TableKeys, TableValue
+from epl.plan.stores.tables import TableKeys, TableValue
 from epl.value_types import BOXED_BOOLEAN, NULL, Scalar
 
 NUMBERS = ("byte", "short", "int", "long", "float", "double")

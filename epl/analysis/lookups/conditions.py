@@ -30,7 +30,7 @@ from epl.plan.expressions import (
     StreamProperty,
     TypedExpression,
 )
-from epl.plan.lookups import Bounds
+from epl.plan.join.lookups import Bounds
 from epl.value_types import BOOLEAN, BOXED_BOOLEAN, NULL, MapType, Scalar, is_null
 
 NUMBERS = ("byte", "short", "int", "long", "float", "double")

@@ -12,9 +12,9 @@ from epl.analysis.expressions.binding import StatementRefusal
 from epl.analysis.lookups.conditions import Condition, EqualKey, ListKey, RangeKey, SpaceKey
 from epl.catalog import Catalog
 from epl.plan.expressions import StreamProperty, TypedExpression
-from epl.plan.lookups import IndexPlan, NamedIndex
+from epl.plan.join.lookups import IndexPlan, NamedIndex
+from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow
-from epl.plan.tables import Table
 
 BUST = "bust"
 

@@ -21,7 +21,7 @@ from epl.analysis.lookups.conditions import (
 )
 from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes
 from epl.plan.expressions import SubqueryValue, TypedExpression
-from epl.plan.lookups import Bounds, IndexPlan, LookupPlan, NamedIndex
+from epl.plan.join.lookups import Bounds, IndexPlan, LookupPlan, NamedIndex
 
 
 def plan_lookup(

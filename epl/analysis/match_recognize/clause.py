@@ -16,7 +16,7 @@ from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType, Property
 from epl.plan.expressions import TypedExpression
-from epl.plan.match_recognize import Condition, RowRecognitionPlan
+from epl.plan.patterns.match_recognize import Condition, RowRecognitionPlan
 from epl.syntax import Expression, MatchRecognize
 from epl.value_types import ArrayType, is_boolean, is_null
 

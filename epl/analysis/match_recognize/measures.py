@@ -13,7 +13,7 @@ from epl.analysis.expressions.scope import AggregationCollector, Scope, ScopeStr
 from epl.catalog import Catalog
 from epl.event_types import EventType, Property
 from epl.plan.expressions import Aggregated, StreamEvent, StreamProperty, TypedExpression
-from epl.plan.match_recognize import GroupAggregation
+from epl.plan.patterns.match_recognize import GroupAggregation
 from epl.plan.result_set import AggregationPlan
 from epl.syntax import Call, Expression
 

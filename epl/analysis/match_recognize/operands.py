@@ -10,7 +10,7 @@ from epl.analysis.expressions.rewriting import replaced
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import Constant, Element, Previous, Prior, PropertyOf, StreamEvent, StreamEvents, StreamProperty, TypedExpression
-from epl.plan.match_recognize import Condition, Operand
+from epl.plan.patterns.match_recognize import Condition, Operand
 
 LARGEST_LOOKBACK = 10_000
 """How many rows before the current one a define may look at: each partition holds so many."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.plan.match_recognize import Alternation, Concatenation, Repetition, RowPattern, Variable
+from epl.plan.patterns.match_recognize import Alternation, Concatenation, Repetition, RowPattern, Variable
 from epl.syntax import (
     Binary,
     Call,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from epl.plan.match_recognize import Alternation, Concatenation, Program, Repetition, RowPattern, Step, Variable
+from epl.plan.patterns.match_recognize import Alternation, Concatenation, Program, Repetition, RowPattern, Step, Variable
 
 
 @attrs.frozen

@@ -7,12 +7,12 @@ import attrs
 
 from epl.analysis.partitioning.stores import target_of
 from epl.event_types import EventType
-from epl.plan.named_windows import CreateWindowPlan
-from epl.plan.on_statements import OnSelectPlan, OnWindowPlan, UpdateIstreamPlan
-from epl.plan.pattern import FilterNode
+from epl.plan.patterns.pattern import FilterNode
 from epl.plan.statements import BodyPlan, CreateTablePlan, InsertPlan, SelectPlan, StatementPlan
+from epl.plan.stores.named_windows import CreateWindowPlan
+from epl.plan.stores.on_statements import OnSelectPlan, OnWindowPlan, UpdateIstreamPlan
+from epl.plan.stores.tables import Table, TableValue
 from epl.plan.streams import FilterPlan, NamedWindow
-from epl.plan.tables import Table, TableValue
 from epl.plan.walk import expressions_of, plans_of
 
 

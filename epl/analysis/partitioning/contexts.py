@@ -6,7 +6,7 @@ from epl.analysis.partitioning.operators import insertion
 from epl.analysis.partitioning.paths import Carrying, carried
 from epl.analysis.partitioning.stores import target_of
 from epl.event_types import EventType
-from epl.plan.contexts import AfterCondition, Context, CrontabCondition, FilterCondition, KeyedItem, KeyedLevel
+from epl.plan.context.contexts import AfterCondition, Context, CrontabCondition, FilterCondition, KeyedItem, KeyedLevel
 from epl.plan.expressions import ContextValue
 from epl.plan.statements import SelectPlan, StatementPlan
 from epl.plan.streams import FilterPlan

@@ -13,8 +13,8 @@ from epl.analysis.partitioning.verdicts import Path
 from epl.event_types import EventType
 from epl.plan.expression_text import expression_text
 from epl.plan.expressions import Equality, StreamEvent, SubqueryValue, TypedExpression
-from epl.plan.joins import JoinPlan, JoinStep
-from epl.plan.subqueries import SubqueryPlan
+from epl.plan.join.joins import JoinPlan, JoinStep
+from epl.plan.join.subqueries import SubqueryPlan
 
 Place = tuple[int, Path]
 """A property of the rows of a stream, by the stream's number."""

@@ -19,7 +19,7 @@ from epl.analysis.partitioning.verdicts import Path
 from epl.event_types import EventType
 from epl.plan.expression_text import expression_text
 from epl.plan.expressions import Element, PropertyOf, StreamEvents, StreamProperty, SubqueryValue, TypedExpression
-from epl.plan.pattern import (
+from epl.plan.patterns.pattern import (
     AndNode,
     EveryDistinctNode,
     EveryNode,
@@ -31,7 +31,7 @@ from epl.plan.pattern import (
     PatternPlan,
     UntilNode,
 )
-from epl.plan.tables import TableValue
+from epl.plan.stores.tables import TableValue
 from epl.plan.walk import expressions_of
 
 OPERATOR = "the pattern"

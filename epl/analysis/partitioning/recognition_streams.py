@@ -7,7 +7,7 @@ from epl.analysis.partitioning.facts import Collector, NotPartitionable
 from epl.analysis.partitioning.paths import Carrying
 from epl.analysis.partitioning.verdicts import SplitBy, Whole
 from epl.plan.expressions import StreamProperty
-from epl.plan.recognition_streams import RecognitionStreamPlan
+from epl.plan.patterns.recognition_streams import RecognitionStreamPlan
 from epl.plan.statements import StatementPlan
 from epl.plan.streams import FilterPlan
 from epl.plan.walk import plans_of

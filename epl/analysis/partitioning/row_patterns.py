@@ -8,7 +8,7 @@ from epl.analysis.partitioning.operators import CHANGING, leaves_in_order
 from epl.analysis.partitioning.paths import Carrying, path_of
 from epl.analysis.partitioning.verdicts import Path
 from epl.plan.expressions import Constant, Element, PropertyOf, StreamProperty, TypedExpression
-from epl.plan.match_recognize import Alternation, Concatenation, Repetition, RowPattern, RowRecognitionPlan, Variable
+from epl.plan.patterns.match_recognize import Alternation, Concatenation, Repetition, RowPattern, RowRecognitionPlan, Variable
 from epl.plan.windows import WindowConfig
 
 CLAUSE = "match_recognize"

@@ -17,14 +17,11 @@ from epl.analysis.partitioning.row_patterns import row_recognition
 from epl.analysis.partitioning.stores import accesses, create_table, create_window, into_table, on_store, rows_of, target_of
 from epl.event_types import EventType
 from epl.plan import expressions as typed
-from epl.plan.historical import historical_of
-from epl.plan.indexes import CreateIndexPlan
-from epl.plan.named_windows import CreateWindowPlan
-from epl.plan.on_statements import OnDeletePlan, OnMergePlan, OnSelectPlan, OnSetPlan, OnUpdatePlan, OnWindowPlan, UpdateIstreamPlan
-from epl.plan.pattern import PatternPlan, pattern_of
-from epl.plan.recognition_streams import recognition_of
+from epl.plan.join.historical import historical_of
+from epl.plan.join.subqueries import subqueries_in
+from epl.plan.patterns.pattern import PatternPlan, pattern_of
+from epl.plan.patterns.recognition_streams import recognition_of
 from epl.plan.result_set import OutputPlan, TerminatedOutput
-from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
 from epl.plan.statements import (
     BodyPlan,
     CreateContextPlan,
@@ -35,10 +32,13 @@ from epl.plan.statements import (
     SelectPlan,
     StatementPlan,
 )
+from epl.plan.stores.indexes import CreateIndexPlan
+from epl.plan.stores.named_windows import CreateWindowPlan
+from epl.plan.stores.on_statements import OnDeletePlan, OnMergePlan, OnSelectPlan, OnSetPlan, OnUpdatePlan, OnWindowPlan, UpdateIstreamPlan
+from epl.plan.stores.splitting import OnSplitPlan, SplitBranchPlan
+from epl.plan.stores.tables import TableValue
 from epl.plan.streams import StreamPlan, filter_of
 from epl.plan.structs import StructAs
-from epl.plan.subqueries import subqueries_in
-from epl.plan.tables import TableValue
 from epl.plan.walk import expressions_of, plans_of
 from epl.settings import Settings
 

@@ -12,13 +12,13 @@ from epl.analysis.partitioning.operators import insertion, windows
 from epl.analysis.partitioning.paths import Carrying, back_through, carried, may_be_key, path_of
 from epl.event_types import EventType
 from epl.plan.assignments import PropertyAssignment
-from epl.plan.historical import stored_table_of
-from epl.plan.named_windows import CreateWindowPlan
-from epl.plan.on_statements import MergeActionPlan, OnMergePlan, OnSelectPlan, OnUpdatePlan, OnWindowPlan
+from epl.plan.join.historical import stored_table_of
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import CreateTablePlan, InsertPlan
+from epl.plan.stores.named_windows import CreateWindowPlan
+from epl.plan.stores.on_statements import MergeActionPlan, OnMergePlan, OnSelectPlan, OnUpdatePlan, OnWindowPlan
+from epl.plan.stores.tables import IntoTable, Table, TableValue
 from epl.plan.streams import NamedWindow, StreamPlan, store_of
-from epl.plan.tables import IntoTable, Table, TableValue
 from epl.plan.walk import expressions_of
 
 Store = NamedWindow | Table

@@ -8,7 +8,7 @@ from epl.analysis.expressions.paths import is_integer
 from epl.analysis.pattern.tags import Tags
 from epl.errors import EplValidationError
 from epl.plan.expressions import TypedExpression
-from epl.plan.pattern import PatternNode, WhileNode, WithinNode
+from epl.plan.patterns.pattern import PatternNode, WhileNode, WithinNode
 from epl.syntax import Wildcard
 from epl.syntax.expressions import CronPart
 from epl.syntax.patterns import Guard

@@ -15,9 +15,9 @@ from epl.analysis.pattern.tags import Around, Tags
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
-from epl.plan import pattern as plan
 from epl.plan.contained import ContainedPlan
 from epl.plan.expressions import Constant, TypedExpression
+from epl.plan.patterns import pattern as plan
 from epl.syntax import Annotation, Declaration, Expression, TimePeriod
 from epl.syntax import patterns as syntax
 from epl.syntax.clauses import Contained

@@ -11,7 +11,7 @@ from epl.analysis.pattern.tags import Tags
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.iso_schedules import IsoError, parse_date, parse_schedule
 from epl.plan.expressions import Constant, TimeSpan, TypedExpression
-from epl.plan.pattern import CrontabNode, IntervalNode, PatternNode, ScheduleNode
+from epl.plan.patterns.pattern import CrontabNode, IntervalNode, PatternNode, ScheduleNode
 from epl.syntax import NamedArgument, Wildcard
 from epl.syntax.expressions import CronPart
 from epl.syntax.patterns import Observer

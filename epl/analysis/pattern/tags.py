@@ -10,7 +10,7 @@ from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventOf, EventType, Property
 from epl.plan.expressions import TypedExpression
-from epl.plan.pattern import PatternTag
+from epl.plan.patterns.pattern import PatternTag
 from epl.spans import Span
 from epl.syntax import Declaration
 from epl.value_types import ArrayType, ValueType

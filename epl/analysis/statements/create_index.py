@@ -28,10 +28,10 @@ from epl.plan.expressions import (
     TypedExpression,
     VariableValue,
 )
-from epl.plan.indexes import CreateIndexPlan
-from epl.plan.lookups import IndexPlan, NamedIndex, Region
+from epl.plan.join.lookups import IndexPlan, NamedIndex, Region
+from epl.plan.stores.indexes import CreateIndexPlan
+from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow
-from epl.plan.tables import Table
 from epl.syntax import Call, Chain, CreateIndex, Expression, IndexColumn, Name, Statement
 from epl.value_types import INT, NUMBER, is_numeric
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import attrs
 
+from epl.analysis.clauses.from_clause.streams import analyse_windows, check_windows
 from epl.analysis.clauses.selection import analyse_selection
-from epl.analysis.clauses.streams import analyse_windows, check_windows
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.filters.partitions import for_rows, partitioned
@@ -16,7 +16,7 @@ from epl.catalog import Catalog
 from epl.errors import AlreadyDeclaredError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import Constant, Previous, Prior, TypedExpression
-from epl.plan.named_windows import CreateWindowPlan, FillPlan
+from epl.plan.stores.named_windows import CreateWindowPlan, FillPlan
 from epl.plan.streams import FilterPlan, NamedWindow, StreamPlan
 from epl.syntax import CreateSchema, CreateWindow, Expression, SelectItem, Statement, Stream, TypeFilter, Wildcard
 from epl.value_types import Scalar

@@ -31,7 +31,7 @@ from epl.errors import AlreadyDeclaredError, EplError, EplUnsupportedError, EplV
 from epl.plan.declared import Declared
 from epl.plan.expressions import Parameter
 from epl.plan.fingerprints import fingerprint
-from epl.plan.on_statements import OnSelectPlan
+from epl.plan.join.subqueries import distinct_subqueries
 from epl.plan.statements import (
     BodyPlan,
     CreateContextPlan,
@@ -41,7 +41,7 @@ from epl.plan.statements import (
     SelectPlan,
     StatementPlan,
 )
-from epl.plan.subqueries import distinct_subqueries
+from epl.plan.stores.on_statements import OnSelectPlan
 from epl.plan.walk import expressions_of
 from epl.syntax import (
     Body,

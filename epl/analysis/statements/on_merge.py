@@ -14,9 +14,9 @@ from epl.analysis.statements.on_window import WindowTarget, bind_match, window_t
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.expressions import StreamProperty, TypedExpression
-from epl.plan.on_statements import MergeActionPlan, MergeBranchPlan, OnMergePlan
+from epl.plan.stores.on_statements import MergeActionPlan, MergeBranchPlan, OnMergePlan
+from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow
-from epl.plan.tables import Table
 from epl.syntax import Expression, InsertInto, OnMerge, Select, SelectItem, Statement, StreamWildcard, Wildcard
 from epl.syntax.statements import MergeAction, MergeBranch
 from epl.value_types import is_boolean, is_null

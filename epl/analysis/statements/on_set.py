@@ -2,12 +2,12 @@
 from __future__ import annotations
 
 from epl.analysis.clauses.assignments import analyse_assignment, set_scope
-from epl.analysis.clauses.streams import analyse_trigger
+from epl.analysis.clauses.from_clause.streams import analyse_trigger
 from epl.catalog import Catalog
 from epl.event_types import EventOf, EventType, Property
 from epl.plan.assignments import VariableAssignment
 from epl.plan.expressions import PropertyOf, TypedExpression, VariableValue
-from epl.plan.on_statements import OnSetPlan
+from epl.plan.stores.on_statements import OnSetPlan
 from epl.syntax import OnSet, Statement
 
 

@@ -3,17 +3,17 @@ from __future__ import annotations
 
 import attrs
 
-from epl.analysis.clauses.contained import analyse_contained
+from epl.analysis.clauses.from_clause.contained import analyse_contained
+from epl.analysis.clauses.from_clause.streams import analyse_trigger
 from epl.analysis.clauses.inserts import insert_columns, plan_insert
 from epl.analysis.clauses.selection import Target, analyse_selection
-from epl.analysis.clauses.streams import analyse_trigger
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.contained import ContainedPlan
 from epl.plan.expressions import TypedExpression
-from epl.plan.splitting import OnSplitPlan, SplitBranchPlan
+from epl.plan.stores.splitting import OnSplitPlan, SplitBranchPlan
 from epl.syntax import Expression, OnSplit, Select, Statement, StreamWildcard, TypeFilter, Wildcard
 from epl.value_types import is_boolean, is_null
 

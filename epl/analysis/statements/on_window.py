@@ -5,9 +5,9 @@ import attrs
 
 from epl.analysis.clauses import result_set
 from epl.analysis.clauses.assignments import set_scope
+from epl.analysis.clauses.from_clause.streams import analyse_trigger
 from epl.analysis.clauses.inserts import insert_columns, plan_insert
 from epl.analysis.clauses.property_assignments import analyse_property_assignment
-from epl.analysis.clauses.streams import analyse_trigger
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.lookups.named_indexes import named_indexes
@@ -15,12 +15,12 @@ from epl.analysis.lookups.planner import conjuncts, plan_lookup
 from epl.analysis.statements.hints import hints_of, preferred_indexes
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.plan.contexts import context_of
+from epl.plan.context.contexts import context_of
 from epl.plan.expressions import TypedExpression
-from epl.plan.lookups import LookupPlan
-from epl.plan.on_statements import MatchPlan, OnDeletePlan, OnSelectPlan, OnUpdatePlan
+from epl.plan.join.lookups import LookupPlan
+from epl.plan.stores.on_statements import MatchPlan, OnDeletePlan, OnSelectPlan, OnUpdatePlan
+from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow, StreamPlan
-from epl.plan.tables import Table
 from epl.spans import Span
 from epl.syntax import Expression, OnDelete, OnSelect, OnTrigger, OnUpdate, Statement, StreamWildcard, TypeFilter, Wildcard
 from epl.syntax.nodes import Body

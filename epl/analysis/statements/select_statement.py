@@ -10,14 +10,14 @@ import attrs
 
 from epl.analysis.clauses import result_set
 from epl.analysis.clauses.delivery import bind_delivery
-from epl.analysis.clauses.historical import bind_arguments, check_prior
+from epl.analysis.clauses.from_clause.historical import bind_arguments, check_prior
+from epl.analysis.clauses.from_clause.join_plan import optional_streams, plan_join
+from epl.analysis.clauses.from_clause.joins import bind_on_clauses, check_joined_wildcard, check_streams, unidirectional_streams
+from epl.analysis.clauses.from_clause.streams import analyse_stream
 from epl.analysis.clauses.inserts import insert_columns, plan_insert
 from epl.analysis.clauses.into_table import refuse_reading, table_of
-from epl.analysis.clauses.join_plan import optional_streams, plan_join
-from epl.analysis.clauses.joins import bind_on_clauses, check_joined_wildcard, check_streams, unidirectional_streams
 from epl.analysis.clauses.precedence import bind_precedence
 from epl.analysis.clauses.previous import check_previous
-from epl.analysis.clauses.streams import analyse_stream
 from epl.analysis.clauses.transpose import check_transposed, plan_transposed, without_transpose
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import SubqueryRefusal
@@ -31,14 +31,14 @@ from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import Previous, Prior, SubqueryValue, TypedExpression
-from epl.plan.historical import historical_of, stored_table_of
-from epl.plan.joins import JoinPlan
-from epl.plan.match_recognize import RowRecognitionPlan
-from epl.plan.pattern import pattern_of
+from epl.plan.join.historical import historical_of, stored_table_of
+from epl.plan.join.joins import JoinPlan
+from epl.plan.patterns.match_recognize import RowRecognitionPlan
+from epl.plan.patterns.pattern import pattern_of
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan
+from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.streams import FilterPlan, StreamPlan, filter_of, only_stream, store_of
-from epl.plan.tables import TableKeys, TableValue
 from epl.plan.walk import expressions_of
 from epl.syntax import Expression, Select, Statement, StreamWildcard, TypeFilter, Wildcard
 

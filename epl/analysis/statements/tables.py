@@ -20,7 +20,7 @@ from epl.functions.sketches import sketch_settings
 from epl.plan.expressions import Constant, StreamProperty, TypedExpression
 from epl.plan.result_set import AggregationPlan
 from epl.plan.statements import CreateTablePlan
-from epl.plan.tables import Table, TableColumn
+from epl.plan.stores.tables import Table, TableColumn
 from epl.syntax import (
     ArrayLiteral,
     Call,

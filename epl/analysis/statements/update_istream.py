@@ -4,12 +4,12 @@ from __future__ import annotations
 import attrs
 
 from epl.analysis.clauses.assignments import set_scope
+from epl.analysis.clauses.from_clause.streams import analyse_stream
 from epl.analysis.clauses.property_assignments import analyse_property_assignment
-from epl.analysis.clauses.streams import analyse_stream
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
-from epl.plan.on_statements import UpdateIstreamPlan
+from epl.plan.stores.on_statements import UpdateIstreamPlan
 from epl.plan.streams import FilterPlan, store_of
 from epl.syntax import Statement, Stream, TypeFilter, UpdateIstream
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from epl.plan.expressions import Constant, Element, Invoke, PropertyOf, StreamProperty, TypedExpression
-from epl.plan.match_recognize import Condition
+from epl.plan.patterns.match_recognize import Condition
 
 
 def group_row(condition: Condition, variables: Sequence[str], node: TypedExpression) -> tuple[int, int, str] | None:

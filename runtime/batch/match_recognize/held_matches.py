@@ -11,7 +11,7 @@ import attrs
 import numpy as np
 
 from epl.plan.expressions import TypedExpression, VariableValue
-from epl.plan.match_recognize import RowRecognitionPlan
+from epl.plan.patterns.match_recognize import RowRecognitionPlan
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.runs.run import RunContext
 from runtime.batch.runs.timer_bounds import Timers

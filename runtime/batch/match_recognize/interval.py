@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from epl.plan.match_recognize import RowRecognitionPlan
+from epl.plan.patterns.match_recognize import RowRecognitionPlan
 from epl.plan.statements import SelectPlan
 from runtime.batch.match_recognize.held_matches import BEGUN, HELD, NEVER, PatternInterval
 from runtime.batch.match_recognize.layout import BEGUN_FULL, FEW_LAYERS, HELD_FULL, NO_ROW, NODES_FULL, OUTPUT_FULL, WORK, WORK_FULL

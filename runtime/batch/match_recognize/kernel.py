@@ -14,7 +14,7 @@ from itertools import count
 import numpy as np
 
 from epl.plan.expressions import StreamProperty, TypedExpression
-from epl.plan.match_recognize import Condition
+from epl.plan.patterns.match_recognize import Condition
 from epl.plan.statements import SelectPlan
 from epl.plan.streams import filter_of, only_stream
 from epl.value_types import Scalar

@@ -4,7 +4,7 @@ from __future__ import annotations
 import attrs
 
 from epl.event_types import EventType
-from epl.plan.match_recognize import RowRecognitionPlan
+from epl.plan.patterns.match_recognize import RowRecognitionPlan
 from runtime.batch.match_recognize.held_matches import PatternInterval
 from runtime.batch.match_recognize.measures import PatternColumn
 from runtime.batch.match_recognize.windows import PatternWindow

@@ -8,7 +8,7 @@ import attrs
 
 from epl.event_types import EventOf
 from epl.plan.expressions import Constant, Element, Invoke, PropertyOf, StreamProperty, TypedExpression
-from epl.plan.match_recognize import GroupAggregation, RowRecognitionPlan
+from epl.plan.patterns.match_recognize import GroupAggregation, RowRecognitionPlan
 from epl.plan.statements import SelectPlan
 from epl.value_types import Scalar
 from runtime.batch.printing.expressions import ScalarPrinter, Text, both, kind_of, sign_of_zero

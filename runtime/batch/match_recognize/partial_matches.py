@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from epl.plan.expressions import StreamProperty, TypedExpression
-from epl.plan.match_recognize import Condition
+from epl.plan.patterns.match_recognize import Condition
 from epl.plan.statements import SelectPlan
 from runtime.batch.match_recognize.groups import group_row
 from runtime.batch.match_recognize.kernel import MatchKernelPrinter

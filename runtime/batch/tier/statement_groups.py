@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression, VariableValue
-from epl.plan.indexes import CreateIndexPlan
-from epl.plan.pattern import pattern_of
+from epl.plan.patterns.pattern import pattern_of
 from epl.plan.statements import (
     BodyPlan,
     CreateExpressionPlan,
@@ -22,8 +21,9 @@ from epl.plan.statements import (
     SelectPlan,
     SelectRowPlan,
 )
+from epl.plan.stores.indexes import CreateIndexPlan
+from epl.plan.stores.tables import Table, TableKeys, TableValue
 from epl.plan.streams import types_read
-from epl.plan.tables import Table, TableKeys, TableValue
 from epl.plan.walk import plans_of
 
 if TYPE_CHECKING:

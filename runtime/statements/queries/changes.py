@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from epl.plan.queries import DeleteQueryPlan, InsertQueryPlan, NewRowPlan, UpdateQueryPlan
-from epl.plan.tables import Table
+from epl.plan.stores.queries import DeleteQueryPlan, InsertQueryPlan, NewRowPlan, UpdateQueryPlan
+from epl.plan.stores.tables import Table
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment
 from runtime.expressions.compiled import compile_row

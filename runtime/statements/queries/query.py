@@ -4,8 +4,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from epl.plan.queries import DeleteQueryPlan, InsertQueryPlan, QueryPlan, SelectQueryPlan, UpdateQueryPlan
 from epl.plan.statements import BodyPlan
+from epl.plan.stores.queries import DeleteQueryPlan, InsertQueryPlan, QueryPlan, SelectQueryPlan, UpdateQueryPlan
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment
 from runtime.result_set.projection import distinct

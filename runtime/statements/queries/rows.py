@@ -9,12 +9,12 @@ import attrs
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.expressions import StreamProperty, TypedExpression
-from epl.plan.historical import historical_of, stored_table_of
-from epl.plan.lookups import IndexPlan, LookupPlan
-from epl.plan.queries import RowsPlan
+from epl.plan.join.historical import historical_of, stored_table_of
+from epl.plan.join.lookups import IndexPlan, LookupPlan
+from epl.plan.join.subqueries import SubqueryPlan, without_index
+from epl.plan.stores.queries import RowsPlan
+from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow, StreamPlan, store_of
-from epl.plan.subqueries import SubqueryPlan, without_index
-from epl.plan.tables import Table
 from runtime.aggregation.grouped import build_aggregator
 from runtime.expressions import Environment, compile_predicate
 from runtime.expressions.compiled import compile_row

@@ -4,10 +4,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from epl.plan.historical import historical_of
-from epl.plan.joins import DrivePlan, JoinPlan
-from epl.plan.lookups import LookupPlan
-from epl.plan.queries import SelectQueryPlan
+from epl.plan.join.historical import historical_of
+from epl.plan.join.joins import DrivePlan, JoinPlan
+from epl.plan.join.lookups import LookupPlan
+from epl.plan.stores.queries import SelectQueryPlan
 from runtime import result_set
 from runtime.expressions import Environment
 from runtime.historical.stream import HistoricalStream

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from epl.plan.match_recognize import Program, RowRecognitionPlan
+from epl.plan.patterns.match_recognize import Program, RowRecognitionPlan
 from epl.plan.statements import SelectPlan
 from runtime.statements.statement import Statement
 

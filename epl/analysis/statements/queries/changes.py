@@ -13,9 +13,9 @@ from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.statements.queries.parts import bind_where, indexes_of, plan_rows, store_named
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
-from epl.plan.queries import DeleteQueryPlan, InsertQueryPlan, NewRowPlan, RowsPlan, UpdateQueryPlan
+from epl.plan.stores.queries import DeleteQueryPlan, InsertQueryPlan, NewRowPlan, RowsPlan, UpdateQueryPlan
+from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow
-from epl.plan.tables import Table
 from epl.syntax import (
     Expression,
     FafDelete,

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from epl.analysis.clauses.streams import source_type
+from epl.analysis.clauses.from_clause.streams import source_type
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import SubqueryRefusal
 from epl.analysis.expressions.context_values import subquery_mismatch
@@ -17,11 +17,11 @@ from epl.analysis.statements.subquery_numbers import subqueries_in
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.expressions import Equality, Logic, Previous, Prior, StreamProperty, TypedExpression
-from epl.plan.historical import stored_table_of
-from epl.plan.queries import RowsPlan
+from epl.plan.join.historical import stored_table_of
+from epl.plan.join.subqueries import SubqueryPlan
+from epl.plan.stores.queries import RowsPlan
+from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow, StreamPlan, store_of
-from epl.plan.subqueries import SubqueryPlan
-from epl.plan.tables import Table
 from epl.plan.walk import expressions_of
 from epl.spans import Span
 from epl.syntax import Expression, Select, Statement, TypeFilter

@@ -12,13 +12,13 @@ from epl.analysis.statements.subquery_numbers import number_subqueries
 from epl.analysis.statements.substitution_parameters import number_parameters, parameter_types
 from epl.catalog import Catalog
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
-from epl.plan.contexts import Context, context_of
+from epl.plan.context.contexts import Context, context_of
 from epl.plan.expressions import ContextValue, Parameter
-from epl.plan.queries import DeleteQueryPlan, InsertQueryPlan, QueryPlan, SelectQueryPlan, UpdateQueryPlan
+from epl.plan.join.subqueries import distinct_subqueries
 from epl.plan.statements import BodyPlan
+from epl.plan.stores.queries import DeleteQueryPlan, InsertQueryPlan, QueryPlan, SelectQueryPlan, UpdateQueryPlan
+from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow
-from epl.plan.subqueries import distinct_subqueries
-from epl.plan.tables import Table
 from epl.plan.walk import expressions_of
 from epl.syntax import FafDelete, FafUpdate, InsertValues, Select, Statement
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 import attrs
 
 from epl.analysis.clauses import result_set
-from epl.analysis.clauses.historical import bind_arguments, is_historical
-from epl.analysis.clauses.join_plan import optional_streams, plan_join
-from epl.analysis.clauses.joins import bind_on_clauses
-from epl.analysis.clauses.streams import analyse_stream, source_type
+from epl.analysis.clauses.from_clause.historical import bind_arguments, is_historical
+from epl.analysis.clauses.from_clause.join_plan import optional_streams, plan_join
+from epl.analysis.clauses.from_clause.joins import bind_on_clauses
+from epl.analysis.clauses.from_clause.streams import analyse_stream, source_type
 from epl.analysis.expressions.rewriting import replaced
 from epl.analysis.expressions.scope import ScopeStream
 from epl.analysis.lookups.named_indexes import NO_INDEXES
@@ -17,10 +17,10 @@ from epl.analysis.statements.subquery_numbers import subqueries_in
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.expressions import StreamEvent, StreamProperty, TypedExpression
-from epl.plan.historical import MethodPlan, historical_of
-from epl.plan.joins import JoinPlan
-from epl.plan.queries import RowsPlan, SelectQueryPlan
+from epl.plan.join.historical import MethodPlan, historical_of
+from epl.plan.join.joins import JoinPlan
 from epl.plan.result_set import ResultSetPlan
+from epl.plan.stores.queries import RowsPlan, SelectQueryPlan
 from epl.plan.streams import StreamPlan
 from epl.syntax import From, Select, Statement, Stream, StreamWildcard, TypeFilter, Wildcard
 

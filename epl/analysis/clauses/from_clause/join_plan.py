@@ -6,13 +6,13 @@ from itertools import combinations
 
 import attrs
 
-from epl.analysis.clauses.join_order import Tree, as_path, breadth_first, flattened, inner_orders
+from epl.analysis.clauses.from_clause.join_order import Tree, as_path, breadth_first, flattened, inner_orders
 from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes
 from epl.analysis.lookups.planner import conjuncts, plan_lookup
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan import expressions as typed
 from epl.plan.expressions import Equality, Logic, StreamProperty, TypedExpression
-from epl.plan.joins import DrivePlan, JoinKind, JoinPlan, JoinStep
+from epl.plan.join.joins import DrivePlan, JoinKind, JoinPlan, JoinStep
 from epl.value_types import BOXED_BOOLEAN
 
 On = Sequence[Sequence[TypedExpression]]

@@ -8,11 +8,11 @@ import attrs
 from epl.event_types import EventType
 from epl.plan.assignments import PropertyAssignment, VariableAssignment
 from epl.plan.expressions import TypedExpression
-from epl.plan.lookups import LookupPlan
+from epl.plan.join.lookups import LookupPlan
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import BodyPlan, InsertPlan
+from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow, StreamPlan
-from epl.plan.tables import Table
 
 
 @attrs.frozen

@@ -20,7 +20,7 @@ from epl.event_types import EventType
 from epl.historical_sources import Method
 from epl.parse import parse_expression
 from epl.plan.expressions import Prior, SubqueryValue, TypedExpression
-from epl.plan.historical import HistoricalPlan, MethodPlan, SqlPlan, StoredTablePlan, TablePlan, historical_of, look_up_order
+from epl.plan.join.historical import HistoricalPlan, MethodPlan, SqlPlan, StoredTablePlan, TablePlan, historical_of, look_up_order
 from epl.plan.streams import StreamPlan
 from epl.plan.walk import expressions_of
 from epl.spans import Span

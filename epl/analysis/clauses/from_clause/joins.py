@@ -10,7 +10,7 @@ from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
-from epl.plan.historical import historical_of, stored_table_of
+from epl.plan.join.historical import historical_of, stored_table_of
 from epl.plan.streams import FilterPlan, StreamPlan, filter_of, store_of
 from epl.syntax import Comparison, Declaration, Expression, From, Join, Select, StreamWildcard, Wildcard
 from epl.unparse import expression_text

@@ -9,8 +9,8 @@ import attrs
 from epl.plan.checks import check
 from epl.plan.expression_text import PropertyText, expression_text
 from epl.plan.expressions import TypedExpression
+from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow
-from epl.plan.tables import Table
 
 
 @attrs.frozen(kw_only=True)

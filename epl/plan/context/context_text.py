@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from epl.plan.contexts import (
+from epl.plan.context.contexts import (
     AfterCondition,
     CategoryLevel,
     Context,

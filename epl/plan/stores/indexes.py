@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import attrs
 
-from epl.plan.lookups import NamedIndex
+from epl.plan.join.lookups import NamedIndex
 from epl.plan.statements import BodyPlan
 
 

@@ -9,7 +9,7 @@ import attrs
 from epl.plan.checks import check
 from epl.plan.expression_text import PropertyText, expression_text
 from epl.plan.expressions import TypedExpression
-from epl.plan.lookups import LookupPlan
+from epl.plan.join.lookups import LookupPlan
 
 JoinKind = Choice["comma", "inner", "left", "right", "full"]
 

@@ -6,15 +6,15 @@ import attrs
 from epl.event_types import EventType
 from epl.plan.assignments import PropertyAssignment
 from epl.plan.checks import check
-from epl.plan.contexts import Context
+from epl.plan.context.contexts import Context
 from epl.plan.expressions import TypedExpression
-from epl.plan.joins import JoinPlan
-from epl.plan.lookups import LookupPlan
+from epl.plan.join.joins import JoinPlan
+from epl.plan.join.lookups import LookupPlan
+from epl.plan.join.subqueries import SubqueryPlan
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import BodyPlan, InsertPlan
+from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow, StreamPlan
-from epl.plan.subqueries import SubqueryPlan
-from epl.plan.tables import Table
 from epl.value_types import ValueType
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from epl.analysis.clauses.contained import analyse_contained
+from epl.analysis.clauses.from_clause.contained import analyse_contained
 from epl.analysis.expressions.scope import ScopeStream
 from epl.analysis.filters.partitions import levels_for, partition_conditions
 from epl.analysis.pattern.nodes import Atoms, analyse_nodes
@@ -12,7 +12,7 @@ from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.contained import ContainedPlan
-from epl.plan.pattern import PatternPlan
+from epl.plan.patterns.pattern import PatternPlan
 from epl.syntax import Annotation, Declaration, PatternSource
 from epl.syntax.clauses import Contained
 from epl.syntax.patterns import FilterAtom

@@ -11,7 +11,7 @@ import attrs
 from epl.event_types import EventOf, EventType, Property
 from epl.plan.checks import check
 from epl.plan.expressions import Constant, Equality, SubqueryValue, TypedExpression
-from epl.plan.lookups import LookupPlan
+from epl.plan.join.lookups import LookupPlan
 from epl.plan.result_set import AggregationPlan
 from epl.plan.streams import StreamPlan
 from epl.plan.walk import expressions_of

@@ -14,7 +14,7 @@ from epl.dialects.syntax.read_clause import read_clause
 from epl.dialects.types import SqlType
 from epl.errors import EplUnsupportedError
 from epl.event_types import EventType, Property
-from epl.plan.recognition_streams import RecognitionStreamPlan
+from epl.plan.patterns.recognition_streams import RecognitionStreamPlan
 from epl.plan.streams import FilterPlan, StreamPlan
 from epl.settings import Settings
 from epl.syntax import RecognitionSource

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import attrs
 
-from epl.plan import pattern as plan
-from epl.plan.pattern import PatternNode
+from epl.plan.patterns import pattern as plan
+from epl.plan.patterns.pattern import PatternNode
 
 
 @attrs.frozen

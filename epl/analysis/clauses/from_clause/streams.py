@@ -6,9 +6,9 @@ from difflib import get_close_matches
 
 import attrs
 
-from epl.analysis.clauses.contained import analyse_contained
-from epl.analysis.clauses.historical import analyse_historical, is_historical
-from epl.analysis.clauses.pattern_streams import analyse_pattern
+from epl.analysis.clauses.from_clause.contained import analyse_contained
+from epl.analysis.clauses.from_clause.historical import analyse_historical, is_historical
+from epl.analysis.clauses.from_clause.pattern_streams import analyse_pattern
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.context_values import ContextRefusal
@@ -101,7 +101,7 @@ def _recognition_stream(
     stream: Stream, source: RecognitionSource, catalog: Catalog, declarations: tuple[Declaration, ...], hints: Mapping[str, str]
 ) -> tuple[StreamPlan, ScopeStream]:
     """Return the stream of the rows of a SQL dialect's clause: its windows hold them as they hold events."""
-    from epl.analysis.clauses.recognition_streams import analyse_recognition  # the dialects are loaded where a text needs them
+    from epl.analysis.clauses.from_clause.recognition_streams import analyse_recognition  # the dialects are loaded where a text needs them
 
     read, _ = analyse_stream(Stream(source.input, span=source.input.span), catalog, declarations)
     plan = analyse_recognition(source, read, catalog.settings)

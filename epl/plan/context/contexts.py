@@ -14,9 +14,9 @@ from epl.event_types import EventType
 from epl.plan.crontab import CrontabPlan
 from epl.plan.expressions import TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
-from epl.plan.pattern import PatternPlan
+from epl.plan.patterns.pattern import PatternPlan
+from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow
-from epl.plan.tables import Table
 from epl.value_types import ValueType
 
 Path = tuple[str, ...]

@@ -1,0 +1,1 @@
+"""The from clause: streams of every source, and how they join."""

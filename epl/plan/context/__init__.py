@@ -1,0 +1,1 @@
+"""Contexts: what starts, ends and partitions."""

@@ -1,0 +1,1 @@
+"""Streams that meet: joins, look-ups by index, streams that come from calls, sub-queries."""

@@ -1,0 +1,1 @@
+"""EPL patterns and row patterns."""

@@ -1,0 +1,1 @@
+"""State that statements share: named windows, tables, indexes, and the statements that read and write them."""
