@@ -1,6 +1,8 @@
 """JSON text into events: values by declared type, faults of the text."""
 import json
+import re
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -84,3 +86,40 @@ def test_a_row_as_json():
 def test_control_characters_are_told():
     with Runtime() as rt, pytest.raises(EplError, match="Unrecognized control characters found in text"):
         rt.compile("select \x13 from S")
+
+
+@attrs.define
+class Point:
+    x: int = 0
+    label: str = ""
+
+
+def of_class(written: str, event: str) -> list[dict[str, object]]:
+    rows: list[dict[str, object]] = []
+    with Runtime() as rt:
+        rt.register("com.acme.Point", Point)
+        rt.deploy(written + "; @name('s') select *, label.length() as n from P",
+                  listeners={"s": lambda new, *_: rows.extend(dict(r) for r in new)})
+        rt.send("P", event)
+    return rows
+
+
+def test_json_events_of_a_registered_class_have_its_properties():
+    annotated = "@JsonSchema(className='com.acme.Point') create json schema P"
+    for columns in ("()", "(x long)", "(label string, x Long)"):
+        assert of_class(annotated + columns, '{"x": 3, "label": "ab", "other": 1}') == [{"x": 3, "label": "ab", "n": 2}]
+
+
+@pytest.mark.parametrize(("written", "refusal"), [
+    ("@JsonSchema(className='com.acme.Point') create json schema P(z int)", "Failed to find public field 'z' on class 'com.acme.Point'"),
+    ("@JsonSchema(className='com.acme.Point') create json schema P(x string)",
+     "Public field 'x' of class 'com.acme.Point' declared as type 'Long' cannot receive a value of type 'String'"),
+    ("@JsonSchema(className='com.acme.Point', dynamic=true) create json schema P()",
+     "The dynamic flag is not supported when used with a provided JSON event class"),
+    ("create json schema B(z int); @JsonSchema(className='com.acme.Point') create json schema P() inherits B",
+     "Specifying a supertype is not supported with a provided JSON event class"),
+    ("@JsonSchema(className='java.awt.Point') create json schema P()", "JSON events of Java's class java.awt.Point are not supported"),
+])
+def test_json_events_of_a_class_are_refused_as_by_esper(written, refusal):
+    with pytest.raises(EplError, match=re.escape(refusal)):
+        of_class(written, "{}")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from epl.analysis.names.type_names import find_event_type
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.event_types import EventOf, Property
+from epl.event_types import EventOf, EventType, Property
 from epl.syntax import Annotation, CreateSchema, Statement
 from epl.value_types import CALENDAR, ArrayType, ClassType, CollectionType, ValueType
 
@@ -15,13 +15,11 @@ READABLE_CLASSES = ("UUID", "URL", "URI")
 NESTED_KINDS = ("json", "map", "bean")
 
 
-def check_json_columns(body: CreateSchema, statement: Statement, catalog: Catalog, properties: Mapping[str, Property]) -> None:
-    """Refuse what Esper's JSON types refuse, in its words; adapters and provided classes are Java code, so they are refused as well."""
+def check_json_columns(body: CreateSchema, statement: Statement, properties: Mapping[str, Property]) -> None:
+    """Refuse what Esper's JSON types refuse, in its words; adapters are Java code, so they are refused as well."""
     for annotation in statement.annotations:
         if annotation.name.lower() == "jsonschemafield":
             _refuse_adapter(annotation, statement)
-        elif annotation.name.lower() == "jsonschema":
-            _check_provided(annotation, statement, catalog)
     for column in body.columns:
         column_type = properties[column.name.strip("`")].type
         element = _element(column_type)
@@ -64,18 +62,65 @@ def _refuse_adapter(annotation: Annotation, statement: Statement) -> None:
     )
 
 
-def _check_provided(annotation: Annotation, statement: Statement, catalog: Catalog) -> None:
-    provided = annotation.get("className") or annotation.get("classname")
-    if provided is None:
-        return
-    name = _text(provided)
-    if find_event_type(name, catalog.event_types) is None and not name.startswith("java."):
-        raise EplValidationError(
-            f"Failed to resolve JSON event class '{name}': Could not load class by name '{name}', please check imports", span=statement.span
+def provided_properties(
+    body: CreateSchema, statement: Statement, catalog: Catalog, declared: Mapping[str, Property]
+) -> Mapping[str, Property]:
+    """Return the properties of a JSON type with ``@JsonSchema(className='…')``: those of the registered class, whatever columns say.
+
+    Without the annotation, and for a class whose properties are not known, they are the declared ones.
+    """
+    written = _class_name(statement)
+    if written is None:
+        return declared
+    provided = _provided_class(written, statement, catalog)
+    if body.inherits:
+        raise EplValidationError("Specifying a supertype is not supported with a provided JSON event class", span=statement.span)
+    if is_dynamic(statement):
+        raise EplValidationError("The dynamic flag is not supported when used with a provided JSON event class", span=statement.span)
+    if provided.any_type:
+        if not declared:
+            raise EplUnsupportedError(
+                f"The properties of class '{written}' are not known, and JSON events of it have no columns",
+                span=statement.span, hint="register the class with its properties, or list the columns in create json schema",
+            )
+        return declared
+    for name, column in declared.items():
+        field = provided.properties.get(name)
+        if field is None:
+            raise EplValidationError(f"Failed to find public field '{name}' on class '{written}'", span=statement.span)
+        if field.type.boxed != column.type.boxed:
+            raise EplValidationError(
+                f"Public field '{name}' of class '{written}' declared as type '{field.type}' cannot receive a value of type "
+                f"'{column.type.boxed}'",
+                span=statement.span,
+            )
+    return {name: Property(name, field.type) for name, field in provided.properties.items()}
+
+
+def is_dynamic(statement: Statement) -> bool:
+    """Return whether ``@JsonSchema(dynamic=true)`` is written: names that are not declared are kept."""
+    annotation = statement.annotation("JsonSchema")
+    return bool(annotation and annotation.get("dynamic"))
+
+
+def _class_name(statement: Statement) -> str | None:
+    annotation = next((a for a in statement.annotations if a.name.lower() == "jsonschema"), None)
+    written = None if annotation is None else annotation.get("className") or annotation.get("classname")
+    return None if written is None else _text(written)
+
+
+def _provided_class(name: str, statement: Statement, catalog: Catalog) -> EventType:
+    provided = find_event_type(name, catalog.event_types)
+    if provided is None and name.startswith("java."):
+        raise EplUnsupportedError(
+            f"JSON events of Java's class {name} are not supported", span=statement.span, hint="list the columns in create json schema"
         )
-    raise EplUnsupportedError(
-        "JSON events of a provided class are not supported", span=statement.span, hint="declare the columns in create json schema"
-    )
+    if provided is None or provided.kind != "bean":
+        raise EplValidationError(
+            f"Failed to resolve JSON event class '{name}': Could not load class by name '{name}', please check imports",
+            span=statement.span, hint="register a Python class of that name with Runtime.register, or list the columns",
+        )
+    return provided
 
 
-__all__ = ["check_json_columns"]
+__all__ = ["check_json_columns", "is_dynamic", "provided_properties"]

@@ -7,7 +7,7 @@ import attrs
 
 from epl.analysis.names.remedies import class_as_event_type
 from epl.analysis.names.type_names import find_event_type, resolve_type_name
-from epl.analysis.statements.json_schemas import check_json_columns
+from epl.analysis.statements.json_schemas import check_json_columns, is_dynamic, provided_properties
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType, Property
@@ -54,13 +54,14 @@ def analyse_schema(body: CreateSchema, statement: Statement, catalog: Catalog) -
         own.add(name)
         properties[name] = _column_property(column, catalog)
     if kind == "json":
-        check_json_columns(body, statement, catalog, properties)
+        properties = dict(provided_properties(body, statement, catalog, properties))
+        check_json_columns(body, statement, properties)
     timestamps = [t.start_timestamp for t in supertypes if t.start_timestamp], [t.end_timestamp for t in supertypes if t.end_timestamp]
     event_type = EventType(
         body.name, kind, properties, supertypes,
         start_timestamp=body.start_timestamp or next(iter(timestamps[0]), None),
         end_timestamp=body.end_timestamp or next(iter(timestamps[1]), None),
-        open=kind == "map" or (kind == "json" and (_dynamic_json(statement) or any(t.open for t in supertypes))),
+        open=kind == "map" or (kind == "json" and (is_dynamic(statement) or any(t.open for t in supertypes))),
     )
     _check_supertypes(event_type, body)
     _check_timestamps(event_type, body)
@@ -79,11 +80,6 @@ def _kind(body: CreateSchema, statement: Statement, catalog: Catalog) -> str:
             f"Event representation '{written}' is not supported", span=body.span, hint="map, objectarray and json are"
         )
     return kind
-
-
-def _dynamic_json(statement: Statement) -> bool:
-    annotation = statement.annotation("JsonSchema")
-    return bool(annotation and annotation.get("dynamic"))
 
 
 def _existing(name: str, catalog: Catalog, role: str, body: CreateSchema) -> EventType:
