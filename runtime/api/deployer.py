@@ -55,6 +55,7 @@ class Deployer:
         self._tables: dict[Table, Any] = {}
         """TableStore of each, or PartitionedTable."""
         self.row_pattern_observer: Callable[[Any, int | None, int], None] | None = None
+        self.pattern_observer: Callable[[Any, int, bool], None] | None = None
         """Of statements that are deployed from now on; see Environment."""
         self._host, self._core, self._settings = host, core, core.settings
         self._functions, self._types, self._variables, self._historical = functions, types, variables, historical
@@ -218,6 +219,7 @@ class Deployer:
         return Environment(
             functions=self._functions, variables=self._variables, clock=self._core.clock, parameters=parameters, settings=self._settings,
             historical=self._historical, tables=self._tables, parameter_cells=cells or {}, row_pattern_observer=self.row_pattern_observer,
+            pattern_observer=self.pattern_observer,
         )
 
     def fill(self, name: str, frame: Any) -> int:

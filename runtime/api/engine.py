@@ -73,9 +73,12 @@ class Engine(Registry):
 
         def undeploy(self, deployment_id: str) -> None: ...
 
-    def observe_row_patterns(self, observer: Callable[[Any, int | None, int], None]) -> None:
-        """Have ``observer`` called with each step (plan, step before or None, step) of the row patterns that are deployed from now on."""
-        self._deployer.row_pattern_observer = observer
+    def observe_patterns(
+        self, *, rows: Callable[[Any, int | None, int], None] | None = None, events: Callable[[Any, int, bool], None] | None = None
+    ) -> None:
+        """Report what happens in the patterns that are deployed from now on: to ``rows`` each step (plan, step before or None, step) of a
+        row pattern, to ``events`` each outcome (plan, number of the node, true or false) of an EPL pattern's operators."""
+        self._deployer.row_pattern_observer, self._deployer.pattern_observer = rows, events
 
     # ------------------------------------------------------------------ types, modules and deployments
 

@@ -18,7 +18,7 @@ from runtime.clock.crontab import Crontab
 from runtime.clock.schedule import ScheduledTimer
 from runtime.event_loop.prepared_filters import ActiveFilter
 from runtime.operators.operator_context import OperatorContext
-from runtime.pattern.machine import PatternMachine
+from runtime.pattern.observed import machine_of
 from windows.event import Event
 from windows.protocol import Damaged, State
 from windows.shape import DUE, NOTHING, takes
@@ -127,7 +127,7 @@ class OnPattern:
         self._context = context
         self._occurred = occurred
         self._inclusive = inclusive
-        self._machine = PatternMachine(plan.pattern, context, self)
+        self._machine = machine_of(plan.pattern, context, self)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         for row in new:

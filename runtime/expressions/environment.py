@@ -67,7 +67,8 @@ class Environment:
     ``parameters``: values of ``?``; ``parameter_cells``: of those whose values change, as those of a prepared query;
     ``random_access`` / ``prior``: by stream number, may be filled after expressions are compiled; ``subqueries``: plan and operator of
     each; ``context``: properties of the context partition. ``row_pattern_observer``: called with each step that a row pattern takes
-    (runtime.match_recognize.observed); None: nothing asks.
+    (runtime.match_recognize.observed); ``pattern_observer``: with each outcome of a pattern's operators (runtime.pattern.observed). None:
+    not called.
 
     Instances of one statement share it where their expressions read nothing of the last four; else each has one of its own, for the same
     compiled functions (``of_instance``).
@@ -86,6 +87,7 @@ class Environment:
     settings: Settings = attrs.field(factory=Settings)
     historical: HistoricalSources = attrs.field(factory=HistoricalSources)
     row_pattern_observer: Callable[[Any, int | None, int], None] | None = None
+    pattern_observer: Callable[[Any, int, bool], None] | None = None
     whole: Environment | None = attrs.field(default=None, repr=False, eq=False)
     """The statement's, where this one is an instance's own."""
     _printed: dict[Any, tuple[object, Any]] = attrs.field(factory=dict, repr=False, eq=False)

@@ -9,7 +9,7 @@ from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.stateful_entry import StatefulEntry
 from runtime.operators.store_entry import StoreEntry, stream_entry
 from runtime.operators.stream_entry import StreamEntry
-from runtime.pattern.machine import PatternMachine
+from runtime.pattern.observed import machine_of
 from windows.protocol import Sink, State
 
 
@@ -21,7 +21,7 @@ class PatternEntry(StatefulEntry):
     def __init__(self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, gathers: bool = False) -> None:
         source = pattern_of(stream)
         assert source is not None
-        self.machine = PatternMachine(source, context, first, stream=number, gathers=gathers)
+        self.machine = machine_of(source, context, first, stream=number, gathers=gathers)
 
     def start(self) -> None:
         self.machine.open()

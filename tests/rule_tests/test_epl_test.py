@@ -169,3 +169,36 @@ def test_rows_in_any_order() -> None:
     assert differences(step, {"op": "iterate", "rows": [{"a": 2}, {"a": 1}]})
     assert not differences({**step, "any_order": True}, {"op": "iterate", "rows": [{"a": 2}, {"a": 1}]})
     assert not same([1, 2], [1]) and not same("1", 1) and same({"a": None}, {})
+
+
+PATTERNS = """
+@public @buseventtype create schema A(id int);
+@public @buseventtype create schema B(id int);
+@public @buseventtype create schema C(id int);
+@name('seq') select a.id as id from pattern [every a=A -> (b=B(id = a.id) and not C(id = a.id)) where timer:within(10 sec)];
+@DiscardPartialsOnMatch @name('rep') select * from pattern [every ([2:] A until C)];
+create context Run initiated by pattern [every-distinct(a.id) a=A while (a.id < 5)] terminated after 1 min;
+@name('in') context Run select * from pattern [timer:interval(5 sec) or C(id = 9)]#length(1) as p, pattern [every B]#length(1) as q;
+"""
+
+
+@pytest.mark.parametrize(("steps", "unreached"), [
+    ([], {"seq": 9, "rep": 5, "context Run": 4, "in, pattern 1": 3, "in, pattern 2": 2}),
+    ([("A", 1)], {"seq": 7, "rep": 4, "context Run": 1, "in, pattern 1": 3, "in, pattern 2": 2}),
+    ([("A", 1), ("B", 1)], {"seq": 3, "rep": 4, "context Run": 1, "in, pattern 1": 3, "in, pattern 2": 0}),  # within, not, C
+    ([("A", 1), ("B", 1), 10_000], {"seq": 3, "rep": 4, "context Run": 1, "in, pattern 1": 1, "in, pattern 2": 0}),  # the guard has ended
+    ([("A", 1), 10_000], {"seq": 6, "rep": 4, "context Run": 1, "in, pattern 1": 1, "in, pattern 2": 2}),
+    ([("A", 1), ("C", 1)], {"seq": 5, "rep": 2, "context Run": 1, "in, pattern 1": 3, "in, pattern 2": 2}),  # a failure from below
+    ([("A", 7)], {"seq": 7, "rep": 4, "context Run": 2, "in, pattern 1": 3, "in, pattern 2": 2}),
+])
+def test_outcomes_of_pattern_operators(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], steps: list[Any], unreached: dict[str, int]
+) -> None:
+    (tmp_path / "p.epl").write_text(PATTERNS)
+    played = [{"op": "time_span", "ms": step} if isinstance(step, int) else {"op": "event", "type": step[0], "props": {"id": step[1]}}
+              for step in steps]
+    path = written(tmp_path, [{"name": "one", "steps": played}], "p.test.json")
+    assert main(["test", str(path), "--update", "--coverage"]) == 0
+    heads = [line.strip() for line in capsys.readouterr().out.splitlines() if "operators" in line]
+    counts = {line.partition(":")[0]: line.split(": ")[-1].split() for line in heads}
+    assert {name: int(words[2]) - int(words[0]) for name, words in counts.items()} == unreached

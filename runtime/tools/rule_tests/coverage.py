@@ -1,4 +1,4 @@
-"""What the cases of one module reached: statements that emitted rows, steps of row patterns that rows took."""
+"""What the cases of one module reached: statements that emitted rows, steps of row patterns that rows took, outcomes of pattern operators."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -6,11 +6,16 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from epl.plan.patterns.match_recognize import Program, RowRecognitionPlan
-from epl.plan.statements import SelectPlan
+from epl.plan.patterns.pattern import PatternPlan
+from epl.plan.statements import CreateContextPlan, SelectPlan, StatementPlan
+from epl.plan.walk import plans_of
+from runtime.pattern.observed import outcomes_of
 from runtime.statements.statement import Statement
 
 Edge = tuple["int | None", int]
 """From a step of a program (None: the beginning) to the step that takes the next row."""
+Outcome = tuple[int, bool]
+"""The number of an operator in its pattern, and whether it came true or became false."""
 
 
 @attrs.define
@@ -19,9 +24,12 @@ class Coverage:
 
     emitted: dict[str, bool] = attrs.field(factory=dict)
     edges: dict[str, dict[Edge, bool]] = attrs.field(factory=dict)
+    outcomes: dict[str, dict[Outcome, bool]] = attrs.field(factory=dict)
+    """By the name of the statement, with a number where a statement has several patterns."""
     _programs: dict[str, RowRecognitionPlan] = attrs.field(factory=dict)
     _names: dict[int, list[str]] = attrs.field(factory=dict)
-    _kept: list[RowRecognitionPlan] = attrs.field(factory=list)
+    _kept: list[RowRecognitionPlan | PatternPlan] = attrs.field(factory=list)
+    _patterns: dict[str, PatternPlan] = attrs.field(factory=dict)
 
     def deployed(self, statements: Iterable[Statement]) -> None:
         """Note the statements of a module that is to be covered."""
@@ -37,11 +45,31 @@ class Coverage:
                 reached = self.edges.setdefault(statement.name, {})
                 for edge in edges_of(plan.program):
                     reached.setdefault(edge, False)
+            self._deployed_patterns(statement.plan)
+
+    def _deployed_patterns(self, statement: StatementPlan) -> None:
+        of = f"context {statement.body.context.name}" if isinstance(statement.body, CreateContextPlan) else statement.name
+        patterns = [part for part in plans_of(statement.body) if isinstance(part, PatternPlan)]
+        for number, pattern in enumerate(patterns, 1):
+            name = of if len(patterns) == 1 else f"{of}, pattern {number}"
+            self._patterns[name] = pattern
+            self._kept.append(pattern)
+            self._names.setdefault(id(pattern), []).append(name)
+            reached = self.outcomes.setdefault(name, {})
+            for at, node in enumerate(pattern.root.nodes()):
+                for outcome in outcomes_of(node):
+                    reached.setdefault((at, outcome), False)
 
     def took(self, plan: RowRecognitionPlan, before: int | None, step: int) -> None:
         """Note that a step of a row pattern took a row: an observer (runtime.match_recognize.observed)."""
         for name in self._names.get(id(plan), ()):
             self.edges[name][before, step] = True
+
+    def came(self, plan: PatternPlan, node: int, outcome: bool) -> None:
+        """Note that an operator of a pattern came true or became false: an observer (runtime.pattern.observed)."""
+        for name in self._names.get(id(plan), ()):
+            if (node, outcome) in self.outcomes[name]:
+                self.outcomes[name][node, outcome] = True
 
     def emits(self, name: str) -> None:
         """Note that a statement emitted rows."""
@@ -60,6 +88,11 @@ class Coverage:
                 if not reached:
                     start = "the beginning" if before is None else f"{shown[before].label} ({before})"
                     yield f"  never taken: {start} → {shown[step].label} ({step})"
+        for name, outcomes in self.outcomes.items():
+            yield f"{name}: outcomes of its pattern's operators: {_share(outcomes.values())}"
+            pattern = self._patterns[name]
+            titles = [pattern.title_of(node) for node in pattern.root.nodes()]
+            yield from (f"  never {'true' if outcome else 'false'}: {titles[at]}" for (at, outcome), reached in outcomes.items() if not reached)
 
 
 def edges_of(program: Program) -> Iterator[Edge]:

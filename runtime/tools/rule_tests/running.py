@@ -80,7 +80,7 @@ class _Player(TracePlayer):
         settings = Settings(imports=self._file.imports)
         runtime = Runtime(start_time=self._file.start_time, settings=settings, on_error=self._on_error, tier="row")
         if self._coverage is not None:
-            runtime.observe_row_patterns(self._coverage.took)
+            runtime.observe_patterns(rows=self._coverage.took, events=self._coverage.came)
         return runtime
 
     def deploy_module(self, text: str) -> None:
