@@ -28,7 +28,7 @@ function render({ model, el }) {
     add(el, "p", facts, "color:#555;font-size:90%;margin:2px 0").setAttribute("role", "status");
     const table = add(el, "table", undefined, "font-variant-numeric:tabular-nums");
     const head = add(add(table, "thead"), "tr");
-    for (const name of ["time", "", ...model.get("columns")]) add(head, "th", name);
+    for (const name of model.get("columns").length ? ["time", "", ...model.get("columns")] : []) add(head, "th", name);
     const body = add(table, "tbody");
     for (const row of model.get("rows")) {
       const line = add(body, "tr", undefined, row[1] === "-" ? "color:#a04000" : "");
@@ -70,7 +70,7 @@ class View:
         self._every = every
         self._lock = threading.Lock()
         self._due: threading.Timer | None = None
-        self.widget = _widget(statement.name, list(statement.properties))
+        self.widget = build_widget(statement.name, list(statement.properties))
         self._push()
         statement.add_listener(self._take)
 
@@ -114,7 +114,8 @@ def cell_text(value: Any) -> str:
     return clean("" if value is None else str(value))
 
 
-def _widget(name: str, columns: list[str]) -> Any:
+def build_widget(name: str, columns: list[str]) -> Any:
+    """Return a widget that shows rows of these columns, each with its time and sign; raise ImportError without anywidget."""
     try:
         import anywidget
         import traitlets
@@ -134,4 +135,4 @@ def _widget(name: str, columns: list[str]) -> Any:
     return Widget(name=clean(name), columns=[clean(each) for each in columns])
 
 
-__all__ = ["View", "cell_text"]
+__all__ = ["View", "build_widget", "cell_text"]

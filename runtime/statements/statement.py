@@ -147,6 +147,27 @@ class Statement(StatementOutput):
                 self._core.records_causes = True
         return listener
 
+    def remove_batch_listener(self, listener: BatchListener) -> None:
+        """Remove a batch listener.
+
+        Args:
+            listener: As it was added.
+
+        Raises:
+            ValueError: It was not added.
+
+        Examples:
+            >>> from runtime import Runtime
+            >>> statement = Runtime().deploy("create schema T(a int); @name('s') select a from T")["s"]
+            >>> listener = statement.add_batch_listener(print)
+            >>> statement.remove_batch_listener(listener)
+        """
+        with self.runtime.lock:
+            kept = list(self.batch_listeners)
+            kept.remove(listener)
+            self.batch_listeners = kept
+            self._caused = [each for each in self._caused if each in kept]
+
     def __iter__(self) -> Iterator[Row]:
         """The current rows: a snapshot taken at the call."""
         return iter(self.rows())

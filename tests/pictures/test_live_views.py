@@ -4,14 +4,17 @@ from __future__ import annotations
 import http.server
 import pathlib
 import threading
+import time
 from collections.abc import Iterator
 
+import pyarrow as pa
 import pytest
 from rich.console import Console
 
 from runtime import Runtime
 from runtime.cli import main
 from runtime.live.dashboard import dashboard, rates, reading
+from runtime.live.job_view import JobView
 
 TEXT = """# HELP epl_rows_total rows that came
 # TYPE epl_rows_total counter
@@ -64,6 +67,25 @@ def test_without_anywidget(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(ImportError, match=r"epl-spark\[live\]"):
             statement.live()
         assert not statement.listeners
+
+
+def test_a_live_view_of_a_job_ends_with_it() -> None:
+    facts = {"status": "running", "engine time": "0", "rows": "0 in"}
+    with Runtime(tier="batch") as runtime:
+        statement = runtime.deploy("create schema A(x int, y string); @name('s') select irstream * from A#length(1)")["s"]
+        view = JobView([statement], lambda: dict(facts), shown=2, every=0.01)
+        assert view.widget.columns == ["statement", "row"] and view.widget.facts == facts
+        facts["engine time"] = "5"
+        runtime.send_batch("A", pa.table({"x": pa.array([1, 2], pa.int32()), "y": ["<b>", None]}))
+        assert statement.tier == "batch"
+        facts["status"] = "failed"
+        for _ in range(500):
+            if not view.widget.is_open:
+                break
+            time.sleep(0.01)
+        assert view.widget.rows == [["5", "-", "s", "x=1, y=<b>"], ["5", "+", "s", "x=2, y=null"]]
+        assert view.widget.facts["status"] == "failed" and not view.widget.is_open and not statement.batch_listeners
+        view.close()
 
 
 # ---------------------------------------------------------------------- epl top

@@ -4,7 +4,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
@@ -24,6 +24,9 @@ from runtime.spark.feed import Entry, query_entry
 from runtime.spark.schemas import spark_schema
 from runtime.statements.running import EVERY_PARTITION, Selector
 from runtime.statements.statement import Statement
+
+if TYPE_CHECKING:
+    from runtime.live.job_view import JobView
 
 
 class Job(JobSteps):
@@ -59,6 +62,7 @@ class Job(JobSteps):
         assert job.statement("total").to_pandas()["total"].tolist() == [3]
         assert sorted(row.total for row in job.output("total").collect()) == [1, 3]
         assert job.left_out("N").count() == 0
+        view = job.live("total")                                      # a widget in a notebook
         assert job.fill("W", pa.table({"k": ["c"], "x": pa.array([7], pa.int32())})) == 1
         assert job.query("select x from W where k = ?::string", ["b"]) == [{"x": 2}]
         assert job.window("W").count() == 3
@@ -66,6 +70,7 @@ class Job(JobSteps):
         job.undeploy("more")
         job.snapshot()
         assert (job.status, job.is_active, job.streaming_query.isActive) == ("running", True, True)
+        view.close()
         job.stop()
         assert job.await_termination(10) and error_of(job) is None
         ```
@@ -319,8 +324,25 @@ class Job(JobSteps):
             return "not started"
         return "running" if self.is_active else "stopped"
 
+    def live(self, *names: str, rows: int = 20) -> JobView:
+        """Return a widget for notebooks that shows the job's progress and the latest rows of statements while it runs, until ``close()`` or
+        the job's end. It costs a step what a batch listener costs, and statements stay in their tier.
+
+        Args:
+            names: Of statements; without names, those whose output is written (``outputs=``).
+            rows: How many rows it shows.
+
+        Raises:
+            ImportError: without anywidget, which the extra ``live`` brings.
+            EplRuntimeError: There is no such statement.
+        """
+        from runtime.live.job_view import JobView
+
+        with self.runtime.lock:
+            return JobView([self.statement(name) for name in names or self._keeping.sinks], self._facts, shown=rows)
+
     def _facts(self) -> dict[str, str]:
-        """What there is to know of it at a glance."""
+        """Return what there is to know of it at a glance."""
         progress, sources = self.progress, self.feed.sources
         waiting = 0 if self.feed.buffer is None else self.feed.buffer.held
         facts = {
