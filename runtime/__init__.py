@@ -25,6 +25,7 @@ from epl.errors import (
 from epl.errors import (
     EplWarning as EplWarning,
 )
+from epl.plan import notebooks as _notebooks
 from epl.settings import Settings as Settings
 from runtime.api.contexts import ContextAccess as ContextAccess
 from runtime.api.deployment import Deployment as Deployment
@@ -52,6 +53,15 @@ __all__ = [
     "NestedPartitions", "PartitionSelector", "PartitionsByCategory", "PartitionsByHash", "PartitionsById", "PartitionsByKey",
     "PartitionsWhere", "Row", "Rows", "Runtime", "Settings", "Statement", "__version__", "sql",
 ]
+
+
+def _picture(plan: object) -> str:
+    from runtime.explain.notebook_html import picture_of_plan  # what draws is loaded where a notebook shows a plan
+
+    return picture_of_plan(plan)
+
+
+_notebooks.show_as(_picture)
 
 sql = Runtime.sql
 """``Runtime.sql``, which needs no runtime."""

@@ -34,10 +34,11 @@ Streams = Sequence[PropertyText]
 
 def explain(plan: StatementPlan, tier: str = "row", reason: str = "", partitioning: str = "") -> str:
     """Return the plan of one statement, an indented tree from the output back to the streams; how its rows may be partitioned over engines
-    (nothing where ``partitioning`` is empty); in which tier it runs, and why.
+    (nothing where ``partitioning`` is empty); in which tier it runs (nothing where ``tier`` is empty), and why.
     """
     spread = [f"  partitioning: {partitioning}"] if partitioning else ()
-    return "\n".join([*_statement(plan), *spread, f"  tier: {tier}{f' ({reason})' if reason else ''}"])
+    runs = [f"  tier: {tier}{f' ({reason})' if reason else ''}"] if tier else ()
+    return "\n".join([*_statement(plan), *spread, *runs])
 
 
 def explain_query(plan: QueryPlan) -> str:

@@ -12,6 +12,7 @@ from epl.plan.declared import Declared
 from epl.plan.expressions import TypedExpression
 from epl.plan.join.joins import JoinPlan
 from epl.plan.join.subqueries import SubqueryPlan
+from epl.plan.notebooks import ShownInNotebooks
 from epl.plan.patterns.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import ResultSetPlan, TerminatedOutput
 from epl.plan.stores.tables import Table
@@ -131,7 +132,7 @@ class CreateExpressionPlan(BodyPlan):
 
 
 @attrs.frozen(kw_only=True)
-class StatementPlan:
+class StatementPlan(ShownInNotebooks):
     """A statement, ready to be built. ``fingerprint``: canonical text with the schemas of the types used; names the statement across
     restarts with ``name``. ``parameters``: keys (names, or numbers from 1) and types of its substitution parameters. ``context``: of which
     each partition has an instance of the statement.
@@ -151,6 +152,11 @@ class StatementPlan:
         keys = [key for key, _ in self.parameters]
         check(len(set(keys)) == len(keys), f"substitution parameters that are listed twice: {keys}")
 
+    def explained(self) -> str:
+        from epl.plan.explain import explain  # which knows this class
+
+        return explain(self, tier="")
+
     @property
     def kind(self) -> str:
         return type(self.body).__name__.removesuffix("Plan")
@@ -162,7 +168,7 @@ class StatementPlan:
 
 
 @attrs.frozen
-class ModulePlan:
+class ModulePlan(ShownInNotebooks):
     """A compiled module: deploy it as often as you like."""
 
     statements: tuple[StatementPlan, ...]
@@ -170,3 +176,6 @@ class ModulePlan:
     text: str
     name: str | None = None
     uses: tuple[str, ...] = ()
+
+    def explained(self) -> str:
+        return "\n\n".join(statement.explained() for statement in self.statements)

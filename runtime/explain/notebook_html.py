@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
+from typing import Any
 
 import attrs
 
@@ -65,4 +66,9 @@ def picture(plan: ModulePlan | StatementPlan) -> Picture:
     return Picture(statement_graph(plan))
 
 
-__all__ = ["Picture", "facts_html", "folded_html", "picture", "picture_html", "text_html"]
+def picture_of_plan(plan: Any) -> str:
+    """Return what notebooks show below the text of a plan that is not deployed: its picture; nothing for a query on demand."""
+    return folded_html("picture", picture(plan)._repr_html_()) if isinstance(plan, (ModulePlan, StatementPlan)) else ""
+
+
+__all__ = ["Picture", "facts_html", "folded_html", "picture", "picture_html", "picture_of_plan", "text_html"]

@@ -22,8 +22,8 @@ class LiveStatement(Protocol):
 
 
 class JobView:
-    """Feeds a widget: ``widget`` is what the notebook shows, ``close()`` ends it. ``facts``: what the job says of itself, its ``status`` and
-    ``engine time`` among them.
+    """Feeds a widget: ``widget`` is what the notebook shows, ``close()`` ends it. ``facts``: what the job says of itself,
+    its ``status`` and ``engine time`` among them.
 
     A thread of its own looks at the job's counts every half a second, so that a step costs nothing more; the rows come as Arrow, a call for
     each step, so that statements stay in their tier. It ends when the job does.

@@ -4,7 +4,7 @@ Only machines that are built while an observer is set report; all others run wit
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from epl.plan.patterns import pattern as plan

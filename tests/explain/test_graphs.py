@@ -210,3 +210,15 @@ def test_formats(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> 
         assert main(["explain", str(module), "--format", form, "--statement", "s"]) == 0
         assert capsys.readouterr().out.startswith(begin)
     assert main(["explain", str(module), "--statement", "t"]) == 2
+
+
+def test_plans_show_themselves_in_notebooks() -> None:
+    with Runtime() as runtime:
+        module = runtime.compile("create schema T(a int); create window W#keepall as T; @name('<s>') select a from T where a < 5")
+        html = module._repr_html_()
+        assert "&lt;s&gt;: select → a Integer" in html and "<s>" not in html and "tier" not in html
+        assert ("<svg" in html) == (find_spec("fast_sugiyama") is not None)
+        assert "&lt;s&gt;: select" in module.statements[2]._repr_html_() and "create schema" not in module.statements[2]._repr_html_()
+        runtime.deploy(module)
+        query = runtime.compile_query("select * from W where a < 5")._repr_html_()
+        assert "a &lt; 5" in query and "svg" not in query

@@ -11,6 +11,7 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.join.joins import JoinPlan
 from epl.plan.join.lookups import LookupPlan
 from epl.plan.join.subqueries import SubqueryPlan
+from epl.plan.notebooks import ShownInNotebooks
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import BodyPlan, InsertPlan
 from epl.plan.stores.tables import Table
@@ -82,7 +83,7 @@ class DeleteQueryPlan(BodyPlan):
 
 
 @attrs.frozen(kw_only=True)
-class QueryPlan:
+class QueryPlan(ShownInNotebooks):
     """A query, ready to be run any number of times. ``parameters``: keys and types of its substitution parameters. ``indexed``: those of
     its sub-queries in which null finds null alone, since an index answers that was created. ``context``: the one that it names, in each of
     whose partitions it is run."""
@@ -92,6 +93,11 @@ class QueryPlan:
     parameters: tuple[tuple[str | int, ValueType], ...] = ()
     indexed: tuple[SubqueryPlan, ...] = ()
     context: Context | None = None
+
+    def explained(self) -> str:
+        from epl.plan.explain import explain_query  # which knows this class
+
+        return explain_query(self)
 
     @property
     def changes(self) -> bool:

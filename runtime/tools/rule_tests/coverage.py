@@ -1,4 +1,4 @@
-"""What the cases of one module reached: statements that emitted rows, steps of row patterns that rows took, outcomes of pattern operators."""
+"""What the cases of one module reached: statements that emitted rows, transitions of row patterns, outcomes of pattern operators."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -92,7 +92,7 @@ class Coverage:
             yield f"{name}: outcomes of its pattern's operators: {_share(outcomes.values())}"
             pattern = self._patterns[name]
             titles = [pattern.title_of(node) for node in pattern.root.nodes()]
-            yield from (f"  never {'true' if outcome else 'false'}: {titles[at]}" for (at, outcome), reached in outcomes.items() if not reached)
+            yield from (f"  never {'true' if came else 'false'}: {titles[at]}" for (at, came), reached in outcomes.items() if not reached)
 
 
 def edges_of(program: Program) -> Iterator[Edge]:
