@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from importlib.util import find_spec
+from pathlib import Path
 
 from runtime.cli import UsageError
 from runtime.cli.texts import read_text
@@ -15,5 +16,5 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("epl lsp needs pygls: pip install 'epl-spark[lsp]'")
     from runtime.tools.language_server.server import serve
 
-    serve([read_text(path) for path in options.with_files], options.imports)
+    serve({Path(path).resolve().as_uri(): read_text(path) for path in options.with_files}, options.imports)
     return 0

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
 
+from epl.spans import Span
 from runtime.tools.language_server.document import Document
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -149,3 +152,99 @@ def test_hover(word: str, words: str) -> None:
     hover = Document(text).hover(at + 1)
     assert hover is not None
     assert words in hover.markdown
+
+
+NAMES = """create schema Trade(symbol string, price double);
+create context Ctx partition by symbol from Trade;
+create variable int[] limit1;
+create window W#keepall as (symbol string, price double);
+@name('s0') insert into Big select t.symbol as sym, price as p from Trade(price > 5)#length(3) as t where t.price > limit1[0];
+insert into Big select symbol as sym, 1.0 as p from W;
+select sym, 'sym' as word from Big; // sym
+select a.price, b from pattern [every a=Trade -> b=Trade(price > a.price)];
+select * from Trade match_recognize (measures A.symbol as s, last(B.price) as q pattern (A B+) define B as B.price > A.price);
+on Trade as t merge W as w where w.symbol = t.symbol when matched then update set price = t.price;
+context Ctx select Size.area(price), symbol from Trade group by symbol;
+create expression Size.area { x => x * x };
+select `symbol`, Shared.x from Shared, Trade#lastevent;
+"""
+
+
+SHARED = "@public create schema Shared(x int)"
+
+
+@cache
+def names_document() -> Document:
+    return Document(NAMES, [SHARED])
+
+
+def place(text: str, line: int, word: str, number: int = 0) -> int:
+    """The offset of a word of a line, counted from 1."""
+    begin = sum(len(each) + 1 for each in text.split("\n")[: line - 1])
+    for _ in range(number + 1):
+        begin = text.index(word, begin) + 1
+    return begin - 1
+
+
+@pytest.mark.parametrize(
+    ("line", "word", "number", "declared"),
+    [
+        (5, "Trade", 0, [(0, 1, "Trade")]), (8, "Trade", 1, [(0, 1, "Trade")]), (10, "W", 0, [(0, 4, "W")]),
+        (11, "Ctx", 0, [(0, 2, "Ctx")]),
+        (5, "limit1", 0, [(0, 3, "limit1")]), (7, "Big", 0, [(0, 5, "Big"), (0, 6, "Big")]), (5, "s0", 0, [(0, 5, "s0")]),
+        (5, "t.price", 0, [(0, 5, "t where")]), (8, "a.price", 1, [(0, 8, "a=Trade")]), (10, "w.", 0, [(0, 10, "w where")]),
+        (9, "A.price", 0, [(0, 9, "A B+")]), (9, "B.price", 0, [(0, 9, "B as")]), (9, "B+", 0, [(0, 9, "B as")]),
+        (8, "price >", 0, [(0, 1, "price double")]), (10, "symbol", 0, [(0, 4, "symbol")]), (10, "symbol", 1, [(0, 1, "symbol")]),
+        (7, "sym", 0, [(0, 5, "sym,")]), (7, "'sym'", 0, []), (7, "select", 0, []), (13, "`symbol`", 0, [(0, 1, "symbol")]),
+        (13, "Shared", 0, [(1, 1, "Shared")]), (13, "x from", 0, [(1, 1, "x int")]), (12, "=>", 0, []),
+    ],
+)  # fmt: skip
+def test_definitions(line: int, word: str, number: int, declared: list[tuple[int, int, str]]) -> None:
+    document, texts = names_document(), [NAMES, SHARED]
+    places = document.names.definition(place(NAMES, line, word, number))
+    assert [(each.module, each.span) for each in places] == [
+        (module, Span(begin := place(texts[module], at, what), begin + len(document_word(what)))) for module, at, what in declared
+    ]  # fmt: skip
+
+
+def document_word(what: str) -> str:
+    match = re.match(r"\w+", what)
+    assert match
+    return match.group()
+
+
+def test_references_and_rename() -> None:
+    document = names_document()
+    trades = document.names.references(place(NAMES, 1, "Trade"))
+    assert [NAMES.count("\n", 0, span.start) + 1 for span in trades] == [1, 2, 5, 8, 8, 9, 10, 11, 13]
+    assert {NAMES[span.start : span.end] for span in trades} == {"Trade"}
+    assert len(document.rename(place(NAMES, 1, "Trade"), "Deal")) == 9
+    symbols = document.rename(place(NAMES, 8, "a=Trade"), "begun")
+    assert [NAMES[span.start : span.end + 2] for span in symbols] == ["a.p", "a=T", "a.p"]
+    for name, offset, why in [
+        ("not a name", place(NAMES, 1, "Trade"), "is not a name"), ("W", place(NAMES, 1, "Trade"), "does not fit: "),
+        ("select", place(NAMES, 1, "Trade"), "does not fit: "), ("x", place(NAMES, 7, "select"), "no declaration"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=why):
+            document.rename(offset, name)
+    with pytest.raises(ValueError, match="declared in another module"):
+        Document("select x from S", ["@public create schema S(x int)"]).rename(14, "T")
+
+
+def test_names_in_an_editor(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "types.epl").write_text("@public create schema Fehler(größe int);\n@public create schema S(x int)", encoding="utf-8")
+    client = Client("--with", str(tmp_path / "types.epl"))
+    client.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+    client.send("initialized", {})
+    client.open("select '😀' as face, t.x from S as t;")
+    definition = client.ask("definition", 0, 30)
+    where = {"start": {"line": 1, "character": 22}, "end": {"line": 1, "character": 23}}
+    assert definition == [{"uri": (tmp_path / "types.epl").as_uri(), "range": where}]
+    assert len(client.ask("references", 0, 21, context={"includeDeclaration": True})) == 2
+    assert len(client.ask("references", 0, 21, context={"includeDeclaration": False})) == 1
+    assert len(client.ask("documentHighlight", 0, 21)) == 2
+    edits = client.ask("rename", 0, 21, newName="u")["changes"][URI]
+    assert [edit["range"]["start"]["character"] for edit in edits] == [21, 35] and {edit["newText"] for edit in edits} == {"u"}
+    client.request("shutdown", None)
+    client.send("exit", None)
+    assert client.process.wait(timeout=30) == 0

@@ -21,6 +21,7 @@ from runtime.api.preconditions import locate
 from runtime.api.runtime import Runtime
 from runtime.tools.checking import check_piece
 from runtime.tools.completion import Candidate, complete
+from runtime.tools.language_server.names import Names
 from runtime.tools.modules import Piece, pieces
 from runtime.tools.reference import entries
 
@@ -57,6 +58,7 @@ class Document:
 
     def __init__(self, text: str, first: Sequence[str] = (), imports: Sequence[str] = ()) -> None:
         self.text = text
+        self.first, self.imports = tuple(first), tuple(imports)
         self.problems: list[Problem] = []
         self.symbols: list[Symbol] = []
         with warnings.catch_warnings():
@@ -70,6 +72,7 @@ class Document:
             self._check(runtime)
             self.catalog: Catalog = runtime.catalog()
             runtime.close()
+        self.names = Names(text, self.catalog, self.first)
 
     def _check(self, runtime: Runtime) -> None:
         headers: list[Piece] = []
@@ -116,6 +119,20 @@ class Document:
         candidates = [each for each in self.complete(self.text, word.end()) if each.text.lower() == word.group().lower()]
         exact = [each for each in candidates if each.text == word.group()] or [each for each in candidates if each.kind != "property"]
         return Hover(self._markdown(exact[0]), span) if exact else None
+
+    def rename(self, offset: int, name: str) -> list[Span]:
+        """Return what is to be replaced so that the name at the offset becomes another one. Raise ValueError where that cannot be: the name
+        is declared elsewhere, or the new text would have errors that this one does not have."""
+        spans = self.names.renamed(offset, name)
+        text = self.text
+        for span in reversed(spans):
+            text = text[: span.start] + name + text[span.end :]
+        new = Document(text, self.first, self.imports)
+        before, after = ([each.message for each in document.problems if each.severity == "error"] for document in (self, new))
+        if len(after) > len(before):
+            added = next((each for each in after if each not in before), after[-1])
+            raise ValueError(f"'{name}' does not fit: {added.splitlines()[0]}")
+        return spans
 
     def _markdown(self, candidate: Candidate) -> str:
         if candidate.entry is not None:

@@ -1,13 +1,14 @@
-"""The language server protocol over `Document`: diagnostics, completion, hover, formatting, outline."""
+"""The language server protocol over `Document`: diagnostics, completion, hover, formatting, outline, declarations and uses of names."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.workspace import TextDocument
 from pygls.workspace.position_codec import ServerTextPosition, ServerTextRange
@@ -34,12 +35,17 @@ SYMBOL_KINDS = {
 SEVERITIES = {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticSeverity.Warning}
 
 
-class EplServer(LanguageServer):
-    """Documents by URI, each as of its last check. ``first``: texts that are deployed before each document."""
+Positioned = types.DefinitionParams | types.ReferenceParams | types.DocumentHighlightParams | types.RenameParams
 
-    def __init__(self, first: Sequence[str] = (), imports: Sequence[str] = ()) -> None:
+
+class EplServer(LanguageServer):
+    """Documents by URI, each as of its last check. ``first``: texts that are deployed before each document, by their URIs."""
+
+    def __init__(self, first: Mapping[str, str] | None = None, imports: Sequence[str] = ()) -> None:
         super().__init__("epl", version())
-        self.first, self.imports = first, imports
+        first = first or {}
+        self.first, self.imports = tuple(first.values()), imports
+        self.first_uris = tuple(first)
         self.documents: dict[str, Document] = {}
 
     def check(self, uri: str) -> Document:
@@ -67,12 +73,13 @@ def span_range(source: TextDocument, span: Span) -> types.Range:
     return source.range_to_client_units(ServerTextRange(start, end))
 
 
-def made_server(first: Sequence[str] = (), imports: Sequence[str] = ()) -> EplServer:
+def made_server(first: Mapping[str, str] | None = None, imports: Sequence[str] = ()) -> EplServer:
     """Return a server with its features."""
     server = EplServer(first, imports)
     _follow(server)
     _help_writing(server)
     _show(server)
+    _follow_names(server)
     return server
 
 
@@ -144,7 +151,45 @@ def _show(server: EplServer) -> None:
         return result
 
 
-def serve(first: Sequence[str], imports: Sequence[str]) -> None:
+def _follow_names(server: EplServer) -> None:
+    """Go to declarations, list uses, rename."""
+
+    def at(params: Positioned) -> tuple[TextDocument, Document, int]:
+        source = server.workspace.get_text_document(params.text_document.uri)
+        return source, server.document(params.text_document.uri), source.offset_at_position(params.position)
+
+    @server.feature(types.TEXT_DOCUMENT_DEFINITION)
+    def definition(params: types.DefinitionParams) -> list[types.Location]:
+        source, document, offset = at(params)
+        locations = []
+        for place in document.names.definition(offset):
+            uri = server.first_uris[place.module - 1] if place.module else source.uri
+            text = TextDocument(uri, server.first[place.module - 1], position_codec=source.position_codec) if place.module else source
+            locations.append(types.Location(uri, span_range(text, place.span)))
+        return locations
+
+    @server.feature(types.TEXT_DOCUMENT_REFERENCES)
+    def references(params: types.ReferenceParams) -> list[types.Location]:
+        source, document, offset = at(params)
+        declared = [] if params.context.include_declaration else [place.span for place in document.names.definition(offset)]
+        return [types.Location(source.uri, span_range(source, span)) for span in document.names.references(offset) if span not in declared]
+
+    @server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
+    def highlight(params: types.DocumentHighlightParams) -> list[types.DocumentHighlight]:
+        source, document, offset = at(params)
+        return [types.DocumentHighlight(span_range(source, span)) for span in document.names.references(offset)]
+
+    @server.feature(types.TEXT_DOCUMENT_RENAME)
+    def rename(params: types.RenameParams) -> types.WorkspaceEdit:
+        source, document, offset = at(params)
+        try:
+            spans = document.rename(offset, params.new_name)
+        except ValueError as error:
+            raise JsonRpcInvalidParams(str(error)) from None
+        return types.WorkspaceEdit({source.uri: [types.TextEdit(span_range(source, span), params.new_name) for span in spans]})
+
+
+def serve(first: Mapping[str, str], imports: Sequence[str]) -> None:
     """Serve on standard input and output until the client ends it."""
     logging.getLogger("pygls").setLevel(logging.ERROR)
     # Copies, since pygls closes them; what anything prints goes to standard error, and not between the messages.
