@@ -1,6 +1,7 @@
 """Settings that change the meaning of all statements of a runtime."""
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any
@@ -8,6 +9,8 @@ from zoneinfo import ZoneInfo
 
 import attrs
 
+from epl.durations import units_of
+from epl.errors import EplRuntimeError
 from epl.java import ROUNDINGS
 
 Validator = Callable[[Any, "attrs.Attribute[Any]", Any], None]
@@ -80,6 +83,23 @@ def _rounding(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
         _refuse(setting, value, f"(precision, rounding) with one of {', '.join(ROUNDINGS)}, or None")
 
 
+def _length(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
+    if value is not None:
+        try:
+            units_of(setting.name, value, 1_000_000)
+        except EplRuntimeError:
+            _refuse(setting, value, "a length of time such as '5 seconds', or None")
+
+
+def _plain_length(value: Any) -> Any:
+    """Write a timedelta as text, so that settings are plain values."""
+    return f"{value // datetime.timedelta(microseconds=1)} microseconds" if isinstance(value, datetime.timedelta) else value
+
+
+def _duration() -> Any:
+    return attrs.field(default=None, converter=_plain_length, validator=_length)
+
+
 def _choice(default: str, *others: str) -> Any:
     return attrs.field(default=default, validator=_one_of(default, *others))
 
@@ -106,6 +126,11 @@ class Settings:
         python_imports: Python modules (with all below them) whose functions and classes EPL text may ``import``. Importing runs their code,
             therefore text alone never decides it.
         dialect: Of which dialect the ``match_recognize`` of statements without ``@Dialect`` is (docs/sql.md).
+        order_late: How long the rows of ``match_recognize`` of a SQL dialect wait for earlier ones, in their own time: ``"5 seconds"``.
+            None: each is processed when it comes. ``@RowOrder(late=…)`` of a statement says otherwise; so for the next three.
+        order_on_late: What happens to rows that come later still: ``"drop"``, ``"refuse"``, ``"side"`` or ``"keep"``.
+        order_ahead: Drop rows whose time is further than this beyond the engine's.
+        order_max_buffered: The most rows of one clause that wait; beyond it the oldest are processed.
         annotations: What happens to annotations that are not Esper's: ``"keep"`` them as metadata with a warning, ``"refuse"`` them as
             Esper does, or the names of those to keep.
 
@@ -150,6 +175,10 @@ class Settings:
     imports: tuple[str, ...] = attrs.field(default=(), converter=_names, validator=_all_texts)
     python_imports: tuple[str, ...] = attrs.field(default=(), converter=_names, validator=_all_texts)
     dialect: str = _choice("epl", "sql", "flink", "alibaba", "ydb")
+    order_late: str | int | None = _duration()
+    order_on_late: str = _choice("drop", "refuse", "side", "keep")
+    order_ahead: str | int | None = _duration()
+    order_max_buffered: int = attrs.field(default=1_000_000, validator=_count(optional=False))
     annotations: str | tuple[str, ...] = attrs.field(default="keep", converter=_kept, validator=_keeping)
 
     @property

@@ -43,6 +43,7 @@ from runtime.context.selectors import PartitionsWhere as PartitionsWhere
 from runtime.conversion.rows import Row as Row
 from runtime.conversion.rows import Rows as Rows
 from runtime.event_loop.delivery import Condition as Condition
+from runtime.event_loop.delivery import RowCounts as RowCounts
 from runtime.historical.cache import ExpiryCache as ExpiryCache
 from runtime.historical.cache import LruCache as LruCache
 from runtime.statements.statement import Statement as Statement
@@ -51,7 +52,7 @@ __all__ = [
     "AllPartitions", "Condition", "ContextAccess", "ContextChange", "ContextPartition", "Deployment", "EplDeploymentError", "EplError",
     "EplRuntimeError", "EplSyntaxError", "EplUnsupportedError", "EplValidationError", "EplWarning", "ExpiryCache", "LruCache",
     "NestedPartitions", "PartitionSelector", "PartitionsByCategory", "PartitionsByHash", "PartitionsById", "PartitionsByKey",
-    "PartitionsWhere", "Row", "Rows", "Runtime", "Settings", "Statement", "__version__", "sql",
+    "PartitionsWhere", "Row", "RowCounts", "Rows", "Runtime", "Settings", "Statement", "__version__", "sql",
 ]
 
 

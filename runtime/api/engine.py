@@ -23,7 +23,7 @@ from runtime.api.registry import Registry
 from runtime.batch.available import is_available, missing
 from runtime.clock.instants import Instant, instant_of, shown
 from runtime.conversion.from_python import check_known, to_event
-from runtime.event_loop.delivery import ConditionHandler, log_condition
+from runtime.event_loop.delivery import ConditionHandler, RowCounts, log_condition
 from runtime.event_loop.loop import ErrorHandler, EventLoop
 from runtime.state.changed_pages import ChangedPages
 from runtime.state.runtime_state import RuntimeState
@@ -293,6 +293,16 @@ class Counts(Engine):
         with self.lock:
             held = self._core.match_states.count
             return held if self._batch_tier is None else held + self._batch_tier.matches_in_progress()
+
+    @property
+    def ordered_rows(self) -> dict[str, RowCounts]:
+        """Of each statement with ``match_recognize`` of a SQL dialect: how many rows wait for earlier ones, and how many were late, too far
+        ahead of the clock, or processed early since too many waited; by the name of the statement."""
+        with self.lock:
+            counts: dict[str, RowCounts] = {}
+            for entry, (_, name, _) in self._core.at_end_of_input.items():
+                counts[name] = counts.get(name, RowCounts()) + entry.counts()
+            return counts
 
     @property
     def stored_rows(self) -> dict[str, int]:

@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from epl.durations import Duration, units_of
 from epl.errors import EplRuntimeError
-from runtime.clock.durations import Duration, units_of
 from runtime.clock.instants import shown
 from windows.protocol import State
 

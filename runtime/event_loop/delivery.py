@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import attrs
 
@@ -24,10 +25,12 @@ class Condition:
 
     Attributes:
         kind: ``"subexpressions"`` (``max_subexpressions``), ``"statement subexpressions"`` (``max_statement_subexpressions``), ``"followed
-            by"`` (``-[n]>``) or ``"match_recognize states"`` (``max_states``).
+            by"`` (``-[n]>``), ``"match_recognize states"`` (``max_states``), or, with ``on_late="side"``, ``"late row"`` and
+            ``"row ahead"`` (``order_late``, ``order_ahead``).
         limit: The limit.
         statement: The statement whose event reached it; None if that is not known.
         counts: The number of sub-expressions of each statement.
+        event: The event that is left out; None where none is.
 
     Examples:
         >>> Condition("match_recognize states", 1000).limit
@@ -38,15 +41,40 @@ class Condition:
     limit: int
     statement: str | None = None
     counts: Mapping[str, int] = attrs.field(factory=dict)
+    event: Any = None
 
 
 ConditionHandler = Callable[[Condition], object]
 
 
 def log_condition(condition: Condition) -> None:
-    """Log it, unless it is that of a ``-[n]>``, which is there to be reached."""
-    if condition.kind != "followed by":
+    """Log it, unless it is that of a ``-[n]>``, which is there to be reached, or of an event, which is logged with what it is behind."""
+    if condition.kind != "followed by" and condition.event is None:
         log.warning("%s have reached the limit of %d", condition.kind, condition.limit)
+
+
+@attrs.define
+class RowCounts:
+    """The rows of ``match_recognize`` of SQL dialects in one statement.
+
+    Attributes:
+        waiting: How many wait for earlier ones now.
+        late: How many came later than those that had been processed, or without a time.
+        ahead: How many were left out since their time was too far beyond the engine's.
+        forced: How many were processed before their time since too many waited.
+
+    Examples:
+        >>> RowCounts(late=2).late
+        2
+    """
+
+    waiting: int = 0
+    late: int = 0
+    ahead: int = 0
+    forced: int = 0
+
+    def __add__(self, other: RowCounts) -> RowCounts:
+        return RowCounts(*(one + two for one, two in zip(attrs.astuple(self), attrs.astuple(other), strict=True)))
 
 
 class MatchStates:
@@ -121,4 +149,4 @@ class StatementStates:
         self.all.parts.pop(self, None)
 
 
-__all__ = ["Condition", "ConditionHandler", "Delivery", "MatchStates", "StatementStates", "log_condition"]
+__all__ = ["Condition", "ConditionHandler", "Delivery", "MatchStates", "RowCounts", "StatementStates", "log_condition"]

@@ -15,7 +15,7 @@ from epl.event_types import EventType
 from epl.settings import Settings
 from runtime.clock.schedule import Clock, Schedule, ScheduledTimer
 from runtime.event_loop.cause import ProcessingPosition
-from runtime.event_loop.delivery import Delivery, MatchStates
+from runtime.event_loop.delivery import Delivery, MatchStates, RowCounts
 from runtime.event_loop.dispatch import dispatcher, intake
 from runtime.event_loop.filter_index import FilterIndex, Receiver
 from runtime.event_loop.receiver_order import Places
@@ -51,6 +51,12 @@ class Ordered(Protocol):
 
     @property
     def order(self) -> Places: ...
+
+
+class EndOfInput(Protocol):
+    """What has rows that wait. ``counts``: how many, and how many were left out."""
+
+    def counts(self) -> RowCounts: ...
 
 
 class EventLoop:
@@ -97,7 +103,7 @@ class EventLoop:
         self.partition_pages: dict[int, Paged] = {}
         """The instances of statements of contexts, by the number of the statement: they note which of them may have changed."""
         self.position = ProcessingPosition()
-        self.at_end_of_input: dict[object, tuple[int, str, Callable[[], None]]] = {}
+        self.at_end_of_input: dict[EndOfInput, tuple[int, str, Callable[[], None]]] = {}
         """What emits, when the input has ended, what waits for rows that do not come: by its owner the number and name of the statement,
         and what is called."""
         self.after_timers: dict[AfterTimers, None] | None = None

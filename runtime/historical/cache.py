@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 import attrs
 
+from epl.durations import Duration, units_of
 from epl.errors import EplRuntimeError
-from runtime.clock.durations import Duration, units_of
 from runtime.expressions.environment import Clock
 
 

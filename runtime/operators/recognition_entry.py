@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import datetime
-import logging
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heapify, heappop, heappush
 from operator import attrgetter, itemgetter
@@ -18,20 +17,19 @@ from epl.plan.streams import StreamPlan
 from epl.reprs import brief
 from runtime.dialects.execution import hashable
 from runtime.dialects.expressions import ExpressionCompiler, Function
-from runtime.dialects.sorting import sort
 from runtime.dialects.streaming.flink_partition import FlinkRecognizer
 from runtime.dialects.streaming.partition import NO_QUERIES, Recognizer, Row
 from runtime.dialects.streaming.sql_partition import SqlRecognizer
 from runtime.dialects.streaming.ydb_partition import YdbRecognizer
+from runtime.event_loop.delivery import RowCounts
 from runtime.operators.operator_context import OperatorContext
+from runtime.operators.row_order import RowOrder
 from runtime.operators.stateful_entry import StatefulEntry
 from runtime.operators.store_entry import stream_entry
 from windows.event import NO_EVENTS, Event, event_class
 from windows.paging import Paged
 from windows.protocol import Damaged, Sink, State
 from windows.shape import ANYTHING, COUNT, INTEGER, optional, takes
-
-log = logging.getLogger("epl")
 
 RECOGNIZERS: dict[str, Any] = {"sql": SqlRecognizer, "flink": FlinkRecognizer, "alibaba": FlinkRecognizer, "ydb": YdbRecognizer}
 MICROSECOND = datetime.timedelta(microseconds=1)
@@ -42,9 +40,8 @@ AWARE = ("Date", "Calendar", "ZonedDateTime", "OffsetDateTime")
 class RecognitionEntry(StatefulEntry):
     """The rows of a clause as events of a stream, from ``start`` to ``close``; ``first`` receives them.
 
-    Rows are in order of time where ORDER BY says so: its first key is the time, and a row whose time is below one that was processed
-    before is late and dropped. Where there are further keys the rows of one time wait until a later time is known, by a row or by the
-    clock. ``passed``: the newest time that is known; ``waiting``: rows of that time that wait.
+    Rows are in order of time where ORDER BY says so: its first key is the time; ``order`` says which rows wait, and which are late. What
+    waits is processed when a later row or the clock says that nothing earlier comes.
     """
 
     kept_as = "row_pattern"
@@ -63,11 +60,8 @@ class RecognitionEntry(StatefulEntry):
         self._key = self._key_reader()
         self._partitions: dict[Any, Any] = {}
         self._pages = Paged("row patterns", lambda: self._partitions, self._values_of, lambda key, each: self._recognizer.state(each))
-        self._sorts = len(self.plan.order) > 1
-        self._time = None if self.plan.time is None else self.plan.time
-        self.passed: int | None = None
-        self.waiting: list[Row] = []
-        self.late, self._logs_at = 0, 1
+        self._time = self.plan.time
+        self.order = RowOrder(source.order, self.plan.order[1:], context.name)
         self._due: list[tuple[int, int, Any]] = []
         self._pushes = 0
         self._timer = context.timer(self._fire)
@@ -95,49 +89,47 @@ class RecognitionEntry(StatefulEntry):
         failures: list[Exception] = []
         for event in new:
             try:
-                self._take(self._row(event), output, failures)
+                self._take(event, output, failures)
             except Exception as error:  # noqa: BLE001 - law 6: a row that cannot be made is as if it had not come
                 failures.append(error)
         self._settle(output, failures)
 
-    def _take(self, row: Row, output: list[Row], failures: list[Exception]) -> None:
+    def _take(self, event: Event, output: list[Row], failures: list[Exception]) -> None:
+        row = self._row(event)
         if self._time is None:
             self._process(row, 0, output, failures)
             return
+        order = self.order
         time = self._time_of(row[self._time])
-        passed = self.passed
-        if time is None or (passed is not None and time < passed):
-            self._drop(time)
+        now = self._context.now()
+        if order.refuses(time, now):
+            time = order.leave_out(event, time, now, self._context.core.match_states.on_condition)
+        if time is None:
             return
-        if passed is None or time > passed:
-            self._release(output, failures)
-            self.passed = time
-            self._advance(time, output, failures)
-        if self._sorts:
-            self.waiting.append(row)
+        if order.holds:
+            order.hold(row, time)
+            self._release(order.by_rows(), output, failures)
+            if (until := order.pressed()) is not None:
+                waiting = len(order.held)
+                self._release(until, output, failures)
+                order.counts.forced += waiting - len(order.held)
         else:
+            if order.passed is None or time > order.passed:
+                order.passed = time
+                self._advance(time, output, failures)
             self._process(row, time, output, failures)
 
-    def _drop(self, time: int | None) -> None:
-        """Count a row that comes too late, or has no time; log the first one, the tenth, the hundredth, …"""
-        self.late += 1
-        if self.late == self._logs_at:
-            self._logs_at *= 10
-            why = "without a time" if time is None else f"of time {time} after one of {self.passed}"
-            log.warning(
-                "statement '%s': a row %s is dropped, %d so far: match_recognize is in the order of time",
-                self._context.name, why, self.late,
-            )
-
-    def _release(self, output: list[Row], failures: list[Exception]) -> None:
-        """Process the rows that wait, in the order of the further keys."""
-        if not self.waiting:
+    def _release(self, until: int | None, output: list[Row], failures: list[Exception]) -> None:
+        """Process the rows below a time in order; no row below it comes any more."""
+        order = self.order
+        if until is None or (order.passed is not None and until < order.passed):
             return
-        rows, self.waiting = self.waiting, []
-        sort(rows, [(itemgetter(place), descending, nulls_first) for place, descending, nulls_first in self.plan.order[1:]])
-        assert self.passed is not None
-        for row in rows:
-            self._process(row, self.passed, output, failures)
+        for time, rows in order.released(until):
+            self._advance(time, output, failures)
+            for row in rows:
+                self._process(row, time, output, failures)
+        order.passed = until
+        self._advance(until, output, failures)
 
     def _process(self, row: Row, time: int, output: list[Row], failures: list[Exception]) -> None:
         key = self._key(row)
@@ -205,40 +197,50 @@ class RecognitionEntry(StatefulEntry):
     def _set_timer(self) -> None:
         """Look again when the clock reaches the next time that decides something; a time that is behind the clock already does not come:
         what depends on it is decided by the rows."""
-        if not self._due and not self.waiting:
+        if not self._due and not self.order.held:
             if self._timer.due is not None:
                 self._timer.cancel()
             return
         now = self._context.now()
-        times = [self.passed + 1] if self.waiting and self.passed is not None else []
-        if self._due:
-            times.append(self._due[0][0])
-        due = min((time for time in times if time > now), default=None)
-        if due is None:
-            self._timer.cancel()
+        bound = self.order.bound
+        times = [self._due[0][0] + bound] if self._due and self._due[0][0] + bound > now else []
+        waits = self.order.due(now)
+        if waits is not None:
+            times.append(waits)
+        if times:
+            self._timer.set(min(times))
         else:
-            self._timer.set(due)
+            self._timer.cancel()
 
     def _fire(self) -> None:
         now = self._context.now()
         output: list[Row] = []
         failures: list[Exception] = []
-        if self.passed is not None and self.passed < now:
-            self._release(output, failures)
-        self._advance(now, output, failures)
+        order = self.order
+        for time, rows in order.released(now - order.bound):
+            self._advance(time, output, failures)
+            for row in rows:
+                self._process(row, time, output, failures)
+        self._advance(now - order.bound, output, failures)
         self._settle(output, failures)
 
     def finish(self) -> None:
         """The input has ended: emit what waits for a row or a time that does not come."""
         output: list[Row] = []
         failures: list[Exception] = []
-        self._release(output, failures)
+        if self.order.held:
+            assert self.order.newest is not None
+            self._release(self.order.newest + 1, output, failures)
         for key, partition in list(self._partitions.items()):
             output += self._recognizer.finish(partition)
             self._after(key, partition, failures)
         self._settle(output, failures)
 
     # ------------------------------------------------------------------ life
+
+    def counts(self) -> RowCounts:
+        """Return how many rows wait and were left out."""
+        return self.order.count()
 
     def repeat(self) -> None:
         """Let the input take an event as often as its in-lists hold it."""
@@ -258,17 +260,15 @@ class RecognitionEntry(StatefulEntry):
 
     def state(self) -> State:
         """Return the machines by partition, the rows that wait and the time that is known."""
-        return {
-            "partitions": self._pages, "waiting": [list(row) for row in self.waiting], "passed": self.passed, "late": self.late,
-            "due": self._timer.due,
-        }  # fmt: skip
+        return {"partitions": self._pages, "order": self.order.state(), "due": self._timer.due}
 
-    @takes({"partitions": [(ANYTHING, ANYTHING)], "waiting": [[ANYTHING]], "passed": optional(INTEGER), "late": COUNT,
-            "due": optional(INTEGER)})
+    @takes({"partitions": [(ANYTHING, ANYTHING)], "due": optional(INTEGER),
+            "order": ([(INTEGER, [ANYTHING])], optional(INTEGER), optional(INTEGER), (COUNT, COUNT, COUNT))})
     def restore(self, state: State) -> None:
-        self.waiting = [tuple(row) for row in state["waiting"]]
-        self.passed, self.late = state["passed"], state["late"]
-        self._logs_at = 10 ** len(str(self.late)) if self.late else 1
+        try:
+            self.order.restore(state["order"])
+        except ValueError as error:
+            raise Damaged(f"the order of rows: {error}") from error
         for key, saved in state["partitions"]:
             try:
                 partition = self._recognizer.restore(saved)

@@ -12,8 +12,8 @@ from typing import Protocol
 
 import attrs
 
+from epl.durations import Duration, units_of
 from epl.errors import EplError, EplRuntimeError
-from runtime.clock.durations import Duration, units_of
 from runtime.spark.feed import Feed
 
 log = logging.getLogger("epl.spark")

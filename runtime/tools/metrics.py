@@ -9,10 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from runtime.api.runtime import Runtime
+
+ORDERED = {
+    "late": "rows of match_recognize that came too late", "ahead": "rows of match_recognize that were too far ahead of the clock",
+    "forced": "rows of match_recognize that were processed early since too many waited",
+}
+"""Counters by statement, ``epl_rows_…_total``."""
 
 
 class RuntimeMetrics(Collector):
@@ -21,7 +27,7 @@ class RuntimeMetrics(Collector):
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
+    def collect(self) -> Iterator[Metric]:
         runtime = self.runtime
         with runtime.lock:
             deployments = runtime.deployments
@@ -33,6 +39,7 @@ class RuntimeMetrics(Collector):
                 ("matches_in_progress", "states of match_recognize", runtime.matches_in_progress),
                 ("subexpressions_in_progress", "sub-expressions of patterns that wait", runtime.subexpressions_in_progress),
             ]
+            ordered = runtime.ordered_rows
             by_name = [
                 ("stored_rows", "rows of named windows and tables", runtime.stored_rows),
                 ("context_partitions", "partitions of contexts", runtime.context_partitions),
@@ -44,6 +51,15 @@ class RuntimeMetrics(Collector):
             for each, count in sorted(counts.items()):
                 family.add_metric([each], count)
             yield family
+        for counter, text in ORDERED.items():
+            counted = CounterMetricFamily(f"epl_rows_{counter}", text, labels=["name"])
+            for each, rows in sorted(ordered.items()):
+                counted.add_metric([each], getattr(rows, counter))
+            yield counted
+        waiting = GaugeMetricFamily("epl_rows_waiting", "rows of match_recognize that wait for earlier ones", labels=["name"])
+        for each, rows in sorted(ordered.items()):
+            waiting.add_metric([each], rows.waiting)
+        yield waiting
 
     def describe(self) -> Iterator[GaugeMetricFamily]:
         """Say nothing ahead: registering asks no runtime."""

@@ -63,6 +63,14 @@ def test_the_limit_on_partial_matches_is_one_for_all() -> None:
     assert isinstance(found, Whole) and "max_states" in found.describe()
 
 
+def test_rows_that_wait_for_those_of_all_keys_are_not_split() -> None:
+    clause = "partition by g order by ts measures A.x as x pattern (A) define A as true"
+    with Runtime(settings=Settings(order_late="5 seconds")) as runtime:
+        runtime.deploy(f"{SCHEMA} @name('s') select * from T match_recognize ({clause})")
+        found = partitioning_of(runtime.plans(), "s")
+    assert isinstance(found, Whole) and "how long its rows wait" in found.describe()
+
+
 def test_rows_in_another_order_than_the_jobs_are_not_split() -> None:
     with Runtime() as runtime:
         clause = "partition by g order by ts measures A.x as x pattern (A) define A as true"

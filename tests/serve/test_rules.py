@@ -198,3 +198,8 @@ def test_metrics_of_an_application() -> None:
         assert registry.get_sample_value("epl_stored_rows", {"name": "W"}) == 1
         assert registry.get_sample_value("epl_engine_time") == 7
         assert registry.get_sample_value("epl_statements") == 3
+        runtime.deploy("@name('s') select * from T match_recognize (order by a measures A.a as a pattern (A) define A as true)")
+        for a in (3, 2):
+            runtime.send("T", {"a": a})
+        assert registry.get_sample_value("epl_rows_late_total", {"name": "s"}) == 1
+        assert registry.get_sample_value("epl_rows_waiting", {"name": "s"}) == 0

@@ -22,6 +22,8 @@ def recognized(plan: RecognitionStreamPlan, limited: bool, collector: Collector)
         raise NotPartitionable(CLAUSE, "without PARTITION BY, rows of all keys make one match")
     if limited:
         raise NotPartitionable(CLAUSE, "the limit on partial matches (max_states) is one for all partitions")
+    if clause.order and plan.order.depends_on_all_rows:
+        raise NotPartitionable(CLAUSE, "how long its rows wait (@RowOrder, order_late) is said by the rows of all keys")
     names = [plan.properties[place] for place in clause.partition if place < len(plan.properties)]
     keys = [StreamProperty(stream=0, name=name, type=read.properties[name].whole_type) for name in names]
     if not keys:

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 
 import attrs
 
+from epl.analysis.clauses.row_order import orders_rows
 from epl.analysis.statements.hints import check_hints
 from epl.catalog import Catalog
 from epl.dialects.front_door import NAMES as DIALECTS
@@ -45,7 +46,8 @@ def unknown_annotations(statement: Statement, catalog: Catalog) -> tuple[Annotat
     """Return the statement's annotations that are neither Esper's nor known to be the application's own: no import names them, nor
     ``Settings.annotations``."""
     return tuple(
-        a for a in statement.annotations if a.name.lower() not in BY_NAME and not _names_dialect(a) and not _is_own(a, catalog))
+        a for a in statement.annotations if a.name.lower() not in BY_NAME and not _names_dialect(a) and not orders_rows(a)
+        and not _is_own(a, catalog))
 
 
 def _names_dialect(annotation: Annotation) -> bool:

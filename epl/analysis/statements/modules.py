@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from epl.analysis.clauses import subqueries
+from epl.analysis.clauses.row_order import with_order
 from epl.analysis.context.create_context import analyse_create_context
 from epl.analysis.context.statements import check_types, context_named
 from epl.analysis.statements.annotations import check_annotations
@@ -115,6 +116,7 @@ Analysed = tuple[BodyPlan, tuple[Declared, ...]]
 def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tuple[StatementPlan, tuple[Declared, ...]]:
     """Return a statement's plan and what it declares."""
     check_annotations(statement, catalog)
+    catalog = with_order(catalog, statement)
     analyse = ANALYSES.get(type(statement.body))
     if analyse is None:
         raise EplUnsupportedError(

@@ -25,12 +25,12 @@ from pyspark.sql import functions as F
 from epl.analysis.partitioning import AnySplit, Partitioning, SplitBy, Whole, partitioning_of
 from epl.analysis.partitioning.recognition_streams import refuse_other_orders
 from epl.dialects.front_door import annotated
+from epl.durations import Duration
 from epl.errors import EplError, EplRuntimeError, EplUnsupportedError
 from epl.parse import parse_module
 from epl.settings import Settings
 from epl.syntax import InsertInto, Module, Node, TypeFilter
 from epl.syntax.patterns import FilterAtom
-from runtime.clock.durations import Duration
 from runtime.clock.late_rows import MAX_BUFFERED, late_policy, wall_clock
 from runtime.clock.schedule import MAX_STOPS, TimeMode
 from runtime.conversion.batch_order import Options

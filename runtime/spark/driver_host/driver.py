@@ -14,13 +14,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from epl.dialects.front_door import annotated
+from epl.durations import Duration
 from epl.errors import EplDeploymentError, EplError, EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from runtime.api.adoption import adopt
 from runtime.api.runtime import Runtime
-from runtime.clock.durations import Duration
 from runtime.clock.late_rows import MAX_BUFFERED, LatePolicy, late_policy, wall_clock
 from runtime.clock.schedule import MAX_STOPS, TimeMode
 from runtime.conversion.batch_order import Options

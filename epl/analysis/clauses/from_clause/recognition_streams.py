@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import attrs
 
+from epl.analysis.clauses.row_order import order_policy
 from epl.dialects import types as k
 from epl.dialects.errors import DialectError, DialectUnsupported
 from epl.dialects.plans import Plan, RecognitionPlan, TablePlan
@@ -99,7 +100,8 @@ def analyse_recognition(source: RecognitionSource, stream: StreamPlan, settings:
     clause = CLAUSES[source.dialect](tree, rows, streaming, _no_queries).plan()
     _check(clause, tree, settings)
     return RecognitionStreamPlan(
-        row_type=_row_type(clause, tree), input=stream, properties=properties, clause=clause, text=source.text, reason=source.reason)
+        row_type=_row_type(clause, tree), input=stream, properties=properties, clause=clause, text=source.text, reason=source.reason,
+        order=order_policy(settings))
 
 
 def _no_queries(query: t.Query, boundary: object = None) -> Plan:
