@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyparsing import Opt, ParserElement
+from pyparsing import ParserElement, ZeroOrMore
 
 from epl import syntax as S
 from epl.dialects.front_door import DialectText
@@ -12,17 +12,17 @@ from epl.spans import Span
 
 
 def recognized(kit: Kit, source: ParserElement) -> ParserElement:
-    """Return the element of a source with, perhaps, a clause."""
-    return kit.convert(lambda parts, span: _recognized(kit.source, parts, span), source + Opt(_Clause(kit.source)))
+    """Return the element of a source with, perhaps, clauses, each of which reads the rows of the one before it."""
+    return kit.convert(lambda parts, span: _recognized(kit.source, parts, span), source + ZeroOrMore(_Clause(kit.source)))
 
 
 def _recognized(source: Source, parts: list[Any], span: Span) -> S.Source:
     read: S.Source = parts[0]
-    if len(parts) == 1:
-        return read
-    clause: DialectText = parts[1]
-    text = source.tokens.text[clause.opening : clause.end]
-    return S.RecognitionSource(read, text, clause.dialect, clause.opening, clause.reason, span=span)
+    clauses: list[DialectText] = parts[1:]
+    for clause in clauses:
+        text = source.tokens.text[clause.opening : clause.end]
+        read = S.RecognitionSource(read, text, clause.dialect, clause.opening, clause.reason, span=span)
+    return read
 
 
 class _Clause(Element):

@@ -30,7 +30,7 @@ class Condition:
         limit: The limit.
         statement: The statement whose event reached it; None if that is not known.
         counts: The number of sub-expressions of each statement.
-        event: The event that is left out; None where none is.
+        event: The event that is dropped; None where none is.
 
     Examples:
         >>> Condition("match_recognize states", 1000).limit
@@ -60,7 +60,7 @@ class RowCounts:
     Attributes:
         waiting: How many wait for earlier ones now.
         late: How many came later than those that had been processed, or without a time.
-        ahead: How many were left out since their time was too far beyond the engine's.
+        ahead: How many were dropped since their time was too far beyond the engine's.
         forced: How many were processed before their time since too many waited.
 
     Examples:

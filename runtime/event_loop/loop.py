@@ -54,7 +54,7 @@ class Ordered(Protocol):
 
 
 class EndOfInput(Protocol):
-    """What has rows that wait. ``counts``: how many, and how many were left out."""
+    """What has rows that wait. ``counts``: how many, and how many were dropped."""
 
     def counts(self) -> RowCounts: ...
 

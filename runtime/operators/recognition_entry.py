@@ -12,7 +12,7 @@ from epl.dialects.values import EPOCH
 from epl.errors import EplError, EplRuntimeError
 from epl.event_types import EventType
 from epl.generated_code import field_name
-from epl.plan.patterns.recognition_streams import RecognitionStreamPlan
+from epl.plan.recognition_streams import RecognitionStreamPlan, recognition_of
 from epl.plan.streams import StreamPlan
 from epl.reprs import brief
 from runtime.dialects.execution import hashable
@@ -65,7 +65,8 @@ class RecognitionEntry(StatefulEntry):
         self._due: list[tuple[int, int, Any]] = []
         self._pushes = 0
         self._timer = context.timer(self._fire)
-        self._inner = stream_entry(source.input, context, self, number=number)
+        inner = RecognitionEntry if recognition_of(source.input) is not None else stream_entry
+        self._inner = inner(source.input, context, self, number=number)
 
     def _key_reader(self) -> Callable[[Row], Any]:
         places = self.plan.partition
@@ -239,7 +240,7 @@ class RecognitionEntry(StatefulEntry):
     # ------------------------------------------------------------------ life
 
     def counts(self) -> RowCounts:
-        """Return how many rows wait and were left out."""
+        """Return how many rows wait and were dropped."""
         return self.order.count()
 
     def repeat(self) -> None:
@@ -260,11 +261,14 @@ class RecognitionEntry(StatefulEntry):
 
     def state(self) -> State:
         """Return the machines by partition, the rows that wait and the time that is known."""
-        return {"partitions": self._pages, "order": self.order.state(), "due": self._timer.due}
+        inner = self._inner.state() if isinstance(self._inner, RecognitionEntry) else None
+        return {"partitions": self._pages, "order": self.order.state(), "due": self._timer.due, "input": inner}
 
-    @takes({"partitions": [(ANYTHING, ANYTHING)], "due": optional(INTEGER),
+    @takes({"partitions": [(ANYTHING, ANYTHING)], "due": optional(INTEGER), "input": ANYTHING,
             "order": ([(INTEGER, [ANYTHING])], optional(INTEGER), optional(INTEGER), (COUNT, COUNT, COUNT))})
     def restore(self, state: State) -> None:
+        if isinstance(self._inner, RecognitionEntry):
+            self._inner.restore(state["input"])
         try:
             self.order.restore(state["order"])
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""Rows of a clause in the order of their times: which wait for earlier ones, which are left out, and how many so far.
+"""Rows of a clause in the order of their times: which wait for earlier ones, which are dropped, and how many so far.
 
     row ─▶ late: below ``passed``, or without a time            passed = newest time − bound, or what has been released beyond it
         └─▶ ahead: too far beyond the clock
@@ -43,7 +43,7 @@ class RowOrder:
         self._pushes = 0
         self._logs_at = 1
 
-    # ------------------------------------------------------------------ what is left out
+    # ------------------------------------------------------------------ what is dropped
 
     def refuses(self, time: int | None, now: int) -> bool:
         """Return whether a row is late, or too far ahead of the clock."""
@@ -73,7 +73,7 @@ class RowOrder:
         return None
 
     def _log(self, why: str) -> None:
-        """Log the first row that is left out, the tenth, the hundredth, …"""
+        """Log the first row that is dropped, the tenth, the hundredth, …"""
         count = self.counts.late + self.counts.ahead
         if count >= self._logs_at:
             self._logs_at *= 10
@@ -121,7 +121,7 @@ class RowOrder:
     # ------------------------------------------------------------------ state
 
     def count(self) -> RowCounts:
-        """Return how many rows wait and were left out."""
+        """Return how many rows wait and were dropped."""
         return attrs.evolve(self.counts, waiting=len(self.held))
 
     def state(self) -> list[Any]:

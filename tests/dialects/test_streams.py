@@ -390,7 +390,7 @@ def test_damaged_states_are_refused() -> None:
     runtime, _ = deployed(f"@name('s') @Dialect('sql') select * from T match_recognize {RISES} as m")
     entry = runtime.statement("s").running.entry  # type: ignore[attr-defined]
     assert isinstance(entry, RecognitionEntry)
-    good = {"partitions": [], "order": [[], None, None, [0, 0, 0]], "due": None}
+    good = {"partitions": [], "order": [[], None, None, [0, 0, 0]], "due": None, "input": None}
     for bad in ({"partitions": [["a", [1, 2]]]}, {"partitions": [["a", None]]},
                 {"order": [[], "x", None, [0, 0, 0]]}, {"order": [3, None, None, [0, 0, 0]]},
                 {"order": [[[1, [2]]], None, None, [0, 0, 0]]}):

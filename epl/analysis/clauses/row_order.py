@@ -27,14 +27,14 @@ def with_order(catalog: Catalog, statement: Statement) -> Catalog:
     if annotation is None:
         return catalog
     span = annotation.span or statement.span
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name, value in annotation.values:
         if name.lower() not in ATTRIBUTES:
             message = f"@RowOrder does not have an attribute '{name}'; it has {', '.join(ATTRIBUTES)}"
             raise EplValidationError(message, span=span)
-        given[f"order_{name.lower()}"] = value
+        values[f"order_{name.lower()}"] = value
     try:
-        settings = attrs.evolve(catalog.settings, **given)
+        settings = attrs.evolve(catalog.settings, **values)
         order_policy(settings)
     except (ValueError, EplError) as error:
         words = error.message if isinstance(error, EplError) else str(error)

@@ -18,6 +18,8 @@ CLAUSE = "match_recognize"
 def recognized(plan: RecognitionStreamPlan, limited: bool, collector: Collector) -> None:
     """Add the stage of a clause. ``limited``: whether the number of partial matches is."""
     clause, read = plan.clause, plan.input.event_type
+    if isinstance(plan.input.source, RecognitionStreamPlan):
+        raise NotPartitionable(CLAUSE, "over the rows of another clause it is not known to be local to a key")
     if not clause.partition:
         raise NotPartitionable(CLAUSE, "without PARTITION BY, rows of all keys make one match")
     if limited:
@@ -61,8 +63,7 @@ def _in_order(plan: RecognitionStreamPlan, time_of: Callable[[str], str | None])
     if not plan.clause.order:
         return True
     source, place = plan.input.source, plan.clause.order[0][0]
-    assert isinstance(source, FilterPlan)
-    return place < len(plan.properties) and time_of(source.event_type.name) == plan.properties[place]
+    return isinstance(source, FilterPlan) and place < len(plan.properties) and time_of(source.event_type.name) == plan.properties[place]
 
 
 __all__ = ["recognized", "refuse_other_orders"]

@@ -63,13 +63,10 @@ class RecognitionStreamPlan(SourcePlan):
 
     def dump(self) -> str:
         """Return lines for a person: the dialect and why, what is read, what the clause says."""
-        source = self.input.source
-        assert isinstance(source, FilterPlan)
-        tests = " and ".join(expression_text(each, [plain]) for each in source.conditions)
         names = [column.name or "" for column in self.clause.input.columns]
         lines = [
             f"dialect: {self.clause.dialect}, because {self.reason}",
-            f"rows of: {source.event_type.name}{f' where {tests}' if tests else ''}",
+            *self._read(),
         ]
         if self.clause.partition:
             lines.append("partition by: " + ", ".join(names[place] if place < len(names) else "an expression"
@@ -87,6 +84,18 @@ class RecognitionStreamPlan(SourcePlan):
         if self.clause.within is not None:
             lines.insert(-1, f"within: {self.clause.within} ms")
         return "\n".join(lines)
+
+    def _read(self) -> list[str]:
+        source = self.input.source
+        if isinstance(source, RecognitionStreamPlan):
+            return ["rows of: another clause", *_indented(source.dump())]
+        assert isinstance(source, FilterPlan)
+        tests = " and ".join(expression_text(each, [plain]) for each in source.conditions)
+        return [f"rows of: {source.event_type.name}{f' where {tests}' if tests else ''}"]
+
+
+def _indented(lines: str) -> list[str]:
+    return [f"  {line}" for line in lines.split("\n")]
 
 
 def recognition_of(stream: StreamPlan) -> RecognitionStreamPlan | None:

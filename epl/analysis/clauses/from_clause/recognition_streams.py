@@ -84,9 +84,9 @@ def epl_type(kind: SqlType) -> ValueType:
 
 def analyse_recognition(source: RecognitionSource, stream: StreamPlan, settings: Settings) -> RecognitionStreamPlan:
     """Return the plan of a clause over a stream."""
-    if not isinstance(stream.source, FilterPlan):
+    if not isinstance(stream.source, (FilterPlan, RecognitionStreamPlan)):
         message = f"match_recognize in dialect '{source.dialect}' over {stream.source.title} is not supported"
-        raise EplUnsupportedError(message, span=source.span, hint="it reads the events of one type; insert into brings others there")
+        raise EplUnsupportedError(message, span=source.span, hint="it reads the events of one type, or the rows of another clause; insert into brings others there")
     properties, columns = _columns(stream.event_type)
     streaming = attrs.evolve(DIALECTS[source.dialect], streaming=True)
     # read at its place in the text, so that errors have the positions of the module
