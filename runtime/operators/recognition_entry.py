@@ -12,7 +12,7 @@ from epl.dialects.values import EPOCH
 from epl.errors import EplError, EplRuntimeError
 from epl.event_types import EventType
 from epl.generated_code import field_name
-from epl.plan.recognition_streams import RecognitionStreamPlan, recognition_of
+from epl.plan.patterns.recognition_streams import RecognitionStreamPlan, recognition_of
 from epl.plan.streams import StreamPlan
 from epl.reprs import brief
 from runtime.dialects.execution import hashable

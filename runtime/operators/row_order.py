@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 
 from epl.errors import EplRuntimeError
-from epl.plan.recognition_streams import OrderPolicy
+from epl.plan.patterns.recognition_streams import OrderPolicy
 from runtime.dialects.sorting import sort
 from runtime.dialects.streaming.partition import Row
 from runtime.event_loop.delivery import Condition, ConditionHandler, RowCounts

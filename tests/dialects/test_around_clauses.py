@@ -64,7 +64,8 @@ WORKS = {
     "a join": (f"select m.high, q.y from {RISES}#lastevent as m, Q#lastevent as q where m.high = q.y", [(3, 3), (7, 7), (9, 9), (2, 2)]),
     "an unidirectional join": (f"select m.high, q.y from {RISES} as m unidirectional, Q#keepall as q where m.low = q.y",
                                [(3, 1), (7, 2), (7, 2), (9, 1), (9, 1), (2, 1), (2, 1), (2, 1)]),
-    "two clauses in a join": (f"select m.high as a, n.high as b from {RISES}#lastevent as m, {RISES}#lastevent as n where m.g = n.g and m.low = n.low",
+    "two clauses in a join": (f"select m.high as a, n.high as b from {RISES}#lastevent as m, {RISES}#lastevent as n "
+                              "where m.g = n.g and m.low = n.low",
                               [(3, 3), (7, 7), (9, 9), (2, 2)]),
     "a sub-query": (f"select y, (select max(high) from {RISES}#keepall as m where m.g = q.g) as h from Q(y > 2) as q",
                     [(3, 3), (7, 7), (9, 9)]),

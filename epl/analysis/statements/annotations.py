@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 import attrs
 
-from epl.analysis.clauses.row_order import orders_rows
+from epl.analysis.clauses.from_clause.row_order import orders_rows
 from epl.analysis.statements.hints import check_hints
 from epl.catalog import Catalog
 from epl.dialects.front_door import NAMES as DIALECTS

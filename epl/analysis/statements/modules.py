@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from epl.analysis.clauses import subqueries
-from epl.analysis.clauses.row_order import with_order
+from epl.analysis.clauses.from_clause.row_order import with_order
 from epl.analysis.context.create_context import analyse_create_context
 from epl.analysis.context.statements import check_types, context_named
 from epl.analysis.statements.annotations import check_annotations

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import attrs
 
-from epl.analysis.clauses.row_order import order_policy
+from epl.analysis.clauses.from_clause.row_order import order_policy
 from epl.dialects import types as k
 from epl.dialects.errors import DialectError, DialectUnsupported
 from epl.dialects.plans import Plan, RecognitionPlan, TablePlan
@@ -86,7 +86,8 @@ def analyse_recognition(source: RecognitionSource, stream: StreamPlan, settings:
     """Return the plan of a clause over a stream."""
     if not isinstance(stream.source, (FilterPlan, RecognitionStreamPlan)):
         message = f"match_recognize in dialect '{source.dialect}' over {stream.source.title} is not supported"
-        raise EplUnsupportedError(message, span=source.span, hint="it reads the events of one type, or the rows of another clause; insert into brings others there")
+        hint = "it reads the events of one type, or the rows of another clause; insert into brings others there"
+        raise EplUnsupportedError(message, span=source.span, hint=hint)
     properties, columns = _columns(stream.event_type)
     streaming = attrs.evolve(DIALECTS[source.dialect], streaming=True)
     # read at its place in the text, so that errors have the positions of the module

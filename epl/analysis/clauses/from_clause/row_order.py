@@ -8,7 +8,7 @@ import attrs
 from epl.catalog import Catalog
 from epl.durations import units_of
 from epl.errors import EplError, EplValidationError
-from epl.plan.recognition_streams import OrderPolicy
+from epl.plan.patterns.recognition_streams import OrderPolicy
 from epl.settings import Settings
 from epl.syntax import Annotation, Statement
 
