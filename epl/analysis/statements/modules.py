@@ -27,6 +27,7 @@ from epl.analysis.statements.tables import analyse_create_table
 from epl.analysis.statements.type_sizes import check_type_sizes
 from epl.analysis.statements.update_istream import analyse_update_istream
 from epl.analysis.statements.variables import analyse_create_variable
+from epl.analysis.statements.window_collections import with_window_collections
 from epl.catalog import Catalog
 from epl.errors import AlreadyDeclaredError, EplError, EplUnsupportedError, EplValidationError
 from epl.plan.declared import Declared
@@ -128,7 +129,7 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
     statement = number_parameters(statement)
     context = context_named(statement, catalog)
     catalog = attrs.evolve(catalog, statement_context=context)
-    body, declared = analyse(number_subqueries(statement), catalog, name)
+    body, declared = analyse(number_subqueries(with_window_collections(statement, catalog), written=statement), catalog, name)
     body = attrs.evolve(body, subqueries=distinct_subqueries(body))
     _refuse_names_of_tables(declared, catalog)
     if context is not None:

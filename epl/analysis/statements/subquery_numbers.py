@@ -16,9 +16,10 @@ from epl.syntax.nodes import Node
 SUBQUERY = re.compile(r"\(\s*select\b", re.IGNORECASE)
 
 
-def number_subqueries(statement: Statement) -> Statement:
-    """Return the statement with its sub-queries numbered from 1 in order of the text, and with what its hints say of them."""
-    if SUBQUERY.search(statement.text) is None:
+def number_subqueries(statement: Statement, *, written: Statement | None = None) -> Statement:
+    """Return the statement with its sub-queries numbered from 1 in order of the text, and with what its hints say of them. ``written``:
+    the statement before sub-queries were put into it."""
+    if (written is None or written is statement) and SUBQUERY.search(statement.text) is None:
         return statement
     subqueries = sorted(subqueries_in(statement), key=lambda s: s.span.start if s.span else 0)
     shares = "disable_window_subquery_indexshare" not in hints_of(statement)
