@@ -59,6 +59,22 @@ class Condition:
         raise NotImplementedError
 
 
+class LastRate:
+    """A rate that may be null: then the last one that was not holds, and 0 where there was none."""
+
+    __slots__ = ("read", "last")
+
+    def __init__(self, read: Callable[[], int | None]) -> None:
+        self.read = read
+        self.last = 0
+
+    def __call__(self) -> int:
+        rate = self.read()
+        if rate is not None:
+            self.last = rate
+        return self.last
+
+
 class Trigger:
     """The condition of ``output when`` with what it counts; ``then`` makes its assignments."""
 
@@ -170,4 +186,4 @@ class When(Condition):
             self._timer.set(self._scheduled)
 
 
-__all__ = ["Condition", "Counts", "TimeContext", "Trigger", "When", "over_counts"]
+__all__ = ["Condition", "Counts", "LastRate", "TimeContext", "Trigger", "When", "over_counts"]

@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from epl.plan.expressions import Constant
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.factory import Row
 from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.clock.crontab import Crontab
 from runtime.expressions import compile_expression
-from runtime.result_set.output_rate.conditions import Counts, TimeContext, Trigger
+from runtime.result_set.output_rate.conditions import Counts, LastRate, TimeContext, Trigger
 from runtime.result_set.projection import OutputRows
 from windows.failures import Failures
 from windows.paging import Paged
 from windows.protocol import State
-from windows.shape import ANYTHING, BOOLEAN, COUNT, DUE, takes
+from windows.shape import ANYTHING, BOOLEAN, COUNT, DUE, INTEGER, takes
 
 NEVER = 1 << 63
 
@@ -25,7 +26,7 @@ class Poll:
 
     __slots__ = ("every", "new", "old", "first")
 
-    def __init__(self, every: Callable[[], int | None] | None) -> None:
+    def __init__(self, every: Callable[[], int]) -> None:
         self.every = every
         self.new = self.old = 0
         self.first = True
@@ -33,8 +34,8 @@ class Poll:
     def met(self, new: int, old: int) -> bool:
         self.new += new
         self.old += old
-        every = 1 if self.every is None else self.every()
-        if self.first or (every is not None and (self.new >= every or self.old >= every)):
+        every = self.every()
+        if self.first or self.new >= every or self.old >= every:
             self.first = False
             self.new = self.old = 0
             return True
@@ -46,6 +47,23 @@ class Poll:
     @takes((COUNT, COUNT, BOOLEAN))
     def restore(self, state: State) -> None:
         self.new, self.old, self.first = state
+
+
+class VariablePoll(Poll):
+    """The same of a variable, which may be null."""
+
+    __slots__ = ("rate",)
+
+    def __init__(self, every: Callable[[], int | None]) -> None:
+        self.rate = LastRate(every)
+        super().__init__(self.rate)
+
+    def state(self) -> State:
+        return [self.new, self.old, self.first, self.rate.last]
+
+    @takes((COUNT, COUNT, BOOLEAN, INTEGER))
+    def restore(self, state: State) -> None:
+        self.new, self.old, self.first, self.rate.last = state
 
 
 class TimePoll:
@@ -112,8 +130,11 @@ def poll_maker(plan: OutputPlan, context: TimeContext) -> Callable[[], AnyPoll]:
     if plan.every is not None and plan.unit == "time":
         period = plan.every
         return lambda: TimePoll(context.now, lambda start: context.add_time(start, period))
-    every = None if plan.every is None else compile_expression(plan.every, context.environment, 0)
-    return lambda: Poll(every)
+    if plan.every is None:
+        return lambda: Poll(lambda: 1)
+    every = compile_expression(plan.every, context.environment, 0)
+    poll = Poll if isinstance(plan.every, Constant) else VariablePoll
+    return lambda: poll(every)
 
 
 def _or_never(due: int | None) -> int:

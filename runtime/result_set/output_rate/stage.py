@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from epl.attribute_text import named
-from epl.plan.expressions import TimeSpan, TypedExpression
+from epl.plan.expressions import Constant, TimeSpan, TypedExpression
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.factory import Row
 from runtime.clock.crontab import Crontab
@@ -18,7 +18,7 @@ from runtime.clock.periods import MONTHS
 from runtime.expressions import compile_expression
 from runtime.expressions.generated_steps import GeneratedSteps
 from runtime.result_set.output_rate.after import After
-from runtime.result_set.output_rate.conditions import Condition, TimeContext, When
+from runtime.result_set.output_rate.conditions import Condition, LastRate, TimeContext, When
 from runtime.result_set.output_rate.first_of_groups import FirstOfGroupEvents, FirstOfGroups
 from runtime.result_set.output_rate.gathering import BufferBase, OutputBuffer
 from runtime.result_set.output_rate.group_rows import OneLevel
@@ -29,13 +29,13 @@ from runtime.result_set.rollup import Rollup
 from runtime.result_set.shapes import FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Stage, Unaggregated
 from windows.event import Event
 from windows.protocol import State
-from windows.shape import ANYTHING, COUNT, DUE, NOTHING, takes
+from windows.shape import ANYTHING, COUNT, DUE, INTEGER, NOTHING, takes
 
 
 class EveryEvents(Condition):
     """As soon as ``every`` rows have come in, or as many have left, since the last time."""
 
-    def __init__(self, every: Callable[[], int | None], fire: Callable[[bool], None]) -> None:
+    def __init__(self, every: Callable[[], int], fire: Callable[[bool], None]) -> None:
         self._every = every
         self._fire = fire
         self._new = self._old = 0
@@ -44,7 +44,7 @@ class EveryEvents(Condition):
         self._new += new
         self._old += old
         every = self._every()
-        if every is not None and (self._new >= every or self._old >= every):
+        if self._new >= every or self._old >= every:
             self._new = self._old = 0
             self._fire(False)
 
@@ -54,6 +54,21 @@ class EveryEvents(Condition):
     @takes((COUNT, COUNT))
     def restore(self, state: State) -> None:
         self._new, self._old = state
+
+
+class EveryVariable(EveryEvents):
+    """The same of a variable, which may be null."""
+
+    def __init__(self, every: Callable[[], int | None], fire: Callable[[bool], None]) -> None:
+        self._rate = LastRate(every)
+        super().__init__(self._rate, fire)
+
+    def state(self) -> State:
+        return [self._new, self._old, self._rate.last]
+
+    @takes((COUNT, COUNT, INTEGER))
+    def restore(self, state: State) -> None:
+        self._new, self._old, self._rate.last = state
 
 
 class AtTimes(Condition):
@@ -188,7 +203,8 @@ def build_condition(plan: OutputPlan, context: TimeContext, flush: Callable[[boo
         return When(plan, context, flush)
     assert plan.every is not None
     if plan.unit == "events":
-        return EveryEvents(compile_expression(plan.every, context.environment, 0), flush)
+        counts = EveryEvents if isinstance(plan.every, Constant) else EveryVariable
+        return counts(compile_expression(plan.every, context.environment, 0), flush)
     return AtTimes(context, periods(context, plan.every), flush, once=once)
 
 
