@@ -32,7 +32,7 @@ ErrorHandler = Callable[[BaseException, str, Event | None], None]
 
 
 class AfterTimers(Protocol):
-    """What gathers the deltas of several timers of a statement: a join."""
+    """What gathers the deltas of several timers of a statement: a join, or windows whose rows are sorted."""
 
     name: str
 

@@ -20,6 +20,7 @@ from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.stateful_entry import StatefulEntry
 from runtime.operators.store_entry import StoreEntry, contents_of, fill
 from runtime.operators.stream_entry import NoEntry, StreamEntry
+from runtime.operators.timers_together import TimersTogether
 from runtime.pattern.entries import entry_of
 from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event
@@ -206,6 +207,8 @@ class RunningSelect(SelectOperators):
             self.recognizer.child = sink
             self.recognizer.parent_contents = lambda: iter(self.chain)
             sink = self.recognizer
+        if plan.result_set.order_by and len(self.stream.plan.windows) > 1:
+            sink = TimersTogether(sink, context)
         self.chain.child = sink
 
     @property
