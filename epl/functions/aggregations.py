@@ -245,6 +245,8 @@ def _ever(function: str) -> Callable[[AggregationCall], AggregationPlan]:
 
     def bind(call: AggregationCall) -> AggregationPlan:
         call, value = _one_value(call)
+        if is_null(value.type):
+            raise EplValidationError("Null-type is not allowed")
         return call.plan(function, (value,), value.type.boxed, ever=True)
 
     return bind

@@ -77,6 +77,11 @@ def _expectation(expected: str) -> str:
     return f"'{expected}'" if expected.isidentifier() or "-" in expected else expected
 
 
+def punctuation(token: Token) -> str | None:
+    """Return what a token of punctuation is called, such as ``a comma ','``; None for any other."""
+    return _NAMES.get(token.key)
+
+
 def _described(token: Token) -> str:
     if token.kind == "symbol":
         return _NAMES.get(token.key, f"'{token.text}'")

@@ -13,7 +13,7 @@ from epl.dialects.front_door import DialectText
 from epl.errors import EplSyntaxError, EplValidationError
 from epl.grammar.elements import Kit, Source
 from epl.grammar.lexis import KEYWORDS, READ_AS_NAMES, RESERVED_FOR_NAMES, UNITS, Token, Tokens
-from epl.grammar.mistakes import incorrect_syntax
+from epl.grammar.mistakes import incorrect_syntax, punctuation
 from epl.grammar.statements import Statements
 from epl.spans import Span
 
@@ -121,7 +121,8 @@ class Grammar:
             if token.key == ";":
                 loc = token.end
                 continue
-            if not statements and token.key in HEADERS and at[token.end].kind in ("word", "quoted"):
+            if token.key in HEADERS:
+                self._check_place(token, fields, bool(statements))
                 loc = self._header(token, fields)
             else:
                 loc, statement = self._one(self._statements.statement, loc)
@@ -131,17 +132,32 @@ class Grammar:
                 self._end(token)
         return S.Module(tuple(statements), **fields, text=text, span=Span(0, len(text)))
 
+    def _check_place(self, keyword: Token, fields: Mapping[str, Any], after_statements: bool) -> None:
+        """Headers come before the statements, and the module's name before the other headers."""
+        if keyword.key == "module":
+            if "name" in fields:
+                raise self._no_module("Duplicate use of the 'module' keyword for resource 'null'", keyword)
+            if after_statements or any(fields.values()):
+                raise self._no_module("The 'module' keyword must be the first declaration in the module file for resource 'null'", keyword)
+        elif after_statements:
+            raise self._no_module(
+                "The 'uses' and 'import' keywords must be the first declaration in the module file or follow the 'module' declaration",
+                keyword)
+
     def _header(self, keyword: Token, fields: dict[str, Any]) -> int:
-        """``module a.b;``, ``uses a.b;``, ``import a.b.*;``: any words."""
+        """``module a.b;``, ``uses a.b;``, ``import a.b.*;``: words and dots."""
         at = self._source.at
-        token = at[keyword.end]
-        start = token.start
-        loc = token.end
+        loc, after_word = keyword.end, False
+        start = at[loc].start
         while at[loc].kind != "end" and at[loc].key != ";":
             token = at[loc]
-            if token.key not in (".", "*", "$") and token.kind not in ("word", "quoted"):
-                self._source.fail(loc, token, ";", self._statements.expression)
+            is_word = token.kind == "word" or token.key == "*"
+            if not (is_word or token.key in (".", "$")) or (is_word and after_word) or (token.start == start and not is_word):
+                raise self._no_name(keyword, token)
+            after_word = is_word
             loc = token.end
+        if at[loc].start == start:
+            raise self._no_name(keyword, None)
         name = self._source.tokens.text[start:loc]
         if keyword.key == "module":
             fields["name"] = name
@@ -149,3 +165,13 @@ class Grammar:
             field = "uses" if keyword.key == "uses" else "imports"
             fields[field] = (*fields[field], name)
         return loc
+
+    def _no_name(self, keyword: Token, found: Token | None) -> EplSyntaxError:
+        """The error for a header whose name is missing or has a token that no name has."""
+        shown = punctuation(found) if found is not None else None
+        more = "" if shown is None else f", unexpected reserved keyword {shown} was encountered as part of the name"
+        problem = f"Keyword '{keyword.key}' must be followed by a name or package name (set of names separated by dots) for resource 'null'"
+        return self._no_module(problem + more, found or keyword)
+
+    def _no_module(self, problem: str, at: Token) -> EplSyntaxError:
+        return EplSyntaxError(f"Failed to parse: {problem}", span=at.span, text=self._source.tokens.text)

@@ -24,6 +24,8 @@ def json_row(row: Row) -> dict[str, Any]:
 
 
 def _declared(event: Event) -> dict[str, Any]:
+    if event.type.kind == "row" and event.type.name == "pattern":  # tags are events there, and not objects of a declared class
+        return {name: json_value(event.get(name), None) for name in event.type.properties}
     return {name: json_value(event.get(name), prop.type) for name, prop in event.type.properties.items()}
 
 

@@ -174,6 +174,9 @@ def analyse_assignment(written: Assignment, number: int, scope: Scope) -> Variab
     first, rest = path_of(written.target)
     _check_target(written, first, rest)
     variable = scope.catalog.variables.get(first.name)
+    if variable is None and first.name in scope.catalog.tables:
+        raise StatementRefusal(
+            "Table access expression not allowed on the left hand side, please remove the table prefix", span=written.span)
     if variable is None:
         raise refuse(written, f"Variable by name '{first.name}' has not been created or configured")
     check_variable(variable, scope.catalog, written.span)

@@ -115,7 +115,8 @@ def _difference(column: TableColumn, declared: AggregationPlan, provided: Aggreg
     if column.event_type is not None:
         return _of_events(column.event_type, provided)
     if family in ("count", "countever"):
-        return _of_nulls(column, provided) or (_of_filter(column, provided) if column.filtered else None)
+        types = _of_types(column, provided) if provided.distinct else None
+        return _of_nulls(column, provided) or (_of_filter(column, provided) if column.filtered else None) or types
     return (
         _of_extremes(declared, provided, family) or _of_filter(column, provided) or _of_nulls(column, provided)
         or _of_types(column, provided) or _of_constants(declared, provided)

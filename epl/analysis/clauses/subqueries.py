@@ -272,7 +272,7 @@ class _Subquery:
         if self.select.where is None:
             return None
         where = bind_in_clause(self.select.where, attrs.evolve(self.inner, clause="filter"))
-        if not (is_boolean(where.type) or is_null(where.type)):
+        if not is_boolean(where.type):
             raise EplValidationError("Subselect filter expression must return a boolean value", span=self.select.where.span)
         return where
 

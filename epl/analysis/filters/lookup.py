@@ -35,7 +35,7 @@ from epl.plan.streams import EqualConstants, FilterPlan, IndexKey
 from epl.settings import Settings
 from epl.syntax import Expression
 from epl.unparse import quoted
-from epl.value_types import NULL, ArrayType, Scalar, is_boolean, is_null
+from epl.value_types import NULL, ArrayType, Scalar, is_boolean
 
 INDEXED_KINDS = ("boolean", "byte", "short", "int", "long", "char", "String", "BigInteger")
 """Kinds whose equality in Python is Java's: a hash look-up may replace the comparison."""
@@ -46,7 +46,7 @@ def bind_filters(expressions: Sequence[Expression], scope: Scope) -> tuple[Typed
     bound: list[TypedExpression] = []
     for expression in expressions:
         typed = bind_in_clause(expression, scope)
-        if not (is_boolean(typed.type) or is_null(typed.type)):
+        if not is_boolean(typed.type):
             raise EplValidationError(f"Filter expression not returning a boolean value: {quoted(expression)}", span=expression.span)
         bound.extend(_conjuncts(typed))
     return tuple(bound)

@@ -15,7 +15,9 @@ from epl.plan.contained import ContainedPlan
 from epl.plan.expressions import TypedExpression
 from epl.plan.stores.splitting import OnSplitPlan, SplitBranchPlan
 from epl.syntax import Expression, OnSplit, Select, Statement, StreamWildcard, TypeFilter, Wildcard
-from epl.value_types import is_boolean, is_null
+from epl.value_types import is_boolean
+
+NO_AGGREGATION = "An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
 
 
 def analyse_on_split(statement: Statement, catalog: Catalog, name: str) -> OnSplitPlan:
@@ -75,12 +77,14 @@ def _contained(select: Select, scope: Scope, name: str) -> tuple[ContainedPlan |
 
 def _where(expression: Expression, scope: Scope) -> TypedExpression:
     try:
-        bound = bind_in_clause(expression, attrs.evolve(scope, clause="filter"))
-    except StatementRefusal:
+        bound = bind_in_clause(expression, attrs.evolve(scope, clause="filter", aggregation_refusal=NO_AGGREGATION))
+    except StatementRefusal as refusal:
+        if refusal.message == NO_AGGREGATION:
+            raise EplValidationError(f"Failed to validate expression: {refusal.message}", span=refusal.span) from refusal
         raise
     except EplValidationError as error:
         raise EplValidationError(f"Failed to validate expression: {error.message}", span=error.span, hint=error.hint) from error
-    if not (is_boolean(bound.type) or is_null(bound.type)):
+    if not is_boolean(bound.type):
         raise EplValidationError(
             "Failed to validate expression: The where-clause filter expression must return a boolean value", span=expression.span
         )

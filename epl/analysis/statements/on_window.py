@@ -24,7 +24,7 @@ from epl.plan.streams import NamedWindow, StreamPlan
 from epl.spans import Span
 from epl.syntax import Expression, OnDelete, OnSelect, OnTrigger, OnUpdate, Statement, StreamWildcard, TypeFilter, Wildcard
 from epl.syntax.nodes import Body
-from epl.value_types import is_boolean, is_null
+from epl.value_types import is_boolean
 
 NO_AGGREGATION = "Failed to validate expression: An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
 
@@ -133,7 +133,7 @@ def _where(
         catalog, scopes, clause="where-clause", declarations=statement.declarations, allow_previous=False,
         aggregation_refusal=NO_AGGREGATION)
     condition = bind_in_clause(where, scope)
-    if not (is_boolean(condition.type) or is_null(condition.type)):
+    if not is_boolean(condition.type):
         raise EplValidationError(
             "Failed to validate expression: The where-clause filter expression must return a boolean value", span=where.span)
     return condition

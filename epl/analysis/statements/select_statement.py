@@ -37,9 +37,7 @@ from epl.plan.patterns.match_recognize import RowRecognitionPlan
 from epl.plan.patterns.pattern import pattern_of
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan
-from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.streams import FilterPlan, StreamPlan, filter_of, only_stream, store_of
-from epl.plan.walk import expressions_of
 from epl.syntax import Expression, Select, Statement, StreamWildcard, TypeFilter, Wildcard
 
 
@@ -282,9 +280,6 @@ def check_looking_back(facts: SelectFacts) -> SelectFacts:
 
 def check_tables(facts: SelectFacts) -> SelectFacts:
     """Check where tables may be read, and what one that is written asks of the statement."""
-    windows = tuple(stream.windows for stream in facts.streams)
-    if any(isinstance(node, (TableValue, TableKeys)) for e in expressions_of(windows) for node in e.walk()):
-        raise EplUnsupportedError("Tables are not read by the parameters of data windows", span=facts.select.span)
     into = facts.result_set.into if facts.result_set is not None else None
     if into is None:
         return facts

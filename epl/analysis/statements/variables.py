@@ -24,6 +24,8 @@ def analyse_create_variable(body: CreateVariable, catalog: Catalog, name: str) -
     """Return the plan, and the variable as later statements see it."""
     if body.name in catalog.variables:
         raise AlreadyDeclaredError(f"A variable by name '{body.name}' has already been declared", "variable", body.name, span=body.span)
+    if body.name in catalog.event_types:
+        raise EplValidationError(f"An event type by name '{body.name}' has already been declared", span=body.span)
     value_type = _type(body, catalog)
     initial = None
     if body.value is not None:

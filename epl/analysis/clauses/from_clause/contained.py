@@ -64,7 +64,7 @@ def _own_wildcard(item: SelectItem, part: Contained, scope: Scope) -> SelectItem
 
 def _level(part: Contained, scope: Scope, number: int) -> tuple[ContainedLevel, Scope]:
     """One level, and the scope with its event added."""
-    expression = bind_in_clause(part.expression, scope)
+    expression = _own_property(part.expression, scope) or bind_in_clause(part.expression, scope)
     event_type, wraps = _event_type(part, expression, scope.catalog)
     alias = part.alias or f"inner_{number}"
     inner = attrs.evolve(scope, streams=(*scope.streams, ScopeStream(alias, event_type)))
@@ -76,6 +76,18 @@ def _level(part: Contained, scope: Scope, number: int) -> tuple[ContainedLevel, 
                 f"Filter expression not returning a boolean value: '{expression_text(part.where)}'", span=part.where.span
             )
     return ContainedLevel(expression, event_type, expression_text(part.expression), wraps, where), inner
+
+
+def _own_property(expression: Expression, scope: Scope) -> TypedExpression | None:
+    """The expression as events of the level before, whatever the levels before that have of the name; None where it is not that."""
+    if not _is_property(expression):
+        return None
+    outer = tuple(attrs.evolve(stream, visible=False) for stream in scope.streams[:-1])
+    try:
+        bound = bind_in_clause(expression, attrs.evolve(scope, streams=(*outer, scope.streams[-1])))
+    except EplValidationError:
+        return None
+    return bound if isinstance(_element(bound.type), EventOf) else None
 
 
 def _element(value_type: ValueType) -> ValueType:
@@ -103,6 +115,10 @@ def _event_type(part: Contained, expression: TypedExpression, catalog: Catalog) 
         raise StatementRefusal(f"Event type by name '{part.type_name}' could not be found", span=part.span)
     if isinstance(element, EventOf) and element.event_type.is_a(declared):
         return declared, False
+    if isinstance(expression.type, Scalar):
+        raise StatementRefusal(
+            f"Return type of expression '{expression_text(part.expression)}' is '{expression.type.boxed}', expected an Iterable or array "
+            "result", span=part.span)
     if not _can_become(element, declared):
         raise StatementRefusal(
             f"Event type '{declared.name}' underlying type {type_name(EventOf(declared))} cannot be assigned a value of type "

@@ -176,6 +176,8 @@ def _stored_table(
         raise EplValidationError("Contained-event expressions are not supported with tables", span=source.span)
     if stream.unidirectional:
         raise EplValidationError("Tables cannot be marked as unidirectional", span=stream.span)
+    if stream.retain is not None:
+        raise EplValidationError("Tables cannot be marked with retain", span=stream.span)
     row = ScopeStream(stream.alias, table.event_type, has_window=True)
     scope = Scope(catalog, (row,), clause="filter", declarations=declarations, allow_previous=False, in_filter=True)
     plan = StoredTablePlan(row_type=table.event_type, table=table, conditions=bind_filters(source.filters, scope))

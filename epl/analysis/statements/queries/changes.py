@@ -67,6 +67,9 @@ def _rows_of_values(
         columns = clause.columns or store.event_type.names[: len(values)]
         items = tuple(SelectItem(value, span=value.span) for value in values)
         try:
+            if len(columns) != len(values):
+                raise EplValidationError(
+                    "Number of supplied values in the select or values clause does not match insert-into clause", span=clause.span)
             yield _new_row(attrs.evolve(clause, columns=columns), items, statement, catalog)
         except EplValidationError as error:
             if len(body.rows) > 1:

@@ -26,7 +26,7 @@ from epl.plan.walk import expressions_of
 from epl.spans import Span
 from epl.syntax import Expression, Select, Statement, TypeFilter
 from epl.unparse import subquery_title
-from epl.value_types import BOXED_BOOLEAN, is_boolean, is_null
+from epl.value_types import BOXED_BOOLEAN, is_boolean
 
 NO_EVENTS = "On-demand queries require tables or named windows and do not allow event streams or patterns"
 NO_AGGREGATION = "An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
@@ -59,7 +59,7 @@ def bind_where(where: Expression, streams: Sequence[ScopeStream], statement: Sta
     except EplValidationError as error:
         cause = NO_AGGREGATION if error.message.endswith(NO_AGGREGATION) else error.message
         raise EplValidationError(f"Failed to validate expression: {cause}", span=error.span, hint=error.hint) from error
-    if not (is_boolean(condition.type) or is_null(condition.type)):
+    if not is_boolean(condition.type):
         raise EplValidationError(
             "Failed to validate expression: The where-clause filter expression must return a boolean value", span=where.span)
     return condition
