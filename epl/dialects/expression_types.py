@@ -159,7 +159,8 @@ class Typing:
         if node.sign == "~":
             return y.Apply(operand.type, lambda value: ~value, (operand,))
         if not (k.is_number(operand.type) or operand.type.name.startswith(("interval", "unknown"))):
-            raise DialectError("TYPE_MISMATCH", f"Cannot negate {operand.type}", node.at)
+            words = f"Unary '+' operator cannot by applied to {operand.type} type" if node.sign == "+" else f"Cannot negate {operand.type}"
+            raise DialectError("TYPE_MISMATCH", words, node.at)
         return operand if node.sign == "+" else y.Apply(operand.type, v.negated, (operand,))
 
     def _must_be_boolean(self, typed: y.Typed, node: t.Expression, message: str) -> None:
@@ -220,6 +221,7 @@ class Typing:
 
     def _between(self, node: t.Between) -> y.Typed:
         value, low, high = (self.typed(each) for each in (node.value, node.low, node.high))
+        self._must_agree(f"Cannot check if {value.type} is BETWEEN {low.type} and {high.type}", node.at, value, low, high)
         both = (self.compared(">=", value, low, node.at), self.compared("<=", value, high, node.at))
         return self._negated(y.Junction(k.BOOLEAN, both, True), node.negated)
 
@@ -233,11 +235,12 @@ class Typing:
             plan, is_correlated = self._planned(node.query)
             self._comparable(value, plan, node.at)
             return self._negated(y.QueryValue(k.BOOLEAN, "member", plan, value, is_correlated=is_correlated), node.negated)
-        items = []
-        for each in node.items:
-            item = self.typed(each)
+        items = [self.typed(each) for each in node.items]
+        if self.dialect == "sql":
+            places = [node.value.at, *(each.at for each in node.items)]
+            self.shared([value, *items], places, "IN value and list items")
+        for each, item in zip(node.items, items):
             self.compared("=", value, item, each.at)
-            items.append(item)
         return self._negated(y.Member(k.BOOLEAN, value, tuple(items)), node.negated)
 
     def _planned(self, query: t.Query) -> tuple[Any, bool]:
@@ -265,10 +268,10 @@ class Typing:
         operands = [self.typed(node.value), self.typed(node.pattern)]
         if node.escape is not None:
             operands.append(self.typed(node.escape))
-        for operand in operands:
+        for operand, part, side in zip(operands, (node.value, node.pattern, node.escape), ("Left side of", "Pattern for", "Escape for")):
             if not (k.is_text(operand.type) or operand.type.name == "unknown"):
-                message = f"Left side of LIKE expression must evaluate to a varchar (actual: {operand.type})"
-                raise DialectError("TYPE_MISMATCH", message, node.at)
+                message = f"{side} LIKE expression must evaluate to a varchar (actual: {operand.type})"
+                raise DialectError("TYPE_MISMATCH", message, node.at if part is None else part.at)
         return self._negated(y.Apply(k.BOOLEAN, like, tuple(operands)), node.negated)
 
     def _isnull(self, node: t.IsNull) -> y.Typed:
@@ -280,18 +283,30 @@ class Typing:
 
     def _isdistinct(self, node: t.IsDistinct) -> y.Typed:
         left, right = self.typed(node.left), self.typed(node.right)
+        self._must_agree(f"Cannot check if {left.type} is identical to {right.type}", node.at, left, right)
         self.compared("=", left, right, node.at)
         same = node.negated
         return y.Apply(k.BOOLEAN, lambda a, b: (a == b) == same, (left, right), takes_null=True)
 
-    def _case(self, node: t.Case) -> y.Typed:
+    def _must_agree(self, message: str, at: int, *listed: y.Typed) -> None:
+        """Refuse operands that have no common type."""
+        shared: SqlType | None = k.UNKNOWN
+        for each in listed:
+            shared = None if shared is None else k.common(shared, each.type)
+        if shared is None and self.dialect == "sql":
+            raise DialectError("TYPE_MISMATCH", message, at)
+
+    def _case(self, node: t.Case, what: str = "CASE WHEN clause") -> y.Typed:
         operand = None if node.operand is None else self.typed(node.operand)
         whens = []
         for condition, value in node.whens:
             if operand is None:
-                test = self.condition(condition, "CASE WHEN clause must evaluate to a boolean (actual: %s)")
+                test = self.condition(condition, f"{what} must evaluate to a boolean (actual: %s)")
             else:
-                test = self.compared("=", operand, self.typed(condition), condition.at)
+                other = self.typed(condition)
+                words = f"CASE operand type does not match WHEN clause operand type: {operand.type} vs {other.type}"
+                self._must_agree(words, condition.at, operand, other)
+                test = self.compared("=", operand, other, condition.at)
             whens.append((test, self.typed(value)))
         otherwise = y.Constant(k.UNKNOWN, None) if node.otherwise is None else self.typed(node.otherwise)
         places = [*(value.at for _, value in node.whens), node.at if node.otherwise is None else node.otherwise.at]
@@ -325,11 +340,18 @@ class Typing:
             raise DialectError("TYPE_NOT_FOUND", f"Unknown type: {node.name}", node.at)
         return kind
 
+    def _target(self, node: t.Cast) -> SqlType:
+        try:
+            return self.type_of(node.type_name)
+        except DialectError as error:
+            raise DialectError(error.sql_code, error.message, node.at) from None
+
     def _cast(self, node: t.Cast) -> y.Typed:
-        value, target = self.typed(node.value), self.type_of(node.type_name)
+        value, target = self.typed(node.value), self._target(node)
         convert = v.cast(value.type, target)
         nested = [name if name in ("array", "row", "map") else "" for name in (value.type.name, target.name)]
-        if convert is None or nested[0] != nested[1]:
+        refused = self.dialect == "sql" and not v.has_cast(value.type, target)
+        if convert is None or refused or nested[0] != nested[1]:
             if value.type.name not in ("any", "unknown"):
                 raise DialectError("TYPE_MISMATCH", f"Cannot cast {value.type} to {target}", node.at)
             return y.Constant(target, None)
@@ -399,6 +421,9 @@ class Typing:
     # calls
 
     def _call(self, node: t.Call) -> y.Typed:
+        if node.mode is not None and self.dialect == "sql":
+            message = f"{node.mode} semantics is not supported out of pattern recognition context"
+            raise DialectError("INVALID_PROCESSING_MODE", message, node.mode_at)
         if node.over is not None:
             raise DialectUnsupported("window functions are not supported", node.at)
         if is_aggregate(node.name, self.dialect):
@@ -458,7 +483,7 @@ class Typing:
         if len(node.arguments) not in (2, 3):
             raise DialectError("INVALID_FUNCTION_ARGUMENT", "Invalid number of arguments for 'if' function", node.at)
         otherwise = node.arguments[2] if len(node.arguments) == 3 else None
-        return self._case(t.Case(node.at, None, ((node.arguments[0], node.arguments[1]),), otherwise))
+        return self._case(t.Case(node.at, None, ((node.arguments[0], node.arguments[1]),), otherwise), "IF condition")
 
     def _call_nullif(self, node: t.Call) -> y.Typed:
         if len(node.arguments) != 2:

@@ -83,6 +83,17 @@ class GroupTyping(Typing):
             return y.Constant(k.ANY, None)
         raise self._not_grouped(node)
 
+    def grouped_column(self, column: scopes.Column, at: int) -> y.Typed:
+        """Return the column that ``*`` stands for, which has to be a key."""
+        name = column.name or ""
+        try:
+            return self.typed(t.Name(at, name, True, name))
+        except DialectError as error:
+            if self.dialect != "sql" or error.sql_code != "EXPRESSION_NOT_AGGREGATE":
+                raise
+            shown = name if column.relation is None else f"{column.relation}.{name}"
+            raise DialectError(error.sql_code, f"Column '{shown}' not in GROUP BY clause", at) from None
+
     def _not_grouped(self, node: t.Expression) -> DialectError:
         if self.dialect in ("flink", "alibaba"):
             message = f"SqlValidatorException: Expression '{written(node)}' is not being grouped"

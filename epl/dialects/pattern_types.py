@@ -78,7 +78,9 @@ class PatternTyping(Typing):
         return DialectError("COLUMN_NOT_FOUND", f"Column {rest.lower()} prefixed with label {label.canonical} cannot be resolved", node.at)
 
     def column(self, node: t.Name, label: t.Name | None) -> y.Typed:
-        """Return a column of the row that is meant here."""
+        """Return a column of the row that is meant here; one of a query around the clause is refused."""
+        if self.scope.outer is not None and not self.scope.has(node):
+            self.scope.outside(node)
         place = self.scope.place(node)
         if place is None:
             return y.Constant(k.ANY, None)
@@ -102,6 +104,7 @@ class PatternTyping(Typing):
             raise DialectError("NESTED_WINDOW", NESTED_WINDOW, node.at)
         if is_aggregate(node.name, self.dialect):
             return self.aggregate_call(node)
+        self.check_mode(node)
         if node.mode is not None:
             message = f"{node.mode} semantics is supported only for FIRST(), LAST() and aggregation functions. Actual: {node.name}"
             raise DialectError("INVALID_PROCESSING_MODE", message, node.mode_at)
@@ -159,7 +162,7 @@ class PatternTyping(Typing):
         if name == "classifier":
             return self._classifier(node)
         if name == "match_number":
-            if node.arguments or node.star:
+            if node.arguments:
                 raise DialectError("INVALID_FUNCTION_ARGUMENT", "MATCH_NUMBER pattern recognition function takes no arguments", node.at)
             if self.in_window:
                 raise DialectError(code, "MATCH_NUMBER function is not supported in window", node.at)
@@ -191,7 +194,7 @@ class PatternTyping(Typing):
     def check_label(self, name: t.Name) -> None:
         """Refuse a name that is neither a variable nor a subset."""
         if name.canonical not in self.labels:
-            raise DialectError("INVALID_FUNCTION_ARGUMENT", f"{name.canonical} is not a primary pattern variable or subset name", name.at)
+            raise DialectError("INVALID_FUNCTION_ARGUMENT", f"{name.written} is not a primary pattern variable or subset name", name.at)
 
     def _navigation(self, node: t.Call) -> y.Typed:
         offset = self.offset(node)

@@ -308,7 +308,7 @@ class QueryAnalysis:
         for place in places:
             column = scope.columns[place]
             if isinstance(typing, GroupTyping):
-                value = typing.typed(t.Name(item.at, column.name or "", True, column.name or ""))
+                value = typing.grouped_column(column, item.at)
             else:
                 value = y.Field(column.type, place)
             typed.append(value)
@@ -486,7 +486,8 @@ class QueryAnalysis:
         source = self.relation(clause.input)
         if boundary is not None and boundary.crossings > before:
             raise DialectError("NOT_SUPPORTED", "Given correlated subquery is not supported", self.query_at)
-        return CLAUSES[self.dialect.name](clause, source, self.dialect, self.plan_query).plan()
+        outer = None if boundary is None else Boundary(boundary.scope, is_closed=True)
+        return CLAUSES[self.dialect.name](clause, source, self.dialect, self.plan_query, outer).plan()
 
 
 def tumble(key: t.Call, rows: Typing) -> y.Typed:

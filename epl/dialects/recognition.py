@@ -23,8 +23,8 @@ def variables(pattern: t.Pattern) -> list[t.Name]:
 
 
 def shown(name: t.Name) -> str:
-    """Return a variable as messages have it: in its quotes, else in upper case."""
-    return f'"{name.written}"' if name.quoted else name.canonical
+    """Return a variable as messages have it: as it is written, in its quotes."""
+    return f'"{name.written}"' if name.quoted else name.written
 
 
 def start_of(pattern: t.Pattern) -> int:
@@ -107,12 +107,14 @@ class ClauseAnalysis:
     default_skip = "past last"
     final_by_default = False
 
-    def __init__(self, clause: t.Recognition, source: plans.Plan, dialect: Dialect, plan_query: PlanQuery) -> None:
+    def __init__(
+        self, clause: t.Recognition, source: plans.Plan, dialect: Dialect, plan_query: PlanQuery, outer: scopes.Boundary | None = None
+    ) -> None:
         self.clause = clause
         self.source = source
         self.dialect = dialect
         self.plan_query = plan_query
-        self.scope = scopes.Scope(source.columns, dialect, source.is_open)
+        self.scope = scopes.Scope(source.columns, dialect, source.is_open, outer)
         self.computed: list[y.Typed] = []
 
     def plan(self) -> plans.RecognitionPlan:
@@ -165,7 +167,7 @@ class ClauseAnalysis:
                 continue
             folded = self.scope.fold(column.name)
             if folded in seen:
-                raise DialectError("AMBIGUOUS_NAME", f"ambiguous column: {folded} in row pattern input relation", self.clause.input.at)
+                raise DialectError("AMBIGUOUS_NAME", f"ambiguous column: {column.name} in row pattern input relation", self.clause.input.at)
             seen.add(folded)
 
     def partition(self) -> list[int]:
@@ -176,6 +178,8 @@ class ClauseAnalysis:
             if not k.is_comparable(self.scope.type_at(place)):
                 message = f"{self.scope.type_at(place)} is not comparable, and therefore cannot be used in PARTITION BY"
                 raise DialectError("TYPE_MISMATCH", message, key.at)
+            if not k.is_orderable(self.scope.type_at(place)):
+                raise DialectError("NOT_SUPPORTED", f"{self.scope.type_at(place)} is not orderable", key.at)
             places.append(place)
         return places
 

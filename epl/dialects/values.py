@@ -75,6 +75,14 @@ def cast(source: SqlType, target: SqlType) -> Cast | None:
     return None
 
 
+def has_cast(source: SqlType, target: SqlType) -> bool:
+    """Return whether SQL:2016 casts values of one type to another: times and intervals are no numbers and no booleans."""
+    numbers = (*k.INTEGERS, "double", "real", "decimal", "boolean")
+    moments = ("date", "timestamp", "interval day to second", "interval year to month")
+    pair = (source.name, target.name)
+    return not any(one in numbers and other in moments for one, other in (pair, pair[::-1]))
+
+
 def _same(value: Any) -> Any:
     return value
 
@@ -166,7 +174,11 @@ def _to_text(source: SqlType, target: SqlType) -> Cast:
 
     def convert(value: Any) -> str:
         text = text_of(value, source)
-        return text if longest is None else text[:longest]
+        if longest is None or len(text) <= longest:
+            return text
+        if k.is_text(source) or source.name == "any":
+            return text[:longest]
+        raise QueryFailed("INVALID_CAST_ARGUMENT", f"Value {text} cannot be represented as {target}")
 
     return convert
 

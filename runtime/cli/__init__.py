@@ -127,7 +127,28 @@ def _add_run(commands: Commands) -> None:
     run.add_argument(
         "--batches", type=int, default=10, metavar="N", help="how many micro-batches --spark cuts the input into (default: 10)"
     )
+    run.add_argument(
+        "--record", type=Path, metavar="TEST",
+        help="write what goes in and comes out as a test for epl test: NAME.test.json, NAME.test.yaml, or the script NAME.test.txt",
+    )
+    run.add_argument("--speed", metavar="N", help="rows are processed when they are due by the wall clock, N times as fast: 1x, 10x")
+    run.add_argument("--rate", type=float, metavar="N", help="rows happen N times a second of engine time, from --start on")
+    run.add_argument("--loop", type=int, nargs="?", const=0, metavar="N", help="read the file N times, without N until it is stopped")
+    _add_sinks(run)
     run.set_defaults(module="runtime.cli.run")
+
+
+def _add_sinks(run: argparse.ArgumentParser) -> None:
+    run.add_argument(
+        "--to", action="append", default=[], metavar="[STATEMENT=]URI",
+        help="where rows go: a file (JSON lines, CSV, Parquet), kafka://host:9092/topic?key=COLUMN, sqlite:///FILE?table=T&key=COLUMN, "
+        "- for JSON lines on standard output; may be repeated",
+    )
+    run.add_argument("--state", type=Path, metavar="DIR", help="keep state and positions here: the next run goes on from them")
+    run.add_argument("--every", default="10 seconds", metavar="TIME", help="between two checkpoints of --state (default: 10 seconds)")
+    run.add_argument(
+        "--on-late", choices=("refuse", "skip", "keep"), default="refuse", help="rows whose time is before the clock, of Kafka or with --to"
+    )
 
 
 def _add_plot(commands: Commands) -> None:
@@ -136,18 +157,19 @@ def _add_plot(commands: Commands) -> None:
     plot.add_argument("-o", "--out", type=Path, required=True, metavar="PICTURE", help="write it here: .svg, .png or .pdf")
     plot.add_argument("--axis", choices=("auto", "time", "steps"), default="auto", help="a scale of time, or a column a step")
     plot.add_argument("--title", metavar="TEXT", help="above the picture (default: the statement, where one is drawn)")
-    plot.set_defaults(module="runtime.cli.plot", spark=False)
+    plot.set_defaults(module="runtime.cli.plot", spark=False, speed=None, rate=None, loop=None)
 
 
 def _add_events(run: argparse.ArgumentParser) -> None:
     """A module, and the events that it runs over."""
     run.add_argument("module_file", type=Path, metavar="MODULE")
     run.add_argument(
-        "--events",
-        type=Path,
+        "--events", "--from",
+        action="append",
         required=True,
         metavar="FILE",
-        help="JSON lines, CSV (both perhaps .gz), Parquet or an EPL Online script; - reads standard input",
+        help="JSON lines, CSV (both perhaps .gz), Parquet or an EPL Online script: a path or a URI (s3://…), - for standard input; "
+        "for run also kafka://host:9092/topic, and several",
     )
     run.add_argument(
         "--input",

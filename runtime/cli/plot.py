@@ -7,9 +7,9 @@ import sys
 
 from runtime.cli import UsageError
 from runtime.cli.faults import Faults
-from runtime.cli.run import Run, chosen, moment, start_time
-from runtime.cli.sources import EventFile, FileFault
+from runtime.cli.run import Run, chosen, moment, opened, start_time
 from runtime.cli.texts import deploy_first, deployed, made_runtime, read_text, shown_name
+from runtime.connectors.event_files import FileFault
 from runtime.pictures.recording import Recording
 
 
@@ -18,9 +18,12 @@ def run(options: argparse.Namespace) -> int:
     before."""
     if options.out.suffix.lower() not in (".svg", ".png", ".pdf"):
         raise UsageError(f"--out: a picture is written as .svg, .png or .pdf, not as {options.out.name!r}")
+    if len(options.events) > 1:
+        raise UsageError("--events: one file is drawn")
+    options.events = options.events[0]
     text = read_text(options.module_file)
     try:
-        file = EventFile.open(options.events, options.input, sys.stdin.buffer, options.delimiter)
+        file = opened(options)
     except FileFault as fault:
         print(f"{shown_name(options.events)}: error: {fault.error.message}", file=sys.stderr)
         return 1

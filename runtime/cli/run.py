@@ -5,27 +5,30 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from epl.errors import EplRuntimeError, EplSyntaxError
 from epl.plan.statements import SelectPlan
 from runtime.api.deployment import Deployment
 from runtime.api.runtime import Runtime
 from runtime.cli import OutputClosed, UsageError
-from runtime.cli.batches import Batches
-from runtime.cli.cells import milliseconds
 from runtime.cli.faults import Faults
+from runtime.cli.feeds import feed_of
 from runtime.cli.progress import Progress
-from runtime.cli.rows import RowReader
-from runtime.cli.sources import Chunk, EventFile, FileFault
 from runtime.cli.texts import deploy_first, deployed, made_runtime, print_error, read_text, shown_name
+from runtime.connectors.batches import Batches
+from runtime.connectors.cells import milliseconds
+from runtime.connectors.event_files import Chunk, EventFile, FileFault
+from runtime.connectors.feeds import Feed, execute
+from runtime.connectors.pacing import Pace, Timetable, speed_of
+from runtime.connectors.row_reader import RowOptions, RowReader
 from runtime.conversion.rows import Rows
-from runtime.replay.epl_online import DEFAULT_START, At, Later, Send, output_text, parse_script, parse_time
+from runtime.replay.epl_online import DEFAULT_START, At, Instruction, Send, output_text, parse_script, parse_time
 from runtime.replay.trace_values import json_row
 from runtime.statements.statement import Statement
+from runtime.tools.rule_tests.recording import Recorded, Recorder, check_record_path
 
 LONGEST = 500
 """How many characters of a message are shown: it may hold a cell of any length."""
@@ -68,9 +71,15 @@ class Printer:
 
 def run(options: argparse.Namespace) -> int:
     """Return 0; 1 where the module is refused, a row is not an event of its type, or an expression raised."""
+    if is_pipeline(options):
+        from runtime.cli.run_pipeline import run_pipeline
+
+        return run_pipeline(options)
+    options.events = options.events[0]
     text = read_text(options.module_file)
+    _check(options)
     try:
-        file = EventFile.open(options.events, options.input, sys.stdin.buffer, options.delimiter)
+        file = opened(options)
     except FileFault as fault:
         return _refused(options.events, fault.line, fault.error)
     printer, faults = Printer(options.format), Faults(options.module_file)
@@ -83,9 +92,7 @@ def run(options: argparse.Namespace) -> int:
             return 1
         attach(deployment, options.statement, printer)
         try:
-            code = Run(options, runtime, file).drive()
-            if code == 0 and options.until is not None:
-                runtime.advance_time_span(moment("--until", options.until))
+            code = _driven(options, runtime, file)
             printer.flush()
         except EplRuntimeError:
             if printer.is_closed:  # Spark has made an error of its own of it
@@ -94,6 +101,59 @@ def run(options: argparse.Namespace) -> int:
         finally:
             faults.report()
     return code or (1 if faults.kinds else 0)
+
+
+def is_pipeline(options: argparse.Namespace) -> bool:
+    """Return whether rows go through a pipeline: they come from a stream, go to sinks, or there is a state."""
+    return bool(options.to or options.state or len(options.events) > 1 or any(each.startswith("kafka://") for each in options.events))
+
+
+def _driven(options: argparse.Namespace, runtime: Runtime, file: EventFile) -> int:
+    """Return the exit code of the events, and of what is due until ``--until``."""
+    if options.record is None:
+        return _to_end(options, Run(options, runtime, file))
+    modules = [*options.with_files, options.module_file]
+    try:
+        recorder = Recorder(options.record, runtime, Recorded(modules, runtime.now, options.imports))
+    except (EplRuntimeError, OSError) as error:
+        raise UsageError(f"--record: {error}") from None
+    with recorder:
+        return _to_end(options, Run(options, runtime, file, recorder))
+
+
+def _to_end(options: argparse.Namespace, run: Run) -> int:
+    code = run.drive()
+    if code == 0 and options.until is not None:
+        run.move(moment("--until", options.until))
+    return code
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Raise UsageError for options that exclude one another."""
+    pacing = [name for name in ("record", "speed", "rate", "loop") if getattr(options, name) is not None]
+    if options.spark and pacing:
+        raise UsageError(f"--{pacing[0]}: not together with --spark")
+    if options.rate is not None and options.time is not None:
+        raise UsageError("--rate gives the times of the rows: not together with --time")
+    if options.rate is not None and not 0 < options.rate <= 1e9:
+        raise UsageError("--rate: a number of events a second is expected, greater than 0")
+    if options.loop is not None and (options.loop < 0 or options.events == "-"):
+        raise UsageError("--loop: standard input is read once" if options.events == "-" else "--loop: at least 1, or 0 for no end")
+    try:
+        if options.speed is not None:
+            speed_of(options.speed)
+        if options.record is not None and check_record_path(options.record) == ".test.txt" and options.start is None:
+            options.start = DEFAULT_START
+    except EplRuntimeError as error:
+        raise UsageError(f"{error}" + (f" ({error.hint})" if error.hint else "")) from None
+
+
+def opened(options: argparse.Namespace) -> EventFile:
+    """Return the file of ``--events``; raise UsageError where it cannot be read, FileFault where its columns make no sense."""
+    try:
+        return EventFile.open(options.events, options.input, sys.stdin.buffer, options.delimiter)
+    except EplRuntimeError as error:
+        raise UsageError(f"{error.message}" + (f" ({error.hint})" if error.hint else "")) from None
 
 
 def moment(option: str, text: str) -> int:
@@ -125,60 +185,31 @@ def chosen(deployment: Deployment, requested: list[str]) -> list[Statement]:
     return [s for s in deployment if (s.name in requested if requested else isinstance(s.plan.body, SelectPlan))]
 
 
-class Feed(Protocol):
-    """Where events and time go: into the runtime one by one, or collected for Spark."""
-
-    @property
-    def now(self) -> int: ...
-
-    def check(self, event_type: str, values: dict[str, Any]) -> object:
-        """Raise EplRuntimeError where the values are not an event of the type; nothing is done."""
-
-    def send(self, event_type: str, values: dict[str, Any]) -> None: ...
-
-    def move(self, target: int) -> None: ...
-
-    def finish(self) -> None:
-        """Note that the input is at its end."""
-
-
-class DirectFeed:
-    """Each event and time step at once."""
-
-    def __init__(self, runtime: Runtime) -> None:
-        self.runtime = runtime
-        self.send = runtime.send
-        self.move = runtime.advance_time_span
-        self.check = runtime.event_of
-
-    @property
-    def now(self) -> int:
-        return self.runtime.now
-
-    def finish(self) -> None:
-        self.runtime.end_of_input()
-
-
 class Run:
     """One file's events through one runtime; time walks, so that output never depends on how the input is cut."""
 
-    def __init__(self, options: argparse.Namespace, runtime: Runtime, file: EventFile) -> None:
+    def __init__(self, options: argparse.Namespace, runtime: Runtime, file: EventFile, feed: Feed | None = None) -> None:
         self.options = options
         self.file = file
-        self.feed = _feed(options, runtime)
-        self.reader = RowReader(runtime, options, file, self._warn)
+        self.feed = feed or feed_of(options, runtime)
+        row_options = RowOptions(options.type, options.type_column, options.time, options.missing)
+        self.reader = RowReader(runtime, row_options, self._warn, file.names, has_header=file.kind != "parquet")
         self.batches = Batches(runtime, self.reader)
-        self.in_batches = not options.spark
+        self.in_batches = feed is None and not options.spark and options.speed is options.rate is options.loop is None
         self.skipped = 0
+        begins = options.start is not None or file.kind == "script"
+        self._pace = Pace(None if options.speed is None else speed_of(options.speed), begins=begins or options.rate is not None)
+        self._times = Timetable(options.rate, runtime.now if options.rate is not None or begins else None)
+
+    def move(self, target: int) -> None:
+        """Walk to a time after the last event."""
+        execute(At(target), self.feed, self._pace)
 
     def drive(self) -> int:
         """Return the exit code: 1 where the file cannot be read to its end."""
         try:
             with Progress("events", self.file.total, self.options.progress) as progress:
-                if self.file.kind == "script":
-                    self._script(progress)
-                else:
-                    self._chunks(progress)
+                self._passes(progress)
             self.feed.finish()
         except FileFault as fault:
             return _refused(self.options.events, fault.line, fault.error)
@@ -192,13 +223,28 @@ class Run:
                 print(f"{shown_name(self.options.events)}: {self.skipped:,} bad rows skipped", file=sys.stderr)
         return 0
 
+    def _passes(self, progress: Progress) -> None:
+        """The file, as often as ``--loop`` says; 0: until the run is stopped."""
+        left = 1 if self.options.loop is None else self.options.loop
+        while True:
+            if self.file.kind == "script":
+                self._script(progress)
+            else:
+                self._chunks(progress)
+            left -= 1
+            if left == 0:
+                return
+            self.file.close()
+            self.file = opened(self.options)
+            self._times.begin_pass()
+
     def _warn(self, text: str) -> None:
         print(f"{shown_name(self.options.events)}: warning: {text}", file=sys.stderr)
 
     def _script(self, progress: Progress) -> None:
         for line, instruction in parse_script(self.file.script()):
             try:
-                self._execute(instruction)
+                self._execute([instruction])
             except EplRuntimeError as error:
                 raise FileFault(line, error) from error
             progress.advance(isinstance(instruction, Send))
@@ -233,8 +279,7 @@ class Run:
                 instructions = list(self.reader.instructions(row, chunk.is_text))
                 if self.options.skip_bad_rows:
                     self._check(instructions)
-                for instruction in instructions:
-                    self._execute(instruction)
+                self._execute(instructions)
             except EplRuntimeError as error:
                 if not self.options.skip_bad_rows:
                     raise FileFault(self.file.line_of(number), error) from error
@@ -248,30 +293,12 @@ class Run:
             elif isinstance(instruction, At) and instruction.ms < self.feed.now:
                 raise EplRuntimeError("time goes back")
 
-    def _execute(self, instruction: At | Later | Send) -> None:
-        if isinstance(instruction, Send):
-            self.feed.send(instruction.type, instruction.values)
-            return
-        target = instruction.ms if isinstance(instruction, At) else self.feed.now + instruction.ms
-        if target < self.feed.now:
-            raise EplRuntimeError(f"time goes back from {self.feed.now} to {target}", hint="sort the rows by time")
-        self.feed.move(target)
+    def _execute(self, instructions: Iterable[Instruction]) -> None:
+        for instruction in self._times.timed(instructions):
+            execute(instruction, self.feed, self._pace)
 
 
-def _feed(options: argparse.Namespace, runtime: Runtime) -> Feed:
-    if not options.spark:
-        return DirectFeed(runtime)
-    if options.batches < 1:
-        raise UsageError("--batches: at least 1")
-    try:
-        from runtime.cli.run_spark import SparkFeed
-
-        return SparkFeed(runtime, options.batches)
-    except EplRuntimeError as error:
-        raise UsageError(f"--spark: {error}") from None
-
-
-def _refused(path: Path, line: int | None, error: EplRuntimeError) -> int:
+def _refused(path: str, line: int | None, error: EplRuntimeError) -> int:
     where = "" if line is None else f":{line}"
     message = error.message if len(error.message) <= LONGEST else f"{error.message[:LONGEST]}…"
     print(f"{shown_name(path)}{where}: error: {message} [{error.code}]", file=sys.stderr)

@@ -31,6 +31,7 @@ class SparkFeed:
         self.runtime = runtime
         self.batches = batches
         self.now = runtime.now
+        self.next_due: int | None = None
         self.rows: list[tuple[EventType, int, Event]] = []
         self.spark = session("epl run", options={"spark.ui.showConsoleProgress": "false"})
 

@@ -43,7 +43,7 @@ def read_text(path: Path) -> str:
         raise UsageError(f"cannot read {path}: {error.strerror or error}") from None
 
 
-def shown_name(path: Path) -> str:
+def shown_name(path: Path | str) -> str:
     return "<stdin>" if str(path) == "-" else str(path)
 
 

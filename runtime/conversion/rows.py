@@ -73,7 +73,7 @@ class Row(Mapping[str, Any]):
             EplRuntimeError: A value has no JSON form.
         """
         try:
-            return json.dumps(_jsonable(self.to_dict()), ensure_ascii=False)
+            return json.dumps(jsonable(self.to_dict()), ensure_ascii=False)
         except Exception as error:
             raise EplRuntimeError(f"the row {brief(self)} cannot be written as JSON: {error}") from error
 
@@ -175,7 +175,7 @@ LONGEST_NUMBER = 4_300
 """Digits of a number in JSON text; Python reads no longer ones."""
 
 
-def _jsonable(value: Any) -> Any:
+def jsonable(value: Any) -> Any:
     if value is None or isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
@@ -186,9 +186,9 @@ def _jsonable(value: Any) -> Any:
         whole = isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value()
         return int(value) if whole else float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str_of(key): _jsonable(inner) for key, inner in value.items()}
+        return {str_of(key): jsonable(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
-        return [_jsonable(inner) for inner in value]
+        return [jsonable(inner) for inner in value]
     return value.isoformat() if isinstance(value, (datetime.date, datetime.time)) else str(value)
 
 

@@ -11,6 +11,7 @@ from epl.dialects.plans import SkipTo
 from runtime.dialects.automaton import IGNORE, PROCEED, STOP, TAKE, Automaton, State
 from runtime.dialects.expressions import Function
 from runtime.dialects.frames import Frame, FrameCompiler, Marks
+from runtime.dialects.run_queue import RunQueue
 
 MOST_RUNS = 100_000
 """Runs that are alive in one partition."""
@@ -45,8 +46,8 @@ class Runs:
         self.extend = compiler.extender()
         self.add = compiler.adder()
         self.waiting = Run(automaton.start, (), (), compiler.start_marks(), compiler.start_totals())
-        self.runs: list[Run] = []
-        self.complete: list[Run] = []
+        self.runs: RunQueue[Run] = RunQueue()
+        self.complete: RunQueue[Run] = RunQueue()
         self.rows: list[Any] = []
         self.times: list[int] = []
         self.frame = Frame(self.rows)
@@ -57,16 +58,20 @@ class Runs:
         self.rows.append(row)
         self.times.append(time)
         place = len(self.rows) - 1
-        alive: list[Run] = []
+        alive: RunQueue[Run] = RunQueue()
+        matches: RunQueue[Run] = RunQueue()
         for run in [*self.runs, self.waiting]:
             self._held = {}
             complete, going_on, stopped = self._next(run, place)
-            self.complete.extend(complete)
-            if not stopped:
-                alive.extend(going_on)
+            for match in complete:
+                matches.offer(match)
+            for each in () if stopped else going_on:
+                alive.offer(each)
         if len(alive) > MOST_RUNS:
             raise QueryFailed("EXCEEDED_PATTERN_LIMIT", f"the row pattern is ambiguous: more than {MOST_RUNS} partial matches at once")
-        self.runs = sorted(alive, key=lambda run: run.start)
+        self.runs = alive
+        for match in matches:
+            self.complete.offer(match)
         yield from self._final()
 
     def advance(self, time: int) -> Iterator[tuple[Run, bool]]:
@@ -76,10 +81,11 @@ class Runs:
         over = [run for run in self.runs if time - self.times[run.start] >= self.within]
         if not over:
             return
-        self.runs = [run for run in self.runs if time - self.times[run.start] < self.within]
+        limit = time - self.within
+        self.runs = RunQueue(run for run in self.runs if self.times[run.start] > limit)
         for run in over:
             if run.state.pending:
-                self.complete.append(run)
+                self.complete.offer(run)
             else:
                 yield run, False
         for match in self._final():
@@ -88,14 +94,12 @@ class Runs:
     def finish(self) -> Iterator[tuple[Run, bool]]:
         """The input has ended: no row follows, and all time is over."""
         ended = [run for run in self.runs if run.state.waits and not run.state.pending and self._ends(run.state)]
-        self.runs = [run for run in self.runs if run not in ended]
-        self.complete.extend(ended)
-        timed = self.within is not None
+        dead = sorted((run for run in self.runs if run not in ended and not run.state.pending), key=lambda run: run.start)
         pending = [run for run in self.runs if run.state.pending]
-        dead = [run for run in self.runs if not run.state.pending]
-        self.runs = []
-        self.complete.extend(pending)
-        self.complete.sort(key=lambda run: run.start)
+        timed = self.within is not None
+        self.runs = RunQueue()
+        for run in (*ended, *pending):
+            self.complete.offer(run)
         for run in dead:
             if timed:
                 yield run, False
@@ -197,16 +201,17 @@ class Runs:
     def _final(self) -> Iterator[Run]:
         """Yield the complete matches before whose first row no run has begun, and discard what they overlap."""
         if self.skip.kind == "none":
-            matches, self.complete = self.complete, []
-            yield from matches
+            yield from self.complete.drain()
             return
-        self.complete.sort(key=lambda run: run.start)
-        while self.complete and not any(run.start < self.complete[0].start for run in self.runs):
-            match = self.complete.pop(0)
+        while self.complete and (not self.runs or self.complete[0].start <= self.runs[0].start):
+            match = self.complete.poll()
             limit = self._limit(match)
-            self.runs = [run for run in self.runs if run.start >= limit]
-            self.complete = [run for run in self.complete if run.start >= limit]
+            self._discard_before(limit)
             yield match
+
+    def _discard_before(self, limit: int) -> None:
+        self.runs.keep(lambda run: run.start >= limit)
+        self.complete.keep(lambda run: run.start >= limit)
 
     def _limit(self, match: Run) -> int:
         """Return the row before which nothing may begin after a match."""

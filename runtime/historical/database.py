@@ -137,7 +137,7 @@ class Database:
         if not arguments:
             cursor.execute(query[0])
             return
-        style = self._paramstyle or _paramstyle_of(session.connection)
+        style = self._paramstyle or paramstyle_of(session.connection)
         if style is None:
             raise EplRuntimeError(
                 f"the paramstyle of {type(session.connection).__module__} is not known",
@@ -255,7 +255,7 @@ def bound(query: tuple[str, ...], arguments: list[Any], style: str) -> tuple[str
     return text, arguments
 
 
-def _paramstyle_of(connection: Any) -> str | None:
+def paramstyle_of(connection: Any) -> str | None:
     """The ``paramstyle`` of the module that a connection's class is from."""
     package = type(connection).__module__.split(".")[0].lstrip("_")
     style = getattr(sys.modules.get(package), "paramstyle", None)
@@ -279,4 +279,4 @@ def _is_lost(error: BaseException) -> bool:
     return any(kind.__name__ in LOST for kind in type(error).__mro__)
 
 
-__all__ = ["Connect", "Database", "bound"]
+__all__ = ["Connect", "Database", "bound", "paramstyle_of"]

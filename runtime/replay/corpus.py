@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from epl.dialects import types as k
 from epl.dialects import values as v
 from epl.dialects.errors import DialectError, DialectUnsupported, QueryFailed, located
 from epl.dialects.queries import compile_query
@@ -48,7 +49,10 @@ def _actual(case: Mapping[str, Any]) -> dict[str, Any]:
     except EplError as error:
         return {"error": {"code": error.code, "message": error.message}}
     names = [column.name if column.name is not None else f"_col{place}" for place, column in enumerate(columns)]
-    return {"columns": names, "rows": [[plain(value) for value in row] for row in rows]}
+    actual = {"columns": names, "rows": [[plain(value) for value in row] for row in rows]}
+    if "rows_text" in expect:
+        actual["rows_text"] = [",".join(as_java(value) for value in row) for row in rows]
+    return actual
 
 
 def _compiled(text: str, dialect: str) -> dict[str, Any]:
@@ -74,4 +78,20 @@ def plain(value: Any) -> Any:
     return value
 
 
-__all__ = ["is_case", "plain", "replay_case"]
+def as_java(value: Any) -> str:
+    """Return a value as Java prints it, which is how some recorded rows are written: ``2020-01-01T10:00``, ``null``."""
+    if value is None:
+        return "null"
+    if isinstance(value, datetime.datetime):
+        shown = "minutes" if not value.second and not value.microsecond else "seconds" if not value.microsecond else "milliseconds"
+        return value.isoformat(timespec=shown)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return v.text_of(value, k.DOUBLE)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(as_java(each) for each in value)}]"
+    return str(value)
+
+
+__all__ = ["as_java", "is_case", "plain", "replay_case"]

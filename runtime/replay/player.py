@@ -113,6 +113,11 @@ def _asked(step: Step) -> Done:
     return {k: v for k, v in step.items() if k not in left_out}
 
 
+def is_listened(statement: Statement) -> bool:
+    """Return whether a statement gets a listener where everything listens: it selects."""
+    return isinstance(statement.plan.body, (SelectPlan, SelectRowPlan)) or statement.plan.kind in ("OnSelect", "OnInsert", "OnSplit")
+
+
 class TracePlayer:
     """One trace on one runtime."""
 
@@ -243,10 +248,8 @@ class TracePlayer:
         if "deployment" in item:
             self.ids[item["deployment"]] = deployment.id
         if self.listens_to_all:
-            for statement in deployment:
-                body = statement.plan.body
-                if isinstance(body, (SelectPlan, SelectRowPlan)) or statement.plan.kind in ("OnSelect", "OnInsert", "OnSplit"):
-                    self._listen(statement)
+            for statement in filter(is_listened, deployment):
+                self._listen(statement)
         return deployment
 
     def rollout(self, step: Step, done: Done) -> None:

@@ -232,7 +232,7 @@ class Statement(StatementOutput):
             return pyarrow.Table.from_batches([to_batch(list(self.running.iterate()), self.event_type)])
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """The current rows for whatever reads Arrow: ``polars.from_arrow(statement)``, ``duckdb.from_arrow(pa.table(statement))``."""
+        """The current rows for whatever reads Arrow: ``polars.DataFrame(statement)``, ``duckdb.from_arrow(pa.table(statement))``."""
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def explain(self, format: Format = "text") -> str:

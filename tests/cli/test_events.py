@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import runtime.cli.run as command
 from runtime.cli import main
-from runtime.cli.cells import instant, milliseconds
+from runtime.connectors.cells import instant, milliseconds
 
 MODULE = """create schema Trade(symbol string, price double, volume long);
 @name('Out') select symbol, price, volume from Trade;
@@ -307,8 +307,8 @@ def test_chunks_show_nowhere(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "symbol,price,volume,ts\n" + "".join(f"{'AB'[n % 2]},{n % 7},{n},{n // 3}\n" for n in range(5000)) + "A,1\nB,1,1,9999\n"
     whole = run("e.csv", text, "--time", "ts", "--skip-bad-rows")
     assert (whole[0], whole[2]) == (0, "e.csv: 1 bad rows skipped\n")
-    monkeypatch.setattr("runtime.cli.sources.CHUNK_ROWS", 7)
-    monkeypatch.setattr("runtime.cli.sources.BLOCK", 1000)
+    monkeypatch.setattr("runtime.connectors.event_files.CHUNK_ROWS", 7)
+    monkeypatch.setattr("runtime.connectors.event_files.BLOCK", 1000)
     assert run("e.csv", text, "--time", "ts", "--skip-bad-rows") == whole
     assert run("e.csv", text, "--time", "ts")[2].startswith("e.csv:5002: error: expected 4 columns, found 2")
 

@@ -251,3 +251,11 @@ def test_sql_patterns() -> None:
         (10, "no answer", {"symbol": "B", "asked": 5000, "answered": None}),
         (60, "dip", {"symbol": "B", "top": 20, "bottom": 0, "back": 8}),
     ]
+
+
+def test_connectors(capsys: pytest.CaptureFixture[str]) -> None:
+    load("connectors").main()
+    assert capsys.readouterr().out.splitlines() == [
+        'part-00000002.jsonl {"symbol": "A", "was": 10.0, "now": 12.0}',
+        'part-00000003.jsonl {"symbol": "A", "was": 13.0, "now": 20.0}',
+        "[('A', 13.75)]"]

@@ -14,6 +14,7 @@ import epl.formatting
 import epl.parse
 import epl.unparse
 import runtime
+import runtime.connectors
 import runtime.spark
 from runtime.api.engine import Engine
 from runtime.api.queries import PreparedQuery, QueryRows
@@ -29,15 +30,20 @@ INTERNAL = {Engine, StatementOutput, Delivery, JobSteps}
 NOT_FOR_APPLICATIONS = {
     "EplError": {"within", "public"}, "LruCache": {"build"}, "ExpiryCache": {"build"}, "Settings": {"units_per_second"},
     "DeltaSink": {"begin", "check_new", "write", "files"}, "Runtime": {"own_windows", "user_functions"},
+    **{name: {"open", "reader", "poll", "position", "committed", "deliver", "close"} for name in runtime.connectors.__all__},
     **{name: {"title", "fits", "chosen", "selects"} for name in runtime.__all__ if name.startswith(("Partition", "Nested", "All"))},
 }
 """Members that other packages of epl-spark call."""
+
+CONNECTORS = ("Pipeline", "DatabaseSink", "FileSink", "FileSource", "KafkaSink", "KafkaSource", "RowSource", "StreamSink")
+"""Of their methods a pipeline calls those of the protocols; ``Pipeline`` has two for applications."""
 
 PUBLIC: dict[str, Any] = {
     **{f"runtime.{name}": getattr(runtime, name) for name in runtime.__all__ if name != "__version__"},
     "runtime.api.queries.QueryRows": QueryRows, "runtime.api.queries.PreparedQuery": PreparedQuery,
     "runtime.live.row_stream.RowStream": RowStream,
     **{f"runtime.spark.{name}": getattr(runtime.spark, name) for name in runtime.spark.__all__},
+    **{f"runtime.connectors.{name}": getattr(runtime.connectors, name) for name in CONNECTORS},
     **{f"epl.parse.{name}": getattr(epl.parse, name) for name in ("parse_module", "parse_statement", "parse_query", "parse_expression")},
     "epl.unparse.unparse": epl.unparse.unparse, "epl.formatting.format_module": epl.formatting.format_module,
 }

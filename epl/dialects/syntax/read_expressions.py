@@ -191,6 +191,10 @@ class ExpressionReader:
 
     def _bracketed(self) -> t.Expression:
         reader = self.reader
+        if reader.is_name(1) and reader.peek(2).word in (",", ")") and self._is_lambda():
+            start, names = reader.at, reader.names_in_brackets()
+            reader.expect("->")
+            return t.Lambda(start, tuple(name.written for name in names), self.expression())
         at = reader.expect("(")
         if reader.token.word in QUERIES:
             query = self.query()
@@ -462,10 +466,6 @@ class ExpressionReader:
             at, label = reader.at, reader.name()
             reader.place += 2
             return t.LabelStar(at, label)
-        if reader.sees("(") and reader.is_name(1) and reader.peek(2).word in (",", ")") and self._is_lambda():
-            at, names = reader.at, reader.names_in_brackets()
-            reader.expect("->")
-            return t.Lambda(at, tuple(name.written for name in names), self.expression())
         return self.expression()
 
     def _is_lambda(self) -> bool:

@@ -6,6 +6,8 @@ from epl.dialects.syntax import tree as t
 from epl.dialects.syntax.reader import Reader
 
 MOST = 2147483647
+PRIMARIES = "'$', '(', 'PERMUTE', '^', '{-', <identifier>"
+"""What an element of a pattern may begin with, as messages list it."""
 
 
 class PatternReader:
@@ -14,23 +16,41 @@ class PatternReader:
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
 
-    def pattern(self) -> t.Pattern:
-        """Read alternatives."""
+    def pattern(self, *closing: str) -> t.Pattern:
+        """Read alternatives. ``closing``: the signs that may end them; ``)`` where there is none."""
         reader = self.reader
         reader.deeper()
         at = reader.at
-        choices = [self._sequence()]
+        closing = closing or (")",)
+        choices = [self._sequence(closing)]
         while reader.take("|"):
-            choices.append(self._sequence())
+            choices.append(self._sequence(closing))
         reader.depth -= 1
         return choices[0] if len(choices) == 1 else t.Alternation(at, tuple(choices))
 
-    def _sequence(self) -> t.Pattern:
+    def _sequence(self, closing: tuple[str, ...]) -> t.Pattern:
         reader, at = self.reader, self.reader.at
+        if not self._begins():
+            raise reader.wrong(PRIMARIES)
         parts = [self._quantified()]
-        while not any(reader.sees(sign) for sign in ("|", ")", "-}", ",")) and reader.token.kind != "end":
+        while not any(reader.sees(sign) for sign in ("|", *closing)) and reader.token.kind != "end":
+            if not self._begins():
+                raise reader.wrong(_listed(PRIMARIES, "|", *closing, *self._more(parts[-1])))
             parts.append(self._quantified())
         return parts[0] if len(parts) == 1 else t.Sequence(at, tuple(parts))
+
+    def _begins(self) -> bool:
+        """Return whether an element comes."""
+        reader = self.reader
+        extended = reader.dialect.name == "alibaba" and reader.sees("[", "^")
+        return extended or reader.is_name() or any(reader.sees(sign) for sign in ("(", "{-", "^", "$"))
+
+    @staticmethod
+    def _more(part: t.Pattern) -> tuple[str, ...]:
+        """Return the signs that may follow an element as its own."""
+        if not isinstance(part, t.Quantified):
+            return ("*", "+", "?", "{")
+        return () if part.marks else ("?",)
 
     def _quantified(self) -> t.Pattern:
         pattern = self._primary()
@@ -44,7 +64,7 @@ class PatternReader:
             marks += 1
         if marks > 1 and reader.dialect.name != "alibaba":
             reader.place -= marks - 1
-            raise reader.wrong("')', '|', <identifier>")
+            raise reader.wrong(_listed(PRIMARIES, ")", "|"))
         until = None
         if reader.dialect.name == "alibaba" and reader.sees("{") and reader.is_name(1):
             reader.expect("{")
@@ -67,10 +87,11 @@ class PatternReader:
         if reader.dialect.name == "alibaba" and reader.is_name(1):
             return None
         reader.expect("{")
+        if reader.token.kind != "integer" and not reader.sees(","):
+            raise reader.wrong("',', <integer>")
         least = reader.whole_number() if reader.token.kind == "integer" else None
         if reader.take("}"):
-            if least is None:
-                raise reader.wrong("<integer>")
+            assert least is not None
             return least, least
         reader.expect(",")
         most = reader.whole_number() if reader.token.kind == "integer" else None
@@ -98,7 +119,7 @@ class PatternReader:
             reader.expect(")")
             return t.Group(at, inner)
         if reader.take("{-"):
-            inner = self.pattern()
+            inner = self.pattern("-}")
             reader.expect("-}")
             return t.Exclusion(at, inner)
         for sign in ("^", "$"):
@@ -129,11 +150,17 @@ class PatternReader:
         reader = self.reader
         reader.next()
         reader.expect("(")
-        parts = [self.pattern()]
+        parts = [self.pattern(",", ")")]
         while reader.take(","):
-            parts.append(self.pattern())
+            parts.append(self.pattern(",", ")"))
         reader.expect(")")
         return t.Permutation(at, tuple(parts))
 
 
-__all__ = ["PatternReader"]
+def _listed(primaries: str, *signs: str) -> str:
+    """Return the signs among what an element may begin with, as messages list them."""
+    *begin, name = primaries.split(", ")
+    return ", ".join([*sorted([*begin, *(f"'{sign}'" for sign in signs)]), name])
+
+
+__all__ = ["PRIMARIES", "PatternReader"]

@@ -7,11 +7,28 @@ from epl.dialects.errors import DialectError
 from epl.dialects.syntax import tree as t
 from epl.dialects.syntax.lexis import Dialect
 from epl.dialects.syntax.read_expressions import QUERIES, ExpressionReader
-from epl.dialects.syntax.read_patterns import PatternReader
+from epl.dialects.syntax.read_patterns import PRIMARIES, PatternReader
 from epl.dialects.syntax.reader import RESERVED, Reader
 
 NO_ALIAS = frozenset(["MATCH_RECOGNIZE", "TABLESAMPLE", "LIMIT", "OFFSET", "FETCH", "WINDOW", "QUALIFY"])
 """Words that are not an alias where they follow a relation."""
+AFTER_BODY = ("UNION", "EXCEPT", "INTERSECT", "ORDER", "LIMIT", "OFFSET", "FETCH")
+"""Words that go on with a query after the first part of its body."""
+
+
+PARTS = (("PARTITION",), ("ORDER",), ("MEASURES",), ("ALL", "ONE"), ("AFTER",))
+"""The words that the parts of a clause before its pattern begin with."""
+AFTER_NAME = "'%', '*', '+', '-', '.', '/', 'AND', 'AS', 'AT', 'OR', '[', '||', <predicate>"
+
+
+def _parts_after(read: tuple[bool, ...]) -> str:
+    """Return what may follow the last part that was read, as messages list it."""
+    last = max((place for place, is_read in enumerate(read) if is_read), default=-1)
+    words = [word for part in PARTS[last + 1 :] for word in part] if read else []
+    if read:
+        words += ["INITIAL", "SEEK"]
+    signs = [","] if last in (0, 2) else []
+    return ", ".join(f"'{word}'" for word in sorted([*signs, *words, "PATTERN"]))
 
 
 def read_query(text: str, dialect: Dialect) -> t.Query:
@@ -32,11 +49,11 @@ class QueryReader(ExpressionReader):
 
     # queries
 
-    def query(self) -> t.Query:
-        """Read a query with its common table expressions and its order."""
+    def query(self, first: t.Nested | None = None) -> t.Query:
+        """Read a query with its common table expressions and its order. ``first``: what has been read of its body."""
         reader = self.reader
         reader.deeper()
-        at = reader.at
+        at = reader.at if first is None else first.at
         withs: list[t.WithQuery] = []
         recursive = False
         if reader.take("WITH"):
@@ -44,7 +61,7 @@ class QueryReader(ExpressionReader):
             withs.append(self._with_query())
             while reader.take(","):
                 withs.append(self._with_query())
-        body = self._body()
+        body = self._body(first)
         order_by = self.order_by() if reader.take("ORDER", "BY") else ()
         offset, limit, ties = self._limits()
         reader.depth -= 1
@@ -57,7 +74,7 @@ class QueryReader(ExpressionReader):
             offset = reader.whole_number()
             reader.take_any("ROWS", "ROW")
         if reader.take("LIMIT"):
-            limit = None if reader.take("ALL") else reader.whole_number()
+            limit = None if reader.take("ALL") else reader.whole_number("'?', 'ALL', <integer>")
         elif reader.take("FETCH"):
             reader.take_any("FIRST", "NEXT")
             limit = reader.whole_number() if reader.token.kind == "integer" else 1
@@ -77,8 +94,8 @@ class QueryReader(ExpressionReader):
         reader.expect(")")
         return t.WithQuery(at, name, columns, query)
 
-    def _body(self) -> t.Body:
-        left = self._intersection()
+    def _body(self, first: t.Nested | None = None) -> t.Body:
+        left = self._intersection(first)
         while True:
             at = self.reader.at
             word = self.reader.take_any("UNION", "EXCEPT")
@@ -88,8 +105,8 @@ class QueryReader(ExpressionReader):
             self.reader.take("DISTINCT")
             left = t.SetOperation(at, word.lower(), keeps_all, left, self._intersection())
 
-    def _intersection(self) -> t.Body:
-        left = self._simple_body()
+    def _intersection(self, first: t.Nested | None = None) -> t.Body:
+        left = self._simple_body() if first is None else first
         while self.reader.sees("INTERSECT"):
             at = self.reader.expect("INTERSECT")
             keeps_all = self.reader.take("ALL")
@@ -201,16 +218,17 @@ class QueryReader(ExpressionReader):
 
     # relations
 
-    def _relations(self) -> t.Relation:
-        left = self._joined()
+    def _relations(self, first: t.Relation | None = None) -> t.Relation:
+        """Read relations and their joins. ``first``: what has been read of them."""
+        left = self._joined(first)
         while self.reader.sees(","):
             at = self.reader.expect(",")
             left = t.Join(at, "cross", left, self._joined(), None, ())
         return left
 
-    def _joined(self) -> t.Relation:
+    def _joined(self, first: t.Relation | None = None) -> t.Relation:
         reader, relation_at = self.reader, self.reader.at
-        left = self._sampled()
+        left = self._sampled(first)
         while True:
             at = reader.at
             if reader.take("CROSS", "JOIN"):
@@ -233,9 +251,9 @@ class QueryReader(ExpressionReader):
                 reader.expect("ON")
                 left = t.Join(at, (kind or "INNER").lower(), left, right, self.expression(), ())
 
-    def _sampled(self) -> t.Relation:
+    def _sampled(self, first: t.Relation | None = None) -> t.Relation:
         reader, at = self.reader, self.reader.at
-        relation = self._recognized()
+        relation = self._recognized(first)
         if reader.take("TABLESAMPLE"):
             if not reader.take_any("BERNOULLI", "SYSTEM"):
                 raise reader.wrong("'BERNOULLI', 'SYSTEM'")
@@ -245,10 +263,10 @@ class QueryReader(ExpressionReader):
             return t.Sampled(at, relation)
         return relation
 
-    def _recognized(self) -> t.Relation:
+    def _recognized(self, first: t.Relation | None = None) -> t.Relation:
         """Read a relation with its alias and perhaps the clause, which may have an alias again."""
-        reader, at = self.reader, self.reader.at
-        relation = self._aliased(self._primary_relation(), at)
+        reader, at = self.reader, self.reader.at if first is None else first.at
+        relation = self._aliased(self._primary_relation() if first is None else first, at)
         if reader.sees("MATCH_RECOGNIZE", "("):
             relation = self._aliased(self._recognition(relation, at), at)
         return relation
@@ -276,13 +294,7 @@ class QueryReader(ExpressionReader):
             assert isinstance(call, t.Call)
             return t.TableFunction(at, call)
         if reader.take("("):
-            if any(reader.sees(word) for word in (*QUERIES[:3], "(")) or (reader.sees("TABLE") and reader.peek().word != "("):
-                query = self.query()
-                reader.expect(")")
-                return t.Derived(at, query)
-            relation = self._relations()
-            reader.expect(")")
-            return relation
+            return self._relation_in_brackets(at)
         if reader.take("UNNEST", "("):
             arrays = self.expressions()
             reader.expect(")")
@@ -290,6 +302,23 @@ class QueryReader(ExpressionReader):
         if reader.token.word in RESERVED and reader.token.kind == "name":
             raise reader.wrong("'(', 'LATERAL', 'TABLE', 'UNNEST', <identifier>")
         return self._table_name()
+
+    def _relation_in_brackets(self, at: int) -> t.Relation:
+        reader = self.reader
+        if any(reader.sees(word) for word in QUERIES[:3]) or (reader.sees("TABLE") and reader.peek().word != "("):
+            query = self.query()
+            reader.expect(")")
+            return t.Derived(at, query)
+        reader.deeper()
+        first = self._primary_relation() if reader.sees("(") else None
+        reader.depth -= 1
+        if isinstance(first, t.Derived) and any(reader.sees(word) for word in AFTER_BODY):
+            query = self.query(t.Nested(first.at, first.query))
+            reader.expect(")")
+            return t.Derived(at, query)
+        relation = self._relations(first)
+        reader.expect(")")
+        return relation
 
     # the clause
 
@@ -305,18 +334,19 @@ class QueryReader(ExpressionReader):
         measures = self._measures() if reader.take("MEASURES") else ()
         rows, empties, timeouts = self._rows_per_match()
         skip = self._after_match()
+        read = (bool(partition_by), bool(order_by), bool(measures), rows is not None, skip is not None)
         search_at = reader.at
         search = reader.take_any("INITIAL", "SEEK")
         if reader.dialect.name != "sql" and search is not None:
             reader.place -= 1
             raise reader.wrong("'PATTERN'")
-        pattern = self._pattern()
+        pattern = self._pattern(read)
         within = None
         if reader.take("WITHIN"):
             within = self.expression()
         subsets = self._subsets() if reader.take("SUBSET") else ()
-        defines = self._defines()
-        reader.expect(")")
+        defines = self._defines("'DEFINE'" if subsets else "'DEFINE', 'SUBSET'")
+        reader.expect(")", expected="')', ','")
         return t.Recognition(
             at, relation, partition_by, order_by, measures, rows, empties, timeouts, skip, search, search_at, pattern, within, subsets,
             defines,
@@ -336,7 +366,8 @@ class QueryReader(ExpressionReader):
         while True:
             at = reader.at
             expression = self.expression()
-            reader.expect("AS")
+            plain = isinstance(expression, t.Name | t.Path) and not reader.sees(".")
+            reader.expect("AS", expected=AFTER_NAME if plain else None)
             listed.append(t.Measure(at, expression, reader.name()))
             if not reader.take(","):
                 return tuple(listed)
@@ -385,11 +416,13 @@ class QueryReader(ExpressionReader):
                 return t.Skip(at, word.lower(), reader.name(), f"TO {word}")
         return t.Skip(at, "last", reader.name(), "TO")
 
-    def _pattern(self) -> t.Pattern:
+    def _pattern(self, read: tuple[bool, ...] = ()) -> t.Pattern:
+        """Read the pattern. ``read``: which parts of the clause were before it."""
         reader = self.reader
-        reader.expect("PATTERN", "(")
+        reader.expect("PATTERN", expected=_parts_after(read))
+        reader.expect("(")
         if reader.sees(")"):
-            raise reader.wrong("'$', '(', '^', '{-', <identifier>")
+            raise reader.wrong(PRIMARIES)
         pattern = PatternReader(reader).pattern()
         reader.expect(")")
         return pattern
@@ -404,9 +437,9 @@ class QueryReader(ExpressionReader):
             if not reader.take(","):
                 return tuple(listed)
 
-    def _defines(self) -> tuple[t.Define, ...]:
+    def _defines(self, expected: str = "'DEFINE'") -> tuple[t.Define, ...]:
         reader, listed = self.reader, []
-        reader.expect("DEFINE")
+        reader.expect("DEFINE", expected=expected)
         while True:
             at = reader.at
             name = reader.name()

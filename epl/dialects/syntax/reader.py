@@ -60,12 +60,12 @@ class Reader:
                 return word
         return None
 
-    def expect(self, *words: str) -> int:
-        """Skip these words, which have to come; return where they are."""
+    def expect(self, *words: str, expected: str | None = None) -> int:
+        """Skip these words, which have to come; return where they are. ``expected``: what a message says that may come."""
         at = self.at
         for word in words:
             if not self.take(word):
-                raise self.wrong(f"'{word}'")
+                raise self.wrong(expected or f"'{word}'")
         return at
 
     def next(self) -> Token:
@@ -110,11 +110,15 @@ class Reader:
         self.expect(")")
         return tuple(names)
 
-    def whole_number(self) -> int:
-        """Read digits."""
+    def whole_number(self, expected: str = "<integer>") -> int:
+        """Read digits. ``expected``: what a message says that may come."""
         if self.token.kind != "integer":
-            raise self.wrong("<integer>")
-        return int(self.next().text)
+            raise self.wrong(expected)
+        digits, at = self.token.text, self.at
+        if len(digits) > 19 or int(digits) >= 1 << 63:
+            raise DialectError("INVALID_LITERAL", f"Invalid numeric literal: {digits}", at)
+        self.place += 1
+        return int(digits)
 
     def deeper(self) -> None:
         """Count a level of nesting; raises where there are too many."""

@@ -1,7 +1,12 @@
 """Expressions as Trino writes them in its messages."""
 from __future__ import annotations
 
+from collections.abc import Iterable
+from decimal import Decimal
+
 from epl.dialects.syntax import tree as t
+
+SPECIAL = ("CURRENT_DATE", "CURRENT_TIMESTAMP", "CURRENT_TIME", "LOCALTIME", "LOCALTIMESTAMP")
 
 
 def written(node: t.Node) -> str:
@@ -12,15 +17,29 @@ def written(node: t.Node) -> str:
         case t.Path():
             return f"{written(node.base)}.{written(node.field)}"
         case t.Literal():
-            return f"'{node.written}'" if node.kind == "text" else node.written
+            return _literal(node)
+        case t.Binary() if node.sign == "||":
+            return f"concat({written(node.left)}, {written(node.right)})"
         case t.Binary():
             return f"({written(node.left)} {node.sign} {written(node.right)})"
         case t.Logical():
             return "(" + f" {node.sign} ".join(written(each) for each in node.operands) + ")"
         case t.Unary():
-            return f"(NOT {written(node.operand)})" if node.sign == "NOT" else f"{node.sign}{written(node.operand)}"
-        case t.IsNull():
-            return f"({written(node.value)} IS {'NOT ' if node.negated else ''}NULL)"
+            return f"(NOT {written(node.operand)})" if node.sign == "NOT" else f"{node.sign}({written(node.operand)})"
+        case t.IsNull() | t.IsDistinct() | t.Between() | t.InList() | t.Like():
+            return _predicate(node)
+        case t.Case():
+            return _case(node)
+        case t.Cast():
+            return f"{'TRY_CAST' if node.safe else 'CAST'}({written(node.value)} AS {_type(node.type_name)})"
+        case t.Lambda():
+            return f"({', '.join(node.names)}) -> {written(node.body)}"
+        case t.ArrayOf():
+            return f"ARRAY[{_listed(node.items)}]"
+        case t.Tuple():
+            return f"ROW({_listed(node.items)})"
+        case t.Subscript():
+            return f"{written(node.base)}[{written(node.index)}]"
         case t.Call():
             return _call(node)
         case t.OverMeasure():
@@ -29,7 +48,60 @@ def written(node: t.Node) -> str:
             return type(node).__name__
 
 
+def _listed(nodes: Iterable[t.Node]) -> str:
+    return ", ".join(written(each) for each in nodes)
+
+
+def _literal(node: t.Literal) -> str:
+    match node.kind:
+        case "integer" | "boolean" | "null":
+            return node.written
+        case "text":
+            return f"'{node.written}'"
+        case "double":
+            return f"{Decimal(node.written):E}".replace("E+", "E")
+        case "interval":
+            negative, text, unit, until = node.value
+            return f"INTERVAL {'- ' if negative else ''}'{text}' {unit}" + (f" TO {until}" if until else "")
+        case "bytes":
+            return f"X'{node.written.upper()}'"
+        case kind:
+            return f"{kind.upper()} '{node.written}'"
+
+
+def _predicate(node: t.IsNull | t.IsDistinct | t.Between | t.InList | t.Like) -> str:
+    is_not, no = ("NOT ", True) if node.negated else ("", False)
+    match node:
+        case t.IsNull():
+            return f"({written(node.value)} IS {is_not}NULL)"
+        case t.IsDistinct():
+            return f"({written(node.left)} IS {is_not}DISTINCT FROM {written(node.right)})"
+        case t.Between():
+            inner = f"({written(node.value)} BETWEEN {written(node.low)} AND {written(node.high)})"
+        case t.InList():
+            inner = f"({written(node.value)} IN ({_listed(node.items)}))"
+        case t.Like():
+            escape = "" if node.escape is None else f" ESCAPE {written(node.escape)}"
+            inner = f"({written(node.value)} LIKE {written(node.pattern)}{escape})"
+    return f"(NOT {inner})" if no else inner
+
+
+def _case(node: t.Case) -> str:
+    operand = "" if node.operand is None else f" {written(node.operand)}"
+    whens = "".join(f" WHEN {written(test)} THEN {written(value)}" for test, value in node.whens)
+    otherwise = "" if node.otherwise is None else f" ELSE {written(node.otherwise)}"
+    return f"(CASE{operand}{whens}{otherwise} END)"
+
+
+def _type(node: t.TypeName) -> str:
+    if not node.arguments:
+        return node.name
+    return f"{node.name}({', '.join(_type(each) if isinstance(each, t.TypeName) else str(each) for each in node.arguments)})"
+
+
 def _call(node: t.Call) -> str:
+    if len(node.names) == 1 and node.names[0].canonical in SPECIAL and not node.arguments:
+        return node.names[0].written
     arguments = "*" if node.star else ", ".join(written(each) for each in node.arguments)
     name = ".".join(name.written if not name.quoted else written(name) for name in node.names)
     mode = f"{node.mode} " if node.mode else ""

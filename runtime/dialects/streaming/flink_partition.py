@@ -13,6 +13,7 @@ from runtime.dialects.automaton import Automaton, State
 from runtime.dialects.expressions import Function
 from runtime.dialects.flink_recognition import FlinkRecognition
 from runtime.dialects.frames import Frame, FrameCompiler
+from runtime.dialects.run_queue import RunQueue
 from runtime.dialects.runs import Run, Runs
 from runtime.dialects.streaming.held_rows import HeldRows
 from runtime.dialects.streaming.partition import NO_QUERIES, Partition, Row, States, admitted
@@ -62,7 +63,7 @@ class FlinkRecognizer:
         runs = partition.runs
         if partition.ended:
             partition.ended, partition.now = False, None
-        count, complete = len(partition.rows), list(runs.complete)
+        count = len(partition.rows)
         output: list[Row] = []
         try:
             self._write(partition, ((run, True) for run in runs.process(row, time)), output)
@@ -71,7 +72,6 @@ class FlinkRecognizer:
                 for rows in (partition.rows, partition.times):
                     while len(rows) > count:
                         rows.pop()
-                runs.complete = complete
             partition.fail(error)
         self._settle(partition)
         return output
@@ -95,7 +95,7 @@ class FlinkRecognizer:
             self._write(partition, partition.runs.finish(), output)
         except QueryFailed as error:
             partition.fail(error)
-        partition.runs.complete = []
+        partition.runs.complete = RunQueue()
         self._settle(partition)
         return output
 
@@ -113,7 +113,7 @@ class FlinkRecognizer:
         runs = partition.runs
         allowed = admitted(partition, self.states, len(runs.runs))
         if allowed < len(runs.runs):
-            runs.runs = runs.runs[:allowed]
+            runs.runs = RunQueue(sorted(runs.runs, key=lambda run: run.start)[:allowed])
         starts = [run.start for run in (*runs.runs, *runs.complete)]
         before = min(starts) if starts else len(partition.rows)
         partition.rows.drop(before)
@@ -146,8 +146,8 @@ class FlinkRecognizer:
         partition = self.partition()
         partition.rows, partition.times = HeldRows([tuple(row) for row in rows], base), HeldRows(times, base)
         partition.place(partition.runs)
-        partition.runs.runs = [self._read(partition, *run) for run in runs]
-        partition.runs.complete = [self._read(partition, *run) for run in complete]
+        partition.runs.runs = RunQueue(self._read(partition, *run) for run in runs)
+        partition.runs.complete = RunQueue(self._read(partition, *run) for run in complete)
         partition.held = len(runs)
         self.states.count += len(runs)
         return partition

@@ -19,6 +19,8 @@ controller.listener.names=CONTROLLER
 log.dirs={data}
 num.partitions=2
 offsets.topic.replication.factor=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
 """
 CLUSTER = "ZXBsLXNwYXJrLXRlc3RzMQ"
 STARTS_WITHIN = 120.0

@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any
+
+import attrs
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.statements import SelectPlan
 from epl.plan.streams import types_read
 from runtime.api.runtime import Runtime
-from runtime.cli.cells import cell_value, milliseconds, plain_value
-from runtime.cli.sources import Chunk, EventFile, FileFault
+from runtime.connectors.cells import cell_value, milliseconds, plain_value
+from runtime.connectors.event_files import Chunk, FileFault
 from runtime.replay.epl_online import At, Instruction, Send
 
 LOOKED_AT = 1000
 """How many JSON rows are looked at for the names that they have."""
 
 Warn = Callable[[str], None]
+
+
+@attrs.frozen
+class RowOptions:
+    """What rows are: ``type``, else what the column ``type_column`` says; ``time``: the column of engine time; ``missing``: ``refuse`` or
+    ``null``, what becomes of properties without a column."""
+
+    type: str | None = None
+    type_column: str = "type"
+    time: str | None = None
+    missing: str = "refuse"
 
 
 def only_type(runtime: Runtime) -> str | None:
@@ -32,15 +44,19 @@ def only_type(runtime: Runtime) -> str | None:
 
 
 class RowReader:
-    """Turns rows of one file into instructions.
+    """Turns rows of one source into instructions.
 
     The type of a row is ``--type``, else what its column ``--type-column`` says, else the only type that statements read. A file must have
     a column for every declared property, unless ``--missing null``; a column that no property belongs to is warned of once.
     """
 
-    def __init__(self, runtime: Runtime, options: argparse.Namespace, file: EventFile, warn: Warn) -> None:
+    def __init__(
+        self, runtime: Runtime, options: RowOptions, warn: Warn, names: list[str] | None = None, *, has_header: bool = True
+    ) -> None:
+        """``names``: the columns of all rows, None where each row has its own; ``has_header``: whether line 1 says them."""
         self.runtime = runtime
-        self.file = file
+        self.names = names
+        self._has_header = has_header
         self.type_name: str | None = options.type
         self.type_column: str = options.type_column
         self.time_column: str | None = options.time
@@ -57,9 +73,9 @@ class RowReader:
     def check_file(self) -> None:
         """Raise EplRuntimeError where the file has not the column of ``--time``, FileFault where it has not those of the type of all of
         its rows; JSON rows each have columns of their own."""
-        if self.file.names is None:
+        if self.names is None:
             return
-        names = [name.strip() for name in self.file.names]
+        names = [name.strip() for name in self.names]
         if self.time_column is not None:
             self._check_time(names)
         name = self.type_name or (None if self.type_column in names else self._only_type)
@@ -86,7 +102,7 @@ class RowReader:
     def type_of(self, name: str) -> EventType:
         """Return a row's type; the first time its columns are compared with those of the file."""
         event_type = self._types.get(name)
-        return event_type if event_type is not None else self._meet(name, [n.strip() for n in self.file.names or ()])
+        return event_type if event_type is not None else self._meet(name, [n.strip() for n in self.names or ()])
 
     def _meet(self, name: str, names: Iterable[str]) -> EventType:
         declared = self.runtime.event_type(name)
@@ -108,7 +124,7 @@ class RowReader:
         return {p for other, each in self.runtime.catalog().event_types.items() if other != name for p in each.properties}
 
     def _refuse_missing(self, name: str, missing: list[str], other: list[str], names: Iterable[str]) -> None:
-        if self.file.names is None:  # JSON omits what is null, unless a name is misspelt
+        if self.names is None:  # JSON omits what is null, unless a name is misspelt
             near = [m for m in missing if _near(m, other)]
             if not near:
                 first = "row has" if len(missing) == 1 else "rows have"
@@ -120,7 +136,7 @@ class RowReader:
             f"there is no column {_quoted(missing)}, which event type '{name}' declares",
             hint=f"{there}; --missing null reads events without it",
         )
-        raise FileFault(None if self.file.kind == "parquet" else 1, error)
+        raise FileFault(1 if self._has_header else None, error)
 
     # ------------------------------------------------------------------ rows one by one
 
@@ -191,4 +207,4 @@ def _meant(names: list[str], missing: list[str]) -> str:
     return f" (did you mean '{near}'?)" if near else ""
 
 
-__all__ = ["RowReader", "only_type"]
+__all__ = ["RowOptions", "RowReader", "only_type"]

@@ -1,4 +1,4 @@
-"""Event files of ``epl run``: JSON lines, CSV and Parquet as chunks of columns, EPL Online scripts as instructions.
+"""Event files: JSON lines, CSV and Parquet as chunks of columns, EPL Online scripts as instructions.
 
 A chunk has its rows as columns, read by pyarrow, where they can be read so; its rows one by one, with the line of each, are there in any
 case: for what columns cannot hold, and to say which row is wrong.
@@ -21,7 +21,7 @@ import pyarrow.csv
 import pyarrow.json
 
 from epl.errors import EplRuntimeError
-from runtime.cli import UsageError
+from runtime.connectors.locations import is_uri, name_of, open_to_read
 from runtime.replay.epl_online import looks_like_script
 
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
@@ -60,11 +60,11 @@ class FileFault(Exception):
         self.error = error
 
 
-def kind_of(path: Path, requested: str, head: str) -> str:
+def kind_of(location: str, requested: str, head: str) -> str:
     """Return what a file holds: as asked for, else by its name, else by its first line."""
     if requested != "auto":
         return requested
-    suffixes = [s.lower() for s in path.suffixes]
+    suffixes = [s.lower() for s in Path(name_of(location)).suffixes]
     known = SUFFIXES.get(suffixes[-1]) if suffixes else None
     if known is None and len(suffixes) > 1 and suffixes[-1] in (".gz", ".bz2", ".zst"):
         known = SUFFIXES.get(suffixes[-2])
@@ -80,7 +80,7 @@ class EventFile:
     """An event file that has been opened. ``total``: its size (bytes; rows of Parquet), None where it is not known; ``names``: its columns,
     None for JSON, whose rows have their own."""
 
-    path: Path
+    location: str
     kind: str
     total: int | None
     delimiter: str = ","
@@ -89,35 +89,41 @@ class EventFile:
     _handle: Any = None
 
     @classmethod
-    def open(cls, path: Path, kind: str, stdin: BinaryIO, delimiter: str | None = None) -> EventFile:
-        """Open the file; raise UsageError where there is no such file or it is none of the kinds; FileFault where its columns make no
-        sense."""
+    def open(cls, location: str, kind: str = "auto", stdin: BinaryIO | None = None, delimiter: str | None = None) -> EventFile:
+        """Open the file, or the stream for ``-``; raise EplRuntimeError where there is no such file or it is none of the kinds; FileFault
+        where its columns make no sense."""
+        suffix = Path(name_of(location)).suffix.lower()
         try:
-            if kind == "parquet" or (kind == "auto" and SUFFIXES.get(path.suffix.lower()) == "parquet"):
-                return cls._open_parquet(path)
-            raw: Any = io.BufferedReader(io.BytesIO(stdin.read())) if str(path) == "-" else path.open("rb")
-            total = len(raw.raw.getvalue()) if str(path) == "-" else path.stat().st_size
+            if kind == "parquet" or (kind == "auto" and SUFFIXES.get(suffix) == "parquet"):
+                return cls._open_parquet(location)
+            raw: Any
+            raw, total = (_buffered(stdin), None) if location == "-" and stdin is not None else open_to_read(location)
             handle = _unpacked(raw)
             head = handle.peek(4096)[:4096].decode("utf-8-sig", "replace")
-            file = cls(path, kind_of(path, kind, head), total, delimiter or ("\t" if path.suffix.lower() == ".tsv" else ","))
+            file = cls(location, kind_of(location, kind, head), total, delimiter or ("\t" if suffix == ".tsv" else ","))
             file._raw, file._handle = raw, handle
             if file.kind == "csv":
                 file._read_header()
         except (OSError, EOFError, zlib.error) as error:
-            raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+            raise EplRuntimeError(f"cannot read {location}: {_reason(error)}") from None
         return file
 
     @classmethod
-    def _open_parquet(cls, path: Path) -> EventFile:
+    def _open_parquet(cls, location: str) -> EventFile:
         from pyarrow.parquet import ParquetFile
 
         try:
-            file = ParquetFile(path)
+            file = ParquetFile(open_to_read(location)[0] if is_uri(location) else location)
         except pa.ArrowException as error:
-            raise UsageError(f"cannot read {path}: {error}") from None
-        event_file = cls(path, "parquet", file.metadata.num_rows, names=list(file.schema_arrow.names))
+            raise EplRuntimeError(f"cannot read {location}: {error}") from None
+        event_file = cls(location, "parquet", file.metadata.num_rows, names=list(file.schema_arrow.names))
         event_file._handle = file
         return event_file
+
+    def close(self) -> None:
+        """Close the file; standard input stays open."""
+        if self.location != "-":
+            self._handle.close()
 
     def chunks(self, schema: Callable[[dict[str, Any]], pa.Schema | None]) -> Iterator[Chunk]:
         """Yield the rows in the file's order; FileFault where it cannot be read on. ``schema``: of the first JSON row, the columns that
@@ -133,7 +139,7 @@ class EventFile:
             hint = "a row is longer than 8 MiB, or a quote has no end" if "straddl" in str(error) else None
             raise FileFault(None, EplRuntimeError(f"cannot be read: {error}", hint=hint)) from error
         except (OSError, EOFError, zlib.error) as error:
-            raise FileFault(None, EplRuntimeError(f"cannot be read: {getattr(error, 'strerror', None) or error}")) from error
+            raise FileFault(None, EplRuntimeError(f"cannot be read: {_reason(error)}")) from error
 
     def script(self) -> str:
         """Return the text of a script; FileFault where it is not UTF-8."""
@@ -144,7 +150,7 @@ class EventFile:
             raise FileFault(line, EplRuntimeError(f"not UTF-8: byte 0x{error.object[error.start]:02x}")) from error
 
     def _position(self) -> int:
-        return int(self._raw.tell())
+        return 0 if self.location == "-" else int(self._raw.tell())
 
     # ------------------------------------------------------------------ Parquet
 
@@ -241,10 +247,10 @@ class EventFile:
     def line_of(self, number: int) -> int:
         """Return the line in which a row ends that a chunk gives this number. CSV rows are counted: the file is read again to see where
         each ends, or, where it was a stream, each is taken to have one line."""
-        if self.kind != "csv" or str(self.path) == "-":
+        if self.kind != "csv" or self.location == "-":
             return number + (self.kind == "csv")
         csv.field_size_limit(1 << 31)
-        with self.path.open("rb") as raw:
+        with open_to_read(self.location)[0] as raw:
             reader = csv.reader(io.TextIOWrapper(_unpacked(raw), "utf-8-sig", "replace", newline=""), delimiter=self.delimiter)
             lines = (reader.line_num for row in reader if row)
             return next(islice(lines, number, None), number + 1)
@@ -256,7 +262,7 @@ class EventFile:
         arrow_schema: pa.Schema | None = None
         is_first = True
         while True:
-            block = self._handle.read(BLOCK // 4)
+            block = self._read_some()
             rest += block
             cut = rest.rfind(b"\n") + 1 if block else len(rest)
             if cut:
@@ -268,6 +274,20 @@ class EventFile:
                 line += taken.count(b"\n")
             if not block:
                 return
+
+
+    def _read_some(self) -> bytes:
+        """The next bytes; of a stream what is there, so that its lines are processed as they come."""
+        return bytes(self._handle.read1(BLOCK // 4) if self.location == "-" else self._handle.read(BLOCK // 4))
+
+
+def _buffered(stream: Any) -> Any:
+    """A binary stream that can be looked into."""
+    return stream if hasattr(stream, "peek") else io.BufferedReader(stream)
+
+
+def _reason(error: BaseException) -> str:
+    return str(getattr(error, "strerror", None) or error)
 
 
 @attrs.define(eq=False)
@@ -364,12 +384,12 @@ def _json_rows(block: bytes, first: int) -> Callable[[], Iterator[Row]]:
     def rows() -> Iterator[Row]:
         for number, line in enumerate(block.split(b"\n"), first):
             if line.strip():
-                yield number, _json_object(line)
+                yield number, json_object(line)
 
     return rows
 
 
-def _json_object(line: bytes) -> dict[str, Any] | EplRuntimeError:
+def json_object(line: bytes) -> dict[str, Any] | EplRuntimeError:
     try:
         row = json.loads(line.decode())
     except UnicodeDecodeError as error:
@@ -386,4 +406,4 @@ def _json_object(line: bytes) -> dict[str, Any] | EplRuntimeError:
     return row if isinstance(row, dict) else EplRuntimeError("a JSON object a line is expected")
 
 
-__all__ = ["Chunk", "EventFile", "FileFault"]
+__all__ = ["Chunk", "EventFile", "FileFault", "json_object"]

@@ -13,9 +13,9 @@ import pyarrow.types as kinds
 from epl.errors import EplRuntimeError
 from epl.value_types import Scalar, ValueType
 from runtime.api.runtime import Runtime
-from runtime.cli.cells import INSTANTS
-from runtime.cli.rows import RowReader
-from runtime.cli.sources import Chunk
+from runtime.connectors.cells import INSTANTS
+from runtime.connectors.event_files import Chunk
+from runtime.connectors.row_reader import RowReader
 
 TIME, SEQUENCE = "--time", "--sequence"
 """Columns beside the properties; no property can be named so."""

@@ -1,0 +1,189 @@
+"""``epl run`` from streams and to sinks: Kafka, files, databases, with a state that restarts go on from."""
+from __future__ import annotations
+
+import argparse
+import hashlib
+import re
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from epl.errors import EplRuntimeError
+from runtime.api.deployment import Deployment
+from runtime.api.runtime import Runtime
+from runtime.cli import UsageError
+from runtime.cli.faults import Faults
+from runtime.cli.run import Printer, attach, chosen, moment
+from runtime.cli.texts import deploy_first, deployed, made_runtime, read_text
+from runtime.connectors import Pipeline, Sink
+from runtime.connectors.feeds import DirectFeed, Feed
+from runtime.connectors.output import OutputRow
+from runtime.connectors.uris import sink_of, source_of
+from runtime.tools.rule_tests.recording import Recorded, Recorder
+
+TO = re.compile(r"([^=/:?]+)=(.+)", re.DOTALL)
+"""``STATEMENT=URI``."""
+
+
+class Refused(Exception):
+    """The module is refused, which has been printed."""
+
+
+class Printing:
+    """Prints what listeners have gathered, when the rows of a poll or checkpoint are delivered."""
+
+    stream = "both"
+
+    def __init__(self, printer: Printer) -> None:
+        self.name = "standard output"
+        self._printer = printer
+
+    def open(self, event_type: Any, state: str | None) -> None:
+        """See Sink."""
+
+    def deliver(self, rows: Sequence[OutputRow], checkpoint: int | None) -> None:
+        """See Sink."""
+        self._printer.flush()
+        sys.stdout.flush()
+
+    def close(self) -> None:
+        """See Sink."""
+
+
+def run_pipeline(options: argparse.Namespace) -> int:
+    """Return 0 at the end of all sources, or where a signal stopped it; 1 where the module is refused, a source or sink failed, or an
+    expression raised."""
+    _check(options)
+    text = read_text(options.module_file)
+    printer, faults = Printer(options.format), Faults(options.module_file)
+
+    def start() -> Runtime:
+        at = 0 if options.start is None else moment("--start", options.start)
+        runtime = faults.runtime = made_runtime(options, start_time=at, on_error=faults.note)
+        if not deploy_first(runtime, options.with_files) or deployed(runtime, options.module_file, text, "epl run") is None:
+            raise Refused
+        listen(runtime)
+        return runtime
+
+    def listen(runtime: Runtime) -> None:
+        if not options.to:
+            attach(runtime.deployments["epl run"], options.statement, printer)
+
+    def restore(data: bytes) -> Runtime:
+        runtime = faults.runtime = Runtime.restore(data, on_error=faults.note)
+        return runtime
+
+    try:
+        sinks = _sinks(options, start, printer)
+        label = _label(options, text)
+        until = None if options.until is None else moment("--until", options.until)
+        with _recorded(options) as feed:
+            pipeline = Pipeline(
+                start, [source_of(uri, **_source_options(options)) for uri in options.events], sinks, state=options.state, restore=restore,
+                every=options.every, label=label, on_bad="skip" if options.skip_bad_rows else "refuse", on_late=options.on_late,
+                until=until, feed=feed)
+            with _stopping(pipeline):
+                pipeline.run()
+        printer.flush()
+    except Refused:
+        return 1
+    except EplRuntimeError as error:
+        print(f"epl: error: {error.message} [{error.code}]", file=sys.stderr)
+        if error.hint:
+            print(f"    hint: {error.hint}", file=sys.stderr)
+        return 1
+    finally:
+        faults.report()
+    if pipeline.skipped:
+        print(f"epl: {pipeline.skipped:,} rows skipped", file=sys.stderr)
+    return 1 if faults.kinds else 0
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Raise UsageError for options that pipelines do not have."""
+    for name in ("speed", "rate", "loop"):
+        if getattr(options, name) is not None:
+            raise UsageError(f"--{name}: not together with --to, --state, kafka:// and several --from")
+    if options.spark:
+        raise UsageError("--spark: not together with --to, --state, kafka:// and several --from")
+    if options.state is not None and not options.to:
+        raise UsageError("--state: where do rows go? --to URI; --to - prints JSON lines")
+    if options.state is not None and "-" in options.events:
+        raise UsageError("--state: standard input cannot be read again")
+    if options.state is not None and options.record is not None:
+        raise UsageError("--record: not together with --state: a test begins without state")
+
+
+def _source_options(options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "type": options.type, "type_column": options.type_column, "time": options.time, "missing": options.missing, "input": options.input,
+        "delimiter": options.delimiter,
+    }
+
+
+def _sinks(options: argparse.Namespace, start: Any, printer: Printer) -> dict[str, list[Sink]]:
+    """Return the sinks of ``--to``; without it the statements that print. The module is deployed once to see that they are there."""
+    with start() as runtime:
+        deployment: Deployment = runtime.deployments["epl run"]
+        statements = [statement.name for statement in chosen(deployment, options.statement)]
+        names = {statement.name for statement in deployment}
+    sinks: dict[str, list[Sink]] = {}
+    for each in options.to:
+        match = TO.fullmatch(each)
+        if match is None and len(statements) != 1:
+            raise UsageError(f"--to {each}: of which statement? --to STATEMENT={each}; there are {', '.join(statements)}")
+        name, uri = (statements[0], each) if match is None else match.groups()
+        if name not in names:
+            raise UsageError(f"--to {each}: no statement named {name!r}; there are {', '.join(sorted(names))}")
+        sinks.setdefault(name, []).append(sink_of(uri))
+    if not sinks:
+        sinks = {name: [Printing(printer)] for name in statements}
+    return sinks
+
+
+def _label(options: argparse.Namespace, text: str) -> str:
+    """What the state is of: the module's text, and what it was deployed with."""
+    parts = [*map(read_text, options.with_files), text, *options.imports]
+    return f"{options.module_file.name} {hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}"
+
+
+@contextmanager
+def _recorded(options: argparse.Namespace) -> Iterator[Any]:
+    """What makes the pipeline's feed: a recorder, which is closed at the end."""
+    recorders: list[Recorder] = []
+
+    def feed(runtime: Runtime) -> Feed:
+        if options.record is None:
+            return DirectFeed(runtime)
+        recorded = Recorded([*options.with_files, options.module_file], runtime.now, options.imports)
+        recorders.append(Recorder(options.record, runtime, recorded))
+        return recorders[0]
+
+    try:
+        yield feed
+    finally:
+        for recorder in recorders:
+            recorder.close()
+
+
+@contextmanager
+def _stopping(pipeline: Pipeline) -> Iterator[None]:
+    """Let Ctrl-C and SIGTERM end the pipeline with a checkpoint; a second one ends it at once."""
+
+    def stop(number: int, frame: Any) -> None:
+        pipeline.stop()
+        for each in signals:
+            signal.signal(each, signal.default_int_handler if each == signal.SIGINT else signal.SIG_DFL)
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    before = [signal.signal(each, stop) for each in signals]
+    try:
+        yield
+    finally:
+        for each, handler in zip(signals, before, strict=True):
+            signal.signal(each, handler)
+
+
+__all__ = ["run_pipeline"]

@@ -1,0 +1,161 @@
+"""``epl run`` with sinks, a state, a recorder, a pace."""
+from __future__ import annotations
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from runtime.cli import main
+
+MODULE = """
+@public @buseventtype create schema T(symbol string, price double, ts long);
+@name('avg') select symbol, avg(price) as mean from T#time(3 sec) group by symbol;
+@name('every') select count(*) as n from T output every 2 seconds;
+"""
+ROWS = "symbol,price,ts\nA,1.5,1000\nB,2.5,2000\nA,3.5,6000\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "r.epl").write_text(MODULE)
+    (tmp_path / "t.csv").write_text(ROWS)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> int:
+    return main(["run", "r.epl", "--events", "t.csv", *arguments])
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> list[tuple[int, str, float | None]]:
+    calls = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    return [(call["time"], row["symbol"], row["mean"]) for call in calls for row in call["new"]]
+
+
+@pytest.mark.parametrize("name", ["r.test.json", "r.test.yaml", "r.test.txt"])
+def test_a_recording_is_a_test_that_passes_and_fails_with_other_rules(folder: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    times = ("--rate", "0.5") if name.endswith(".txt") else ("--time", "ts")
+    assert run(*times, "--record", name) == 0
+    assert main(["test", name]) == 0
+    expected = (folder / "r.test.out").read_text() if name.endswith(".txt") else (folder / name).read_text()
+    assert "2.5" in expected and "every" in expected
+    (folder / "r.epl").write_text(MODULE.replace("avg(price)", "max(price) + 1"))
+    capsys.readouterr()
+    assert main(["test", name]) == 1
+    assert "2.5" in capsys.readouterr().out
+
+
+def test_values_are_recorded_as_they_are(folder: Path) -> None:
+    (folder / "r.epl").write_text(
+        "@public @buseventtype create schema T(s string, d java.util.Date, b BigDecimal, l int[], m java.util.Map);"
+        "@name('s') select * from T")
+    events = [{"s": "O'K \\ \"", "d": "2024-01-01T00:00:00Z", "b": 1.25, "l": [1, 2], "m": {"k": [True, None]}}, {}]
+    (folder / "t.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
+    for name in ("a.test.json", "r.test.txt"):
+        assert main(["run", "r.epl", "--events", "t.jsonl", "--record", name, "--missing", "null"]) == 0
+        assert main(["test", name]) == 0
+    assert "O\\'K \\\\" in (folder / "r.test.txt").read_text()
+
+
+@pytest.mark.parametrize(("arguments", "message"), [
+    (("--record", "r.json"), "a test is called NAME.test.json"),
+    (("--record", "x.test.txt"), "is a test of x.epl alone"),
+    (("--record", "r.test.txt", "--start", "0"), "the time of a script begins at"),
+    (("--rate", "1", "--time", "ts"), "not together with --time"),
+    (("--rate", "0"), "greater than 0"),
+    (("--speed", "fast"), "a speed is a multiple of the wall clock's"),
+    (("--loop", "-1"), "at least 1"),
+    (("--speed", "1x", "--spark"), "not together with --spark"),
+    (("--speed", "1x", "--to", "avg=-"), "--speed: not together with --to"),
+    (("--state", "s"), "where do rows go"),
+    (("--to", "x.csv"), "of which statement"),
+    (("--to", "nope=x.csv"), "no statement named 'nope'"),
+    (("--events", "-", "--state", "s", "--to", "avg=-"), "standard input cannot be read again"),
+])
+def test_wrong_use_is_said(folder: Path, arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(*arguments) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_rows_happen_at_a_rate_and_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--rate", "0.5", "--start", "10000", "--statement", "avg", "--format", "json") == 0
+    assert printed(capsys) == [(10000, "A", 1.5), (12000, "B", 2.5), (13000, "A", None), (14000, "A", 3.5)]
+    assert run("--rate", "4", "--loop", "2", "--statement", "avg", "--format", "json") == 0
+    assert [at for at, _, _ in printed(capsys)] == [0, 250, 500, 750, 1000, 1250]
+
+
+def test_times_go_on_in_a_further_pass(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def arrivals() -> list[int]:
+        return [at for at, _, mean in printed(capsys) if mean is not None]
+
+    assert run("--time", "ts", "--loop", "2", "--statement", "avg", "--format", "json") == 0
+    assert arrivals() == [1000, 2000, 6000, 6000, 7000, 11000], "the file lasts from its first row to its last"
+    assert run("--time", "ts", "--loop", "2", "--start", "0", "--statement", "avg", "--format", "json") == 0
+    assert [at for at in arrivals() if at != 9000] == [1000, 2000, 6000, 7000, 8000, 12000], "and from --start where that is given"
+
+
+def test_speed_is_that_of_the_wall_clock(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = time.monotonic()
+    assert run("--time", "ts", "--speed", "10x", "--statement", "avg") == 0
+    paced = time.monotonic() - before
+    plain = capsys.readouterr().out
+    assert run("--time", "ts", "--statement", "avg") == 0
+    assert paced >= 0.5, "five seconds of engine time"
+    assert capsys.readouterr().out == plain, "what is emitted is the same"
+
+
+def test_rows_go_to_files_and_databases(folder: Path) -> None:
+    with sqlite3.connect("a.db") as database:
+        database.execute("create table means(symbol text primary key, mean real)")
+    assert run("--time", "ts", "--to", "avg=avg.csv", "--to", "avg=sqlite:///a.db?table=means&key=symbol", "--to", "every=n.jsonl") == 0
+    assert (folder / "avg.csv").read_text() == "symbol,mean\nA,1.5\nB,2.5\nA,\nB,\nA,3.5\n"
+    assert (folder / "n.jsonl").read_text() == '{"n": 1}\n{"n": 2}\n{"n": 2}\n'
+    assert database.execute("select * from means order by symbol").fetchall() == [("A", 3.5), ("B", None)]
+
+
+def test_a_state_goes_on_and_is_of_one_module(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ("--time", "ts", "--to", "every=parts", "--state", "state")
+    assert run(*arguments) == 0
+    with (folder / "t.csv").open("a") as file:
+        file.write("B,1,9000\n")
+    assert run(*arguments) == 0
+    rows = [line for part in sorted((folder / "parts").iterdir()) for line in part.read_text().splitlines()]
+    assert run("--time", "ts", "--to", "every=whole.jsonl") == 0
+    assert rows == (folder / "whole.jsonl").read_text().splitlines() and len(rows) == 5
+    (folder / "r.epl").write_text(MODULE + " ")
+    assert run(*arguments) == 1
+    assert "the state in state is of 'r.epl" in capsys.readouterr().err
+
+
+def test_a_failing_sink_and_source_are_reported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--to", "avg=sqlite:///a.db?table=means") == 1
+    assert "sink 'sqlite:///a.db?table=means' of statement 'avg': OperationalError: no such table" in capsys.readouterr().err
+    assert main(["run", "r.epl", "--from", "kafka://h:1/t?x=1", "--to", "avg=-"]) == 1
+    assert "there is no parameter 'x'" in capsys.readouterr().err
+    assert main(["run", "r.epl", "--from", "kafka://user:secret@h:1/t", "--to", "avg=-"]) == 1
+    assert "holds no password" in (err := capsys.readouterr().err) and "secret" not in err
+
+
+def test_lines_of_a_stream_are_processed_as_they_come(folder: Path) -> None:
+    command = [sys.executable, "-m", "runtime.cli", "run", "r.epl", "--from", "-", "--input", "jsonl", "--missing", "null", "--to", "avg=-"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None and process.stdout is not None
+        for n in (1, 2):
+            process.stdin.write(f'{{"symbol": "{n}", "price": {n}}}\n')
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline()) == {"symbol": str(n), "mean": float(n)}
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 0, "Ctrl-C stops it, although its input is open"
+
+
+def test_several_sources_go_together_and_are_recorded(folder: Path) -> None:
+    (folder / "u.jsonl").write_text('{"symbol": "C", "price": 9, "ts": 0}\n')
+    assert run("--from", "u.jsonl", "--to", "avg=a.jsonl", "--record", "both.test.json") == 0
+    assert [json.loads(line)["symbol"] for line in (folder / "a.jsonl").read_text().splitlines()] == ["A", "B", "A", "C"]
+    assert main(["test", "both.test.json"]) == 0
