@@ -13,6 +13,7 @@ from epl.dialects import typed as y
 from epl.dialects import types as k
 from epl.dialects import values as v
 from epl.dialects.aggregates import is_aggregate
+from epl.dialects.calcite import calcite, family
 from epl.dialects.errors import DialectError, DialectUnsupported
 from epl.dialects.functions import lambdas, rows
 from epl.dialects.functions.arrays import subscript
@@ -23,6 +24,8 @@ from epl.dialects.types import SqlType
 from epl.functions.like import like_pattern
 
 SpanOfUnit = {"SECOND": 1.0, "MINUTE": 60.0, "HOUR": 3600.0, "DAY": 86400.0, "WEEK": 604800.0}
+IN_PATTERNS = ("match_rowtime", "match_proctime", "first", "last", "prev", "next")
+"""Flink's functions of the clause."""
 PlanQuery = Callable[[t.Query, scopes.Boundary], Any]
 """Query and what it sees outside → plan with ``columns``."""
 
@@ -445,6 +448,8 @@ class Typing:
         with_lambda = lambdas.call(self, node) if any(isinstance(each, t.Lambda) for each in node.arguments) else None
         if with_lambda is not None:
             return with_lambda
+        if self.dialect in ("flink", "alibaba") and node.name in IN_PATTERNS:
+            raise self.no_function(node)
         arguments = tuple(self.typed(each) for each in self._unit_first(node))
         scalar = scalar_of(node.name, self.dialect)
         if scalar is None or (self.dialect == "sql" and node.name in ELSEWHERE):
@@ -469,8 +474,15 @@ class Typing:
     def no_function(self, node: t.Call) -> DialectError:
         """Return the error of a function that is not known."""
         if self.dialect in ("flink", "alibaba"):
-            return DialectError("FUNCTION_NOT_FOUND", f"SqlValidatorException: No match found for function signature {node.name}", node.at)
+            return DialectError("FUNCTION_NOT_FOUND", self._no_function_of_calcite(node), node.at)
         return DialectError("FUNCTION_NOT_FOUND", f"Function '{node.name}' not registered", node.at)
+
+    def _no_function_of_calcite(self, node: t.Call) -> str:
+        prefix = "ValidationException: SQL validation failed. SqlValidatorException:"
+        if node.name in IN_PATTERNS:
+            return f"{prefix} Function '{calcite(node)}' can only be used in MATCH_RECOGNIZE"
+        kinds = ", ".join(family(self.typed(each).type) for each in node.arguments)
+        return f"{prefix} No match found for function signature {node.names[-1].written}({kinds})"
 
     def _call_coalesce(self, node: t.Call) -> y.Typed:
         operands = [self.typed(each) for each in node.arguments]

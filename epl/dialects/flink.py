@@ -4,10 +4,13 @@ from __future__ import annotations
 import datetime
 from itertools import pairwise
 
+import attrs
+
 from epl.dialects import plans, scopes
 from epl.dialects import typed as y
 from epl.dialects import types as k
 from epl.dialects.aggregates import is_aggregate
+from epl.dialects.calcite import ADVICE, calcite, pattern_text, type_name
 from epl.dialects.errors import DialectError, DialectUnsupported
 from epl.dialects.pattern_types import PatternTyping, calls_in, first_of
 from epl.dialects.recognition import ClauseAnalysis, ClauseRules, variables
@@ -56,6 +59,9 @@ class FlinkTyping(PatternTyping):
 
     def typed(self, node: t.Expression) -> y.Typed:
         """Return the typed expression; queries have no place in it."""
+        if isinstance(node, t.Subquery | t.Exists) and self.in_define and self.depth:
+            words = "ValidationException: SQL validation failed. NullPointerException: no SELECT scope for "
+            raise DialectError("VALIDATION", words + _begun(node.query), node.at)
         if isinstance(node, t.Subquery | t.Exists):
             message = "SqlParserException: SQL parse failed. Query expression encountered in illegal context"
             raise DialectError("SYNTAX_ERROR", message, node.at)
@@ -72,9 +78,7 @@ class FlinkTyping(PatternTyping):
         inside = [each for argument in node.arguments[:1] for each in calls_in(argument)]
         for each in inside:
             if each.is_plain and each.name in ("first", "last"):
-                offset = calcite(each.arguments[1]) if len(each.arguments) > 1 else "0"
-                shown = f"{each.name.upper()}({calcite(each.arguments[0])}, {offset})"
-                raise refused(f"Cannot nest PREV/NEXT under LAST/FIRST '{shown}'", each.at)
+                raise refused(f"Cannot nest PREV/NEXT under LAST/FIRST '{calcite(each)}'", each.at)
             if is_aggregate(each.name, self.dialect):
                 raise refused(f"Cannot use aggregation in navigation '{calcite(each)}'", each.at)
 
@@ -93,22 +97,34 @@ class FlinkTyping(PatternTyping):
         if node.is_plain and name in ("match_rowtime", "match_proctime"):
             return self._match_time(node)
         if node.is_plain and name in ("prev", "next") and not self.in_define and node.arguments:
-            offset = calcite(node.arguments[1]) if len(node.arguments) > 1 else "1"
-            raise refused(f"Cannot use PREV/NEXT in MEASURE '{name.upper()}({calcite(node.arguments[0])}, {offset})'", node.at)
+            raise refused(f"Cannot use PREV/NEXT in MEASURE '{calcite(node)}'", node.at)
         if node.is_plain and name == "match_number":
-            raise refused("No match found for function signature MATCH_NUMBER()", node.at)
+            words = "No match found for function signature MATCH_NUMBER().\nSupported signatures are:\n'MATCH_NUMBER()'"
+            raise refused(words, node.at)
         if node.is_plain and name in ("prev", "next"):
             raise not_yet("Flink does not support physical offsets within partition.", node.at)
+        if node.mode is not None and self.in_define:
+            raise refused(f"Cannot use RUNNING/FINAL in DEFINE '{calcite(node)}'", node.mode_at)
         if node.mode == "RUNNING" or (node.is_plain and name == "classifier"):
-            what = "RUNNING" if node.mode == "RUNNING" else name.upper()
-            raise DialectError("CODE_GENERATION", f"CodeGenException: Unsupported call: {what}", node.at)
+            what = f"{name.upper()}()"
+            if node.mode == "RUNNING":
+                what = f"RUNNING({type_name(self.typed(attrs.evolve(node, mode=None)).type)})"
+            raise DialectError("CODE_GENERATION", f"CodeGenException: Unsupported call: {what}{ADVICE}", node.at)
         for each in node.arguments:
             if isinstance(each, t.LabelStar):
                 raise refused("Unknown field '*'", each.at)
         if node.distinct and is_aggregate(name, self.dialect):
             arguments = ", ".join(calcite(each) for each in node.arguments)
             raise refused(f"DISTINCT/ALL not allowed with {name.upper()}(DISTINCT {arguments}) function", node.at)
+        if self.in_aggregate and node.is_plain and name in ("first", "last") and node.arguments:
+            return self.typed(node.arguments[0])
         return super()._call(node)
+
+    def check_aggregate_nesting(self, node: t.Call) -> None:
+        """Refuse aggregates inside an aggregate; FIRST and LAST have no effect there."""
+        for each in (each for argument in node.arguments for each in calls_in(argument)):
+            if is_aggregate(each.name, self.dialect):
+                super().check_aggregate_nesting(node)
 
     def check_mode(self, node: t.Call) -> None:
         """FINAL changes nothing."""
@@ -117,13 +133,19 @@ class FlinkTyping(PatternTyping):
         if node.name == "match_proctime":
             return y.Apply(k.TIMESTAMP, _now, (), takes_null=True)
         argument = node.arguments[0] if node.arguments else None
-        if len(node.arguments) > 1 or (argument is not None and not isinstance(argument, t.Name | t.Path)):
+        if len(node.arguments) > 1:
+            raise refused("Invalid number of arguments to function 'MATCH_ROWTIME'. Was expecting 0 arguments", node.at)
+        if argument is not None and not isinstance(argument, t.Name | t.Path):
             message = "The function MATCH_ROWTIME requires a column as its argument"
             raise DialectError("VALIDATION", f"ValidationException: {message}", node.at)
         place = self.time if argument is None else self.scope.place(argument)
         if place is None:
             raise DialectError("VALIDATION", "ValidationException: MATCH_ROWTIME needs ORDER BY a time", node.at)
-        return y.MatchTime(self.scope.type_at(place), place)
+        kind = self.scope.type_at(place)
+        if kind.name not in ("timestamp", "any") and argument is not None and self.scope.dialect.streaming:
+            words = f"The function MATCH_ROWTIME requires argument to be a row time attribute type, but is '{str(kind).upper()}'."
+            raise DialectError("VALIDATION", f"ValidationException: {words}", node.at)
+        return y.MatchTime(kind, place)
 
     def one_label(self, node: t.Call) -> frozenset[str] | None:
         """Return the variable of a call; refuse several."""
@@ -141,54 +163,14 @@ class FlinkTyping(PatternTyping):
         return typed
 
 
+def _begun(query: t.Query) -> str:
+    """Return how a query begins."""
+    items = query.body.items if isinstance(query.body, t.Select) else ()
+    return "SELECT " + ", ".join("*" if item.expression is None else calcite(item.expression) for item in items)
+
+
 def _now() -> datetime.datetime:
     return datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
-
-
-def calcite(node: t.Node) -> str:
-    """Return an expression as Calcite writes it."""
-    match node:
-        case t.Name():
-            return f"`{node.written}`"
-        case t.Path():
-            return f"{calcite(node.base)}.{calcite(node.field)}"
-        case t.Binary():
-            return f"{calcite(node.left)} {node.sign} {calcite(node.right)}"
-        case t.Call():
-            return f"{node.name.upper()}({', '.join(calcite(each) for each in node.arguments)})"
-        case t.Literal():
-            return f"'{node.written}'" if node.kind == "text" else node.written
-        case _:
-            return type(node).__name__.upper()
-
-
-def pattern_text(node: t.Pattern) -> str:
-    """Return a pattern as Calcite's plan writes it."""
-    match node:
-        case t.Variable():
-            return f"_UTF-16LE'{node.name.written}'"
-        case t.Group():
-            return pattern_text(node.pattern)
-        case t.Sequence():
-            written = pattern_text(node.parts[0])
-            for part in node.parts[1:]:
-                written = f"({written}, {pattern_text(part)})"
-            return written
-        case t.Alternation():
-            written = pattern_text(node.choices[0])
-            for choice in node.choices[1:]:
-                written = f"|({written}, {pattern_text(choice)})"
-            return written
-        case t.Quantified():
-            most = -1 if node.most is None else node.most
-            reluctant = "true" if node.marks else "false"
-            return f"PATTERN_QUANTIFIER({pattern_text(node.pattern)}, {node.least}, {most}, {reluctant})"
-        case t.Exclusion():
-            return f"PATTERN_EXCLUDE({pattern_text(node.pattern)})"
-        case t.Permutation():
-            return f"PATTERN_PERMUTE({', '.join(pattern_text(part) for part in node.parts)})"
-        case _:
-            return type(node).__name__
 
 
 class FlinkRules(ClauseRules):
@@ -242,7 +224,11 @@ class FlinkClause(ClauseAnalysis):
             if not (isinstance(key, t.Name | t.Path) and scopes.is_path(key)):
                 message = "ClassCastException: PARTITION BY takes columns, not expressions"
                 raise DialectError("VALIDATION", message, key.at)
-        return [self._place(key) for key, _ in self.clause.partition_by]
+        places = [self._place(key) for key, _ in self.clause.partition_by]
+        for (key, _), place in zip(self.clause.partition_by, places):
+            if places.count(place) > 1:
+                raise refused(f"Column '{scopes.path_of(key)[1]}' is ambiguous", key.at)  # type: ignore[arg-type]
+        return places
 
     def _place(self, key: t.Expression) -> int:
         assert isinstance(key, t.Name | t.Path)
@@ -296,8 +282,15 @@ class FlinkClause(ClauseAnalysis):
         clause = self.clause
         if clause.rows == "all":
             raise not_yet("All rows per match mode is not supported yet.", clause.at)
+        node = updating(clause.input) if self.dialect.streaming else None
+        if node is not None:
+            raise not_yet(f"Match Recognize doesn't support consuming update changes which is produced by node {node}", clause.input.at)
         self._check_order()
         check_pattern(clause.pattern, self.dialect.name)
+        target = None if clause.skip is None else clause.skip.target
+        if target is not None and target.canonical not in {name.canonical for name in variables(clause.pattern)}:
+            words = "The pattern name specified in AfterMatchSkipStrategy can not be found in the given Pattern"
+            raise DialectError("MALFORMED_PATTERN", f"MalformedPatternException: {words}", target.at)
 
     def _check_order(self) -> None:
         streaming = self.dialect.streaming
@@ -323,7 +316,7 @@ class FlinkClause(ClauseAnalysis):
         if not isinstance(typed, y.Constant) or not isinstance(typed.value, datetime.timedelta):
             words = "Only constant intervals with millisecond resolution are supported as time constraints of patterns."
             raise not_yet(words, node.at)
-        return int(typed.value.total_seconds() * 1000)
+        return int(typed.value.total_seconds() * 1000) or None
 
     def skip(self) -> plans.SkipTo:
         """Return where matching goes on."""
@@ -331,6 +324,34 @@ class FlinkClause(ClauseAnalysis):
         if skip is not None and skip.target is not None:
             return plans.SkipTo(skip.kind, frozenset((skip.target.canonical,)), skip.target.written)
         return super().skip()
+
+
+def updating(relation: t.Relation) -> str | None:
+    """Return the node of Flink's plan by which rows of a relation are updated: groups without a window of time; None where none are."""
+    while isinstance(relation, t.Aliased):
+        relation = relation.relation
+    body = relation.query.body if isinstance(relation, t.Derived) else None
+    if not isinstance(body, t.Select):
+        return None
+    if any(isinstance(each, t.Call) and each.name == "tumble" for key in body.group_by for each in (key, *calls_in(key))):
+        return None
+    shown = [_selected(item, place) for place, item in enumerate(body.items)]
+    keys = [scopes.path_of(key)[1] for key in body.group_by if isinstance(key, t.Name | t.Path)]
+    if body.distinct and not body.grouped:
+        keys = shown
+    elif not body.grouped:
+        return updating(body.relation) if body.relation is not None else None
+    grouped = f"groupBy=[{', '.join(keys)}], " if keys else ""
+    return f"GroupAggregate({grouped}select=[{', '.join(shown)}])"
+
+
+def _selected(item: t.SelectItem, place: int) -> str:
+    if item.expression is None:
+        return "*"
+    if isinstance(item.expression, t.Name | t.Path):
+        return scopes.path_of(item.expression)[1]
+    name = f"EXPR${place}" if item.alias is None else item.alias.written
+    return f"{calcite(item.expression).replace('`', '')} AS {name}"
 
 
 def check_pattern(pattern: t.Pattern, dialect: str) -> None:

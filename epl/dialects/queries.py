@@ -5,13 +5,13 @@ import datetime
 from collections.abc import Mapping
 from typing import NoReturn
 
-from epl.dialects import plans
+from epl.dialects import plans, scopes
 from epl.dialects import typed as y
 from epl.dialects import types as k
 from epl.dialects.aggregates import is_aggregate
 from epl.dialects.errors import DialectError, DialectUnsupported
 from epl.dialects.expression_types import Typing
-from epl.dialects.flink import FlinkClause
+from epl.dialects.flink import VALIDATION, FlinkClause
 from epl.dialects.functions.rows import field_at
 from epl.dialects.grouping import GroupTyping, shape
 from epl.dialects.plans import OrderKey, Plan
@@ -19,6 +19,7 @@ from epl.dialects.recognition import ClauseAnalysis, start_of
 from epl.dialects.scopes import Boundary, Column, Scope
 from epl.dialects.syntax import tree as t
 from epl.dialects.syntax.lexis import Dialect
+from epl.dialects.syntax.read_patterns import CALCITE
 from epl.dialects.syntax.read_queries import read_query
 from epl.dialects.window_rules import WindowRules, refuse_in_clause
 from epl.dialects.ydb import YdbClause
@@ -43,7 +44,13 @@ def compile_query(text: str, dialect: Dialect, catalog: Catalog, *, open_tables:
 
 def _compiled(text: str, dialect: Dialect, catalog: Catalog, open_tables: bool) -> Plan:
     analysis = QueryAnalysis(dialect, catalog)
-    plan = analysis.query(read_query(text, dialect), {})
+    query = read_query(text, dialect)
+    try:
+        plan = analysis.query(query, {})
+    except DialectUnsupported:
+        if analysis.unknown is not None and not open_tables:
+            raise analysis.unknown from None
+        raise
     if analysis.unknown is not None and not open_tables:
         raise analysis.unknown
     return plan
@@ -203,13 +210,18 @@ class QueryAnalysis:
         order_by = () if query is None else query.order_by
         WindowRules(select, scope, self.plan_query).refuse(order_by)
         rows = Typing(scope, self.plan_query)
-        where = None if select.where is None else rows.condition(select.where, "WHERE clause must evaluate to a boolean: actual type %s")
+        words = "WHERE clause must evaluate to a boolean: actual type %s"
+        if name in CALCITE:
+            words = f"{VALIDATION}WHERE clause must be a condition%.0s"
+        where = None if select.where is None else rows.condition(select.where, words)
         typing, keys = self._grouping(select, rows, order_by)
         typed, columns = self._projections(select, typing, scope)
         having = None
         if select.having is not None:
             having = typing.condition(select.having, "HAVING clause must evaluate to a boolean: actual type %s")
         order = tuple(self._select_key(item, select, typing, columns) for item in order_by)
+        if order_by and self.dialect.streaming and self.dialect.name in CALCITE and query is not None and query.limit is None:
+            self._check_sorted_by_time(order_by[0], columns)
         grouped = isinstance(typing, GroupTyping)
         aggregates = tuple(typing.aggregates) if isinstance(typing, GroupTyping) else ()
         return plans.SelectPlan(
@@ -217,6 +229,12 @@ class QueryAnalysis:
             None if query is None else query.offset, None if query is None else query.limit, query is not None and query.ties,
             typing.sets if isinstance(typing, GroupTyping) and typing.marker is not None else None,
         )  # fmt: skip
+
+    def _check_sorted_by_time(self, item: t.SortItem, columns: list[Column]) -> None:
+        """Refuse to sort a stream by anything but its time, as Flink does."""
+        name = scopes.path_of(item.key)[1] if isinstance(item.key, t.Name | t.Path) else None
+        if not any(column.name == name and column.is_time for column in columns):
+            raise DialectError("TABLE_EXCEPTION", "TableException: Sort on a non-time-attribute field is not supported.", item.at)
 
     def _grouping(self, select: t.Select, rows: Typing, order_by: tuple[t.SortItem, ...]) -> tuple[Typing, list[y.Typed]]:
         """Return how the projections are typed, and the keys."""
@@ -350,6 +368,9 @@ class QueryAnalysis:
             case t.Unnest():
                 return self._unnest(relation)
             case t.Aliased():
+                if relation.columns and self.dialect.name in CALCITE and isinstance(relation.relation, t.Recognition):
+                    message = f"{VALIDATION}Duplicate relation name '{relation.alias.written}' in FROM clause"
+                    raise DialectError("VALIDATION", message, relation.at)
                 inner = self.relation(relation.relation)
                 return self._renamed(inner, relation.alias, relation.columns, relation.at)
             case t.Join():

@@ -49,6 +49,7 @@ SPACE = re.compile(r"(?:\s+|--[^\n]*|/\*.*?\*/)+", re.DOTALL)
 NUMBER = re.compile(r"0[xX][\da-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+|(?:\d[\d_]*\.\d*|\.\d+|\d[\d_]*)(?:[eE][+-]?\d+)?")
 BASED = ("0x", "0o", "0b")
 NAME = re.compile(r"[^\W\d]\w*")
+NAME_OF_CALCITE = re.compile(r"[^\W\d][\w$]*")
 SIGNS = re.compile(r"\{-|-\}|<>|!=|<=|>=|==|\|\||->|=>|[-+*/%(),.;:<>=\[\]{}?|^$~@]")
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
 
@@ -89,7 +90,7 @@ def _token(text: str, at: int, dialect: Dialect) -> Token:
             return Token("integer", str(int(written, 0)), at, number.end(), "")
         kind = "double" if "e" in written.lower() else "decimal" if "." in written else "integer"
         return Token(kind, written, at, number.end(), "")
-    name = NAME.match(text, at)
+    name = (NAME if dialect.name_quotes == '"' or dialect.backslashes else NAME_OF_CALCITE).match(text, at)
     if name is not None:
         return Token("name", name.group(), at, name.end(), name.group().upper())
     known = SIGNS.match(text, at)

@@ -8,6 +8,8 @@ from epl.dialects.syntax.reader import Reader
 MOST = 2147483647
 PRIMARIES = "'$', '(', 'PERMUTE', '^', '{-', <identifier>"
 """What an element of a pattern may begin with, as messages list it."""
+CALCITE = ("flink", "alibaba")
+"""Dialects in which brackets around one variable mean nothing, and an empty pattern is not written."""
 
 
 class PatternReader:
@@ -55,6 +57,8 @@ class PatternReader:
     def _quantified(self) -> t.Pattern:
         pattern = self._primary()
         reader, at = self.reader, self.reader.at
+        while reader.dialect.name in CALCITE and isinstance(pattern, t.Group) and isinstance(pattern.pattern, t.Variable | t.Group):
+            pattern = pattern.pattern
         start = reader.place
         bounds = self._bounds()
         if bounds is None:
@@ -113,6 +117,8 @@ class PatternReader:
     def _primary(self) -> t.Pattern:
         reader, at = self.reader, self.reader.at
         if reader.take("("):
+            if reader.sees(")") and reader.dialect.name in CALCITE:
+                raise reader.wrong(PRIMARIES)
             if reader.take(")"):
                 return t.Sequence(at, ())
             inner = self.pattern()
@@ -163,4 +169,4 @@ def _listed(primaries: str, *signs: str) -> str:
     return ", ".join([*sorted([*begin, *(f"'{sign}'" for sign in signs)]), name])
 
 
-__all__ = ["PRIMARIES", "PatternReader"]
+__all__ = ["CALCITE", "PRIMARIES", "PatternReader"]

@@ -7,7 +7,7 @@ from epl.dialects.errors import DialectError
 from epl.dialects.syntax import tree as t
 from epl.dialects.syntax.lexis import Dialect
 from epl.dialects.syntax.read_expressions import QUERIES, ExpressionReader
-from epl.dialects.syntax.read_patterns import PRIMARIES, PatternReader
+from epl.dialects.syntax.read_patterns import CALCITE, PRIMARIES, PatternReader
 from epl.dialects.syntax.reader import RESERVED, Reader
 
 NO_ALIAS = frozenset(["MATCH_RECOGNIZE", "TABLESAMPLE", "LIMIT", "OFFSET", "FETCH", "WINDOW", "QUALIFY"])
@@ -46,6 +46,11 @@ class QueryReader(ExpressionReader):
 
     def __init__(self, reader: Reader) -> None:
         super().__init__(reader, self.query)
+
+    @property
+    def is_calcite(self) -> bool:
+        """Whether the dialect is read by Flink's parser."""
+        return self.reader.dialect.name in CALCITE
 
     # queries
 
@@ -268,6 +273,8 @@ class QueryReader(ExpressionReader):
         reader, at = self.reader, self.reader.at if first is None else first.at
         relation = self._aliased(self._primary_relation() if first is None else first, at)
         if reader.sees("MATCH_RECOGNIZE", "("):
+            if self.is_calcite and isinstance(relation, t.Aliased):
+                raise reader.wrong("<EOF>")
             relation = self._aliased(self._recognition(relation, at), at)
         return relation
 
@@ -343,6 +350,8 @@ class QueryReader(ExpressionReader):
         pattern = self._pattern(read)
         within = None
         if reader.take("WITHIN"):
+            if self.is_calcite and not reader.sees("INTERVAL"):
+                raise reader.wrong("'INTERVAL'")
             within = self.expression()
         subsets = self._subsets() if reader.take("SUBSET") else ()
         defines = self._defines("'DEFINE'" if subsets else "'DEFINE', 'SUBSET'")
@@ -366,6 +375,9 @@ class QueryReader(ExpressionReader):
         while True:
             at = reader.at
             expression = self.expression()
+            if self.is_calcite and reader.sees(".", "*"):
+                words = "ValidationException: SQL validation failed. SqlValidatorException: Unknown field '*'"
+                raise DialectError("VALIDATION", words, reader.peek().at)
             plain = isinstance(expression, t.Name | t.Path) and not reader.sees(".")
             reader.expect("AS", expected=AFTER_NAME if plain else None)
             listed.append(t.Measure(at, expression, reader.name()))
@@ -381,6 +393,8 @@ class QueryReader(ExpressionReader):
         if not reader.take("ALL"):
             return None, None, False
         reader.expect("ROWS", "PER", "MATCH")
+        if self.is_calcite:
+            return "all", None, False
         word = reader.take_any("SHOW", "OMIT")
         if word is not None:
             reader.expect("EMPTY", "MATCHES")
