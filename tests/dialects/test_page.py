@@ -1,4 +1,4 @@
-"""The user page's snippets print what the page says."""
+"""The snippets of the user's pages print what the pages say."""
 
 from __future__ import annotations
 
@@ -8,16 +8,19 @@ import pathlib
 import re
 from typing import Any
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "sql.md"
+import pytest
+
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 
 
-def test_snippets_print_what_follows_them() -> None:
-    text = PAGE.read_text(encoding="utf-8")
+@pytest.mark.parametrize(("page", "least"), [("sql.md", 2), ("guides/from-sql.md", 1)])
+def test_snippets_print_what_follows_them(page: str, least: int) -> None:
+    text = (DOCS / page).read_text(encoding="utf-8")
     pairs = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL)
-    assert len(pairs) >= 2
+    assert len(pairs) >= least
     names: dict[str, Any] = {}
     for code, expected in pairs:
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed):
-            exec(compile(code, str(PAGE), "exec"), names)  # noqa: S102 - the project's own page
+            exec(compile(code, page, "exec"), names)  # noqa: S102 - the project's own page
         assert printed.getvalue() == expected
