@@ -29,6 +29,7 @@ from epl.plan import notebooks as _notebooks
 from epl.settings import Settings as Settings
 from runtime.api.contexts import ContextAccess as ContextAccess
 from runtime.api.deployment import Deployment as Deployment
+from runtime.api.engine import StatementMetrics as StatementMetrics
 from runtime.api.runtime import Runtime as Runtime
 from runtime.context.changes import ContextChange as ContextChange
 from runtime.context.selectors import AllPartitions as AllPartitions
@@ -52,7 +53,7 @@ __all__ = [
     "AllPartitions", "Condition", "ContextAccess", "ContextChange", "ContextPartition", "Deployment", "EplDeploymentError", "EplError",
     "EplRuntimeError", "EplSyntaxError", "EplUnsupportedError", "EplValidationError", "EplWarning", "ExpiryCache", "LruCache",
     "NestedPartitions", "PartitionSelector", "PartitionsByCategory", "PartitionsByHash", "PartitionsById", "PartitionsByKey",
-    "PartitionsWhere", "Row", "RowCounts", "Rows", "Runtime", "Settings", "Statement", "__version__", "sql",
+    "PartitionsWhere", "Row", "RowCounts", "Rows", "Runtime", "Settings", "Statement", "StatementMetrics", "__version__", "sql",
 ]
 
 

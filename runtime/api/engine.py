@@ -6,6 +6,8 @@ from html import escape
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from epl.catalog import Catalog
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
@@ -25,6 +27,7 @@ from runtime.clock.instants import Instant, instant_of, shown
 from runtime.conversion.from_python import check_known, to_event
 from runtime.event_loop.delivery import ConditionHandler, RowCounts, log_condition
 from runtime.event_loop.loop import ErrorHandler, EventLoop
+from runtime.event_loop.measured import Measured
 from runtime.state.changed_pages import ChangedPages
 from runtime.state.runtime_state import RuntimeState
 from runtime.statements.statement import Statement
@@ -38,6 +41,42 @@ if TYPE_CHECKING:
     from runtime.pictures.recording import Recording
 
 NUMBER = attrgetter("number")
+
+
+@attrs.frozen
+class StatementMetrics:
+    """What one statement has done since ``Runtime.measure()``.
+
+    Attributes:
+        statement: Its name.
+        deployment: Its deployment.
+        events: Events that passed its filters, and rows of named windows that it consumes.
+        timers: Timers of it that have run.
+        new_rows: Rows of its insert stream.
+        old_rows: Rows of its remove stream.
+        seconds: How long its operators took by the wall clock, without filters and listeners.
+        window_rows: The events that its data windows hold now.
+
+    Examples:
+        >>> from runtime import Runtime
+        >>> runtime = Runtime()
+        >>> runtime.measure()
+        >>> deployment = runtime.deploy("@name('tick') select 1 as x from pattern [every timer:interval(1 sec)]")
+        >>> runtime.advance_time_span(3000)
+        >>> [(s.statement, s.deployment, s.events, s.timers, s.new_rows, s.old_rows) for s in runtime.metrics]
+        [('tick', 'd0', 0, 3, 3, 0)]
+        >>> runtime.metrics[0].seconds < 1, runtime.metrics[0].window_rows
+        (True, 0)
+    """
+
+    statement: str
+    deployment: str
+    events: int
+    timers: int
+    new_rows: int
+    old_rows: int
+    seconds: float
+    window_rows: int
 
 
 class Engine(Registry):
@@ -273,6 +312,57 @@ class Counts(Engine):
         from runtime.pictures.record import record
 
         return record(self, self._incoming, self._core, statements)
+
+    def measure(self) -> None:
+        """Count from now on what each statement does, for ``metrics``; a second time does nothing.
+
+        An event then takes some microseconds more: its statement is not inlined into the intake of its type, and its rows are made for the
+        count. Batches are processed row by row.
+
+        Raises:
+            EplRuntimeError: Events have come in batches, and statements run in the batch tier.
+        """
+        with self.lock:
+            self._check_open()
+            if self._core.measured is not None:
+                return
+            if self._batch_tier is not None:
+                raise EplRuntimeError("statements in the batch tier are not measured", hint="call measure() before the first send_batch")
+            self.tier = "row"
+            Measured(self._core, self._incoming)
+            for deployment in self._deployer.deployments.values():
+                for statement in deployment:
+                    statement.count_rows()
+
+    @property
+    def metrics(self) -> list[StatementMetrics]:
+        """What each statement has done since ``measure`` was called, in order of deployment; empty without it.
+
+        Examples:
+            >>> from runtime import Runtime
+            >>> runtime = Runtime()
+            >>> runtime.measure()
+            >>> deployment = runtime.deploy("create schema A(x int); @name('s') select irstream x from A(x > 1)#length(1)")
+            >>> for x in (1, 2, 3):
+            ...     runtime.send("A", {"x": x})
+            >>> s = runtime.metrics[-1]
+            >>> s.statement, s.events, s.new_rows, s.old_rows, s.window_rows, s.seconds > 0
+            ('s', 2, 2, 1, 1, True)
+        """
+        from runtime.pictures.contents import windows_of
+
+        with self.lock:
+            measured = self._core.measured
+            if measured is None:
+                return []
+            return [
+                StatementMetrics(
+                    statement.name, deployment.id, counts.events, counts.timers, counts.new_rows, counts.old_rows,
+                    counts.nanoseconds / 1e9, sum(sum(1 for _ in events) for _, events in windows_of(statement)))
+                for deployment in self._deployer.deployments.values()
+                for statement in deployment
+                for counts in [measured.of(statement.number)]
+            ]
 
     @property
     def now(self) -> int:

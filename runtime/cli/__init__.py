@@ -88,6 +88,7 @@ def _add_with(command: argparse.ArgumentParser, what: str = "") -> None:
         "--import", dest="imports", action="append", default=[], metavar="NAME",
         help="every module imports this name (an annotation's, without a warning then; a package's as a.b.*); may be repeated",
     )  # fmt: skip
+    command.add_argument("--config", type=Path, metavar="FILE", help="Esper's esper.cfg.xml: event types, variables, imports, settings")
 
 
 def _add_check(commands: Commands) -> None:
@@ -295,6 +296,7 @@ def _add_serve(commands: Commands) -> None:
     )
     add("--clock", choices=("external", "system"), default="external", help="engine time: set by clients, or the wall clock's")
     add("--start", metavar="TIME", help="beginning of engine time, with --clock external (default: 0)")
+    add("--measure", action="store_true", help="count events, rows and time of each statement, for /metrics and epl top")
     add("--state", type=Path, metavar="DIR", help="keep rules and their state here over restarts")
     add("--snapshot-seconds", type=float, default=60.0, metavar="N", help="how often the state is saved (default: 60; and at the end)")
     add("--max-body", type=int, default=16, metavar="MB", help="largest request (default: 16)")

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TextIO
 
+import attrs
+
 from epl.errors import EplError, EplWarning
 from epl.settings import Settings
 from runtime.api.deployment import Deployment
@@ -61,8 +63,29 @@ def print_error(path: Path, text: str, error: EplError, to: TextIO | None = None
 
 
 def made_runtime(options: argparse.Namespace, **options_of_runtime: Any) -> Runtime:
-    """Return a runtime whose modules import what ``--import`` names."""
-    return Runtime(settings=Settings(imports=tuple(options.imports)), **options_of_runtime)
+    """Return a runtime that has what ``--config`` says, and whose modules import what ``--import`` names; UsageError for a file that cannot
+    be read or declared. What has no effect is printed as a warning."""
+    path = getattr(options, "config", None)
+    if path is None:
+        return Runtime(settings=Settings(imports=tuple(options.imports)), **options_of_runtime)
+    from runtime.esper_config import read_esper_config
+
+    try:
+        config = read_esper_config(path)
+        settings = attrs.evolve(config.settings, imports=(*config.settings.imports, *options.imports))
+        runtime = config.runtime(warn=False, settings=settings, **options_of_runtime)
+    except OSError as error:
+        raise UsageError(f"--config: cannot read {path}: {error.strerror or error}") from None
+    except EplError as error:
+        raise UsageError(f"--config: {error.message}" + (f" ({error.hint})" if error.hint else "")) from None
+    if not getattr(options, "remarked", False):
+        options.remarked = True
+        for remark in config.remarks:
+            if remark.kind != "no effect":
+                print(f"{path}:{remark.line}:{remark.column}: warning: {remark.message}", file=sys.stderr)
+                if remark.hint:
+                    print(f"    hint: {remark.hint}", file=sys.stderr)
+    return runtime
 
 
 def deployed(runtime: Runtime, path: Path, text: str, name: str | None = None) -> Deployment | None:

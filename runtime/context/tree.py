@@ -228,10 +228,7 @@ class ContextTree:
                 if entry.drop:
                     ranks.add(entry.order[0])
                 self.core.note_receivers((entry,))
-                try:
-                    entry.receive(event)
-                except Exception as error:  # noqa: BLE001 - law 6
-                    self.core.on_error(error, entry.name, event)
+                self.core.deliver_one(entry, event)
 
     def begins_again(self, entries: Sequence[ActiveFilter], event: Event | None) -> None:
         """Note what has started to begin branches since one ended with this event."""

@@ -59,6 +59,24 @@ class EndOfInput(Protocol):
     def counts(self) -> RowCounts: ...
 
 
+class Receives(Protocol):
+    """What takes events."""
+
+    @property
+    def name(self) -> str: ...
+
+    def receive(self, event: Event) -> None: ...
+
+
+class Measure(Protocol):
+    """What an event loop that is measured offers to its statements."""
+
+    def of(self, number: int) -> Any:
+        """Return the counts of the statement of a number; its ``listener`` counts rows."""
+
+    def forget(self, number: int) -> None: ...
+
+
 class EventLoop:
     """Shared by all statements of a runtime; used under its lock only."""
 
@@ -106,6 +124,8 @@ class EventLoop:
         self.at_end_of_input: dict[EndOfInput, tuple[int, str, Callable[[], None]]] = {}
         """What emits, when the input has ended, what waits for rows that do not come: by its owner the number and name of the statement,
         and what is called."""
+        self.measured: Measure | None = None
+        """What counts by statement (runtime.event_loop.measured)."""
         self.after_timers: dict[AfterTimers, None] | None = None
         """While timers run: what is to be released when all that are due have run."""
 
@@ -237,10 +257,14 @@ class EventLoop:
         """Deliver to the receivers of the statements of these numbers; the flush follows with that of the others."""
         for receiver in self.filters.match(event, event.type):
             if receiver.order[2] in numbers:
-                try:
-                    receiver.receive(event)
-                except Exception as error:  # noqa: BLE001 - law 6
-                    self.on_error(error, receiver.name, event)
+                self.deliver_one(receiver, event)
+
+    def deliver_one(self, receiver: Receives, event: Event) -> None:
+        """Deliver to one receiver; the flush follows."""
+        try:
+            receiver.receive(event)
+        except Exception as error:  # noqa: BLE001 - law 6
+            self.on_error(error, receiver.name, event)
 
     def route(self, event: Event, stream_type: EventType, precedence: int = 0, statement: str | None = None) -> None:
         """Process an event that a statement or listener emits when the current one is done, those of higher precedence first.

@@ -32,6 +32,8 @@ def observing(core: EventLoop, observer: Observer, event_of: Callable[[str | Eve
     may do without one."""
     observers = _OBSERVERS.setdefault(core, [])
     observers.append(observer)
+    before = {name: vars(core)[name] for name in REPLACED if name in vars(core)}
+    """Of an event loop that is measured, what counts."""
     if len(observers) == 1:
         _replace(core, observers, event_of)
     core.forget_generated()
@@ -42,6 +44,7 @@ def observing(core: EventLoop, observer: Observer, event_of: Callable[[str | Eve
         if not observers:
             for name in REPLACED:
                 delattr(core, name)
+            vars(core).update(before)
         core.forget_generated()
 
 

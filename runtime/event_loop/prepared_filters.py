@@ -70,6 +70,11 @@ class ActiveFilter:
         return self.prepared.name
 
     @property
+    def carries(self) -> int:
+        """How many events an event is for the statement's counts: 0 where another receiver has it too."""
+        return getattr(self.target, "carries", 1)
+
+    @property
     def order(self) -> Places:
         return self.prepared.order
 

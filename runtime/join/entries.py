@@ -26,6 +26,8 @@ class Releasing:
     """Receives an event after the join's streams."""
 
     __slots__ = ("name", "order", "paths", "drop", "write", "_join", "_drops")
+    carries = 0
+    """The event has reached the statement by another receiver, and is counted there."""
 
     def __init__(self, join: Join, context: OperatorContext, order: Places) -> None:
         self.name = context.name
@@ -83,6 +85,9 @@ class SharedEntries:
 
 class ReleasingPartition:
     """In a partition of a context: receives what a stream's entry receives, after all of the join's streams."""
+
+    carries = 0
+    """As that of ``Releasing``."""
 
     def __init__(self, entry: PartitionEntry, join: Join, context: OperatorContext, number: int) -> None:
         self._specification = entry.specification

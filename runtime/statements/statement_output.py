@@ -114,6 +114,10 @@ class StatementOutput(Delivery):
         self.divide: Divide | None = None
         self.at_end: list[Callable[[], object]] = []
         """Called when the statement has been undeployed."""
+        self._counting: Sequence[Listener] = ()
+        """What counts rows, called before the listeners that were added; it holds none of them."""
+        if core.measured is not None:
+            self.count_rows()
 
     if TYPE_CHECKING:  # Statement has it
 
@@ -260,7 +264,15 @@ class StatementOutput(Delivery):
     def _listen(self, listeners: list[Listener]) -> None:
         """A listener may do with its lists what it likes: each but the last gets copies, so that one listener alone costs none."""
         self._added = listeners
-        self.listeners = [*map(with_own_lists, listeners[:-1]), *listeners[-1:]]
+        self.listeners = [*self._counting, *map(with_own_lists, listeners[:-1]), *listeners[-1:]]
+
+    def count_rows(self) -> None:
+        """Count the rows that the statement emits from now on, whether there are listeners or not."""
+        measured = self._core.measured
+        assert measured is not None
+        self._counting = (measured.of(self.number).listener,)
+        self.at_end.append(lambda: measured.forget(self.number))
+        self._listen(self._added)
 
 
 __all__ = ["BatchListener", "ColumnOutput", "Listener", "StatementHost", "StatementOutput", "check_listener"]

@@ -7,11 +7,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from runtime.api.engine import StatementMetrics
 from runtime.api.runtime import Runtime
 
 ORDERED = {
@@ -21,8 +22,18 @@ ORDERED = {
 """Counters by statement, ``epl_rows_…_total``."""
 
 
+COUNTED = (
+    ("events", "events that passed filters", "events"), ("timers", "timers that have run", "timers"),
+    ("seconds", "time that operators took", "seconds"),
+)
+"""Counters by statement: name, meaning, field."""
+
+
 class RuntimeMetrics(Collector):
-    """Reads the runtime when Prometheus asks; events pay nothing for it. Metrics have the names that jobs on Spark use."""
+    """Reads the runtime when Prometheus asks; events pay nothing for it. Metrics have the names that jobs on Spark use.
+
+    After ``Runtime.measure()`` there are metrics of each statement too: ``epl_statement_…`` and ``epl_window_rows``.
+    """
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
@@ -60,10 +71,30 @@ class RuntimeMetrics(Collector):
         for each, rows in sorted(ordered.items()):
             waiting.add_metric([each], rows.waiting)
         yield waiting
+        measured = runtime.metrics
+        if measured:
+            yield from _of_statements(measured)
 
     def describe(self) -> Iterator[GaugeMetricFamily]:
         """Say nothing ahead: registering asks no runtime."""
         yield from ()
+
+
+def _of_statements(measured: Sequence[StatementMetrics]) -> Iterator[Metric]:
+    labels = ["deployment", "statement"]
+    for name, text, field in COUNTED:
+        counter = CounterMetricFamily(f"epl_statement_{name}", text, labels=labels)
+        for each in measured:
+            counter.add_metric([each.deployment, each.statement], getattr(each, field))
+        yield counter
+    rows = CounterMetricFamily("epl_statement_rows", "rows emitted", labels=[*labels, "stream"])
+    windows = GaugeMetricFamily("epl_window_rows", "events in data windows", labels=labels)
+    for each in measured:
+        rows.add_metric([each.deployment, each.statement, "new"], each.new_rows)
+        rows.add_metric([each.deployment, each.statement, "old"], each.old_rows)
+        windows.add_metric([each.deployment, each.statement], each.window_rows)
+    yield rows
+    yield windows
 
 
 __all__ = ["RuntimeMetrics"]

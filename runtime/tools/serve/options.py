@@ -51,7 +51,8 @@ class Allowed:
 @attrs.frozen(kw_only=True)
 class Options:
     """``token``: what requests must carry, None where the server listens on loopback only. ``names``: host names of the server beyond
-    ``host`` and those of loopback. ``modules``: files that are deployed at the start. ``state``: the folder of snapshots."""
+    ``host`` and those of loopback. ``modules``: files that are deployed at the start. ``state``: the folder of snapshots. ``measure``:
+    count what each statement does."""
 
     host: str = "127.0.0.1"
     port: int = 8420
@@ -68,6 +69,7 @@ class Options:
     key: Path | None = None
     allowed: Allowed = attrs.field(factory=Allowed)
     limits: Limits = attrs.field(factory=Limits)
+    measure: bool = False
 
 
 __all__ = ["MEBIBYTE", "Allowed", "Limits", "Options"]

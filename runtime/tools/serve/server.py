@@ -73,6 +73,8 @@ def prepared(options: Options) -> Iterator[tuple[Server, socket.socket]]:
             engine = Engine(lambda on_error: _runtime(options, register, state, on_error), options.limits,
                             follows_clock=options.clock == "system")
             stack.callback(engine.close)
+            if options.measure:
+                engine.runtime.measure()
             _deploy(engine, options.modules)
         yield _server(options, engine, state), stack.enter_context(_socket(options))
 
