@@ -166,12 +166,12 @@ class Grammar:
             fields[field] = (*fields[field], name)
         return loc
 
-    def _no_name(self, keyword: Token, found: Token | None) -> EplSyntaxError:
+    def _no_name(self, keyword: Token, wrong: Token | None) -> EplSyntaxError:
         """The error for a header whose name is missing or has a token that no name has."""
-        shown = punctuation(found) if found is not None else None
+        shown = punctuation(wrong) if wrong is not None else None
         more = "" if shown is None else f", unexpected reserved keyword {shown} was encountered as part of the name"
         problem = f"Keyword '{keyword.key}' must be followed by a name or package name (set of names separated by dots) for resource 'null'"
-        return self._no_module(problem + more, found or keyword)
+        return self._no_module(problem + more, wrong or keyword)
 
     def _no_module(self, problem: str, at: Token) -> EplSyntaxError:
         return EplSyntaxError(f"Failed to parse: {problem}", span=at.span, text=self._source.tokens.text)
