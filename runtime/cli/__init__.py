@@ -135,6 +135,10 @@ def _add_run(commands: Commands) -> None:
     run.add_argument("--speed", metavar="N", help="rows are processed when they are due by the wall clock, N times as fast: 1x, 10x")
     run.add_argument("--rate", type=float, metavar="N", help="rows happen N times a second of engine time, from --start on")
     run.add_argument("--loop", type=int, nargs="?", const=0, metavar="N", help="read the file N times, without N until it is stopped")
+    run.add_argument(
+        "--metrics", metavar="[HOST:]PORT",
+        help="serve metrics of each statement while it runs, for Prometheus and epl top (host: 127.0.0.1)",
+    )
     _add_sinks(run)
     run.set_defaults(module="runtime.cli.run")
 

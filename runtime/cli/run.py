@@ -16,6 +16,7 @@ from runtime.api.runtime import Runtime
 from runtime.cli import OutputClosed, UsageError
 from runtime.cli.faults import Faults
 from runtime.cli.feeds import feed_of
+from runtime.cli.metrics import metrics_page
 from runtime.cli.progress import Progress
 from runtime.cli.texts import deploy_first, deployed, made_runtime, print_error, read_text, shown_name
 from runtime.connectors.batches import Batches
@@ -75,16 +76,19 @@ def run(options: argparse.Namespace) -> int:
         from runtime.cli.run_pipeline import run_pipeline
 
         return run_pipeline(options)
+    check_options(options)
     options.events = options.events[0]
     text = read_text(options.module_file)
-    _check(options)
     try:
         file = opened(options)
     except FileFault as fault:
         return _refused(options.events, fault.line, fault.error)
     printer, faults = Printer(options.format), Faults(options.module_file)
-    with made_runtime(options, start_time=start_time(options, file.kind), on_error=faults.note) as runtime:
+    runtime = made_runtime(options, start_time=start_time(options, file.kind), on_error=faults.note)
+    with runtime, metrics_page(options) as page:
         faults.runtime = runtime
+        if page is not None:
+            page.show(runtime)
         if not deploy_first(runtime, options.with_files):
             return 1
         deployment = deployed(runtime, options.module_file, text)
@@ -128,17 +132,19 @@ def _to_end(options: argparse.Namespace, run: Run) -> int:
     return code
 
 
-def _check(options: argparse.Namespace) -> None:
+def check_options(options: argparse.Namespace) -> None:
     """Raise UsageError for options that exclude one another."""
     pacing = [name for name in ("record", "speed", "rate", "loop") if getattr(options, name) is not None]
     if options.spark and pacing:
         raise UsageError(f"--{pacing[0]}: not together with --spark")
+    if options.spark and options.metrics is not None:
+        raise UsageError("--metrics: not together with --spark")
     if options.rate is not None and options.time is not None:
         raise UsageError("--rate gives the times of the rows: not together with --time")
     if options.rate is not None and not 0 < options.rate <= 1e9:
         raise UsageError("--rate: a number of events a second is expected, greater than 0")
-    if options.loop is not None and (options.loop < 0 or options.events == "-"):
-        raise UsageError("--loop: standard input is read once" if options.events == "-" else "--loop: at least 1, or 0 for no end")
+    if options.loop is not None and (options.loop < 0 or "-" in options.events):
+        raise UsageError("--loop: standard input is read once" if "-" in options.events else "--loop: at least 1, or 0 for no end")
     try:
         if options.speed is not None:
             speed_of(options.speed)

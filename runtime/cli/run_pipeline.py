@@ -15,11 +15,13 @@ from runtime.api.deployment import Deployment
 from runtime.api.runtime import Runtime
 from runtime.cli import UsageError
 from runtime.cli.faults import Faults
-from runtime.cli.run import Printer, attach, chosen, moment
+from runtime.cli.metrics import MetricsPage, metrics_page
+from runtime.cli.run import Printer, attach, check_options, chosen, moment
 from runtime.cli.texts import deploy_first, deployed, made_runtime, read_text
 from runtime.connectors import Pipeline, Sink
 from runtime.connectors.feeds import DirectFeed, Feed
 from runtime.connectors.output import OutputRow
+from runtime.connectors.pacing import speed_of
 from runtime.connectors.uris import sink_of, source_of
 from runtime.tools.rule_tests.recording import Recorded, Recorder
 
@@ -57,6 +59,11 @@ def run_pipeline(options: argparse.Namespace) -> int:
     expression raised."""
     _check(options)
     text = read_text(options.module_file)
+    with metrics_page(options) as page:
+        return _run(options, text, page)
+
+
+def _run(options: argparse.Namespace, text: str, page: MetricsPage | None) -> int:
     printer, faults = Printer(options.format), Faults(options.module_file)
 
     def start() -> Runtime:
@@ -64,16 +71,18 @@ def run_pipeline(options: argparse.Namespace) -> int:
         runtime = faults.runtime = made_runtime(options, start_time=at, on_error=faults.note)
         if not deploy_first(runtime, options.with_files) or deployed(runtime, options.module_file, text, "epl run") is None:
             raise Refused
-        listen(runtime)
-        return runtime
+        return begin(runtime)
 
-    def listen(runtime: Runtime) -> None:
+    def begin(runtime: Runtime) -> Runtime:
+        if page is not None:
+            page.show(runtime)
         if not options.to:
             attach(runtime.deployments["epl run"], options.statement, printer)
+        return runtime
 
     def restore(data: bytes) -> Runtime:
         runtime = faults.runtime = Runtime.restore(data, on_error=faults.note)
-        return runtime
+        return begin(runtime)
 
     try:
         sinks = _sinks(options, start, printer)
@@ -83,7 +92,7 @@ def run_pipeline(options: argparse.Namespace) -> int:
             pipeline = Pipeline(
                 start, [source_of(uri, **_source_options(options)) for uri in options.events], sinks, state=options.state, restore=restore,
                 every=options.every, label=label, on_bad="skip" if options.skip_bad_rows else "refuse", on_late=options.on_late,
-                until=until, feed=feed)
+                until=until, feed=feed, speed=None if options.speed is None else speed_of(options.speed))
             with _stopping(pipeline):
                 pipeline.run()
         printer.flush()
@@ -103,15 +112,15 @@ def run_pipeline(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> None:
     """Raise UsageError for options that pipelines do not have."""
-    for name in ("speed", "rate", "loop"):
-        if getattr(options, name) is not None:
-            raise UsageError(f"--{name}: not together with --to, --state, kafka:// and several --from")
+    check_options(options)
     if options.spark:
         raise UsageError("--spark: not together with --to, --state, kafka:// and several --from")
     if options.state is not None and not options.to:
         raise UsageError("--state: where do rows go? --to URI; --to - prints JSON lines")
     if options.state is not None and "-" in options.events:
         raise UsageError("--state: standard input cannot be read again")
+    if options.state is not None and not options.rate is options.loop is None:
+        raise UsageError("--rate, --loop: not together with --state: a replay begins at its beginning")
     if options.state is not None and options.record is not None:
         raise UsageError("--record: not together with --state: a test begins without state")
 
@@ -119,7 +128,7 @@ def _check(options: argparse.Namespace) -> None:
 def _source_options(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "type": options.type, "type_column": options.type_column, "time": options.time, "missing": options.missing, "input": options.input,
-        "delimiter": options.delimiter,
+        "delimiter": options.delimiter, "rate": options.rate, "loop": 1 if options.loop is None else options.loop,
     }
 
 
@@ -145,7 +154,8 @@ def _sinks(options: argparse.Namespace, start: Any, printer: Printer) -> dict[st
 
 def _label(options: argparse.Namespace, text: str) -> str:
     """What the state is of: the module's text, and what it was deployed with."""
-    parts = [*map(read_text, options.with_files), text, *options.imports]
+    config = [] if options.config is None else [read_text(options.config)]
+    parts = [*config, *map(read_text, options.with_files), text, *options.imports]
     return f"{options.module_file.name} {hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}"
 
 

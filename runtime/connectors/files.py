@@ -18,6 +18,7 @@ from runtime.connectors.event_files import SUFFIXES, Chunk, EventFile, FileFault
 from runtime.connectors.input import Input
 from runtime.connectors.locations import name_of, open_to_write, write_whole
 from runtime.connectors.output import OutputRow, check_stream
+from runtime.connectors.pacing import Timetable
 from runtime.connectors.row_reader import RowOptions, RowReader
 from runtime.conversion.rows import jsonable
 
@@ -88,6 +89,9 @@ class FileSource:
         time: The column of engine time, ms or ISO 8601.
         delimiter: What divides the cells of CSV.
         missing: ``"refuse"``, or ``"null"``: properties without a column are null.
+        rate: Row k happens k / rate seconds after the runtime's time at the beginning, as with the CSV adapter of EsperIO.
+        loop: How many times the file is read; 0: until the pipeline is stopped. Times go on from pass to pass. With a state, a file is not
+            read at a rate or again.
         name: Names the source in checkpoints and errors (default: the location).
 
     Raises:
@@ -101,12 +105,20 @@ class FileSource:
 
     def __init__(
         self, location: str | Path, *, input: str = "auto", type: str | None = None, type_column: str = "type", time: str | None = None,
-        delimiter: str | None = None, missing: str = "refuse", name: str | None = None, stdin: BinaryIO | None = None,
+        delimiter: str | None = None, missing: str = "refuse", rate: float | None = None, loop: int = 1, name: str | None = None,
+        stdin: BinaryIO | None = None,
     ) -> None:
         self.location = str(location)
         self.name = name or self.location
         self._options = RowOptions(type, type_column, time, missing)
         self._input, self._delimiter, self._stdin = input, delimiter, stdin
+        if loop < 0:
+            raise ValueError("loop: at least 1, or 0 for no end, is expected")
+        if rate is not None and time is not None:
+            raise ValueError("rate gives the times of the rows: time is not expected beside it")
+        self._rate, self._passes = rate, loop
+        self._replays = rate is not None or loop != 1
+        self.times: Timetable | None = Timetable(rate) if self._replays else None
         self._file: EventFile | None = None
         self._chunks: Iterator[Chunk] = iter(())
         self._pending: Iterator[Input] = iter(())
@@ -115,25 +127,30 @@ class FileSource:
 
     def open(self, position: Any) -> None:
         """See Source."""
-        try:
-            self._file = EventFile.open(self.location, self._input, self._stdin or sys.stdin.buffer, self._delimiter)
-        except FileFault as fault:
-            raise _of_fault(self.location, fault) from None
-        if self._file.kind == "script":
-            raise EplRuntimeError(f"{self.location} is a script of EPL Online", hint="epl run reads scripts, without --to and --state")
+        self._open_file()
         if position is not None and self.location == "-":
             raise EplRuntimeError("standard input cannot be read again", hint="a pipeline over it has no state to go on from")
-        self._chunks = self._file.chunks(NO_SCHEMA)
         while self._count < (position or 0):
             done = sum(1 for _ in islice(self._pending, position - self._count))
             self._count += done
             if not done and not self._next_chunk():
                 raise EplRuntimeError(f"{self.location} has {self._count} rows, of which {position} have been processed")
 
+    def _open_file(self) -> None:
+        try:
+            self._file = EventFile.open(self.location, self._input, self._stdin or sys.stdin.buffer, self._delimiter)
+        except FileFault as fault:
+            raise _of_fault(self.location, fault) from None
+        if self._file.kind == "script":
+            raise EplRuntimeError(f"{self.location} is a script of EPL Online", hint="epl run reads scripts, without --to and --state")
+        self._chunks = self._file.chunks(NO_SCHEMA)
+
     def reader(self, runtime: Any) -> RowReader:
         """See Source."""
         assert self._file is not None
         reader = RowReader(runtime, self._options, _warner(self.name), self._file.names, has_header=self._file.kind != "parquet")
+        if self._rate is not None:
+            self.times = Timetable(self._rate, runtime.now)
         try:
             reader.check_file()
         except FileFault as fault:
@@ -156,14 +173,26 @@ class FileSource:
             if self._may_wait and not _has_more(self._stdin or sys.stdin.buffer, seconds):
                 return []
             self._may_wait = self.location == "-"  # the first look has filled a buffer
-            if not self._next_chunk():
+            if not self._next_chunk() and not self._begins_again():
                 return None
             rows = list(islice(self._pending, AT_ONCE))
         self._count += len(rows)
         return rows
 
+    def _begins_again(self) -> bool:
+        """Begin the next pass; return whether there is one."""
+        if self._passes == 1 or self._file is None or self.times is None:
+            return False
+        self._passes = max(self._passes - 1, 0)
+        self._file.close()
+        self._open_file()
+        self.times.begin_pass()
+        return self._next_chunk()
+
     def position(self) -> int:
         """See Source."""
+        if self._replays:
+            raise EplRuntimeError("a file that is read at a rate or again has no position", hint="leave out rate and loop, or the state")
         return self._count
 
     def committed(self) -> None:

@@ -1,13 +1,15 @@
 """Rows of sources → events of the runtime."""
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from epl.errors import EplRuntimeError
 from runtime.connectors.feeds import Feed
 from runtime.connectors.input import Input
+from runtime.connectors.pacing import Pace, Timetable
 from runtime.connectors.row_reader import RowReader
-from runtime.replay.epl_online import At, Send
+from runtime.replay.epl_online import At, Instruction, Send
 
 OnBad = Literal["refuse", "skip"]
 OnLate = Literal["refuse", "skip", "keep"]
@@ -16,18 +18,20 @@ OnLate = Literal["refuse", "skip", "keep"]
 class Intake:
     """Processes the rows of a pipeline's sources one by one. ``skipped``: how many were not."""
 
-    def __init__(self, on_bad: OnBad, on_late: OnLate) -> None:
+    def __init__(self, on_bad: OnBad, on_late: OnLate, pace: Pace) -> None:
         if on_bad not in ("refuse", "skip"):
             raise ValueError(f"on_bad: 'refuse' or 'skip' is expected, not {on_bad!r}")
         if on_late not in ("refuse", "skip", "keep"):
             raise ValueError(f"on_late: 'refuse', 'skip' or 'keep' is expected, not {on_late!r}")
         self._skips, self._on_late = on_bad == "skip", on_late
+        self._pace = pace
         self._readers: dict[str, RowReader] = {}
+        self._times: dict[str, Timetable | None] = {}
         self.skipped = 0
 
-    def add(self, source: str, reader: RowReader) -> None:
-        """Note what reads the rows of a source."""
-        self._readers[source] = reader
+    def add(self, source: str, reader: RowReader, times: Timetable | None) -> None:
+        """Note what reads the rows of a source, and when they happen where the rows do not say it."""
+        self._readers[source], self._times[source] = reader, times
 
     def process(self, feed: Feed, source: str, entry: Input) -> None:
         """Process one row; raise EplRuntimeError with its place for one that is refused."""
@@ -46,8 +50,8 @@ class Intake:
                 return
             late = EplRuntimeError(f"its time {time} is before the runtime's, {feed.now}", hint="on_late='keep' or 'skip' goes on")
             raise _placed(entry, late)
-        if time is not None and time > feed.now:
-            feed.move(time)
+        if time is not None and (time > feed.now or (self._pace.waits and time == feed.now)):
+            self._pace.move(feed, time)
         try:
             feed.send(event.type, event.values)
         except EplRuntimeError as error:
@@ -57,7 +61,9 @@ class Intake:
         if isinstance(entry.row, EplRuntimeError):
             raise entry.row
         time, event = entry.time, None
-        for instruction in self._readers[source].instructions(dict(entry.row), entry.is_text):
+        instructions: Iterable[Instruction] = self._readers[source].instructions(dict(entry.row), entry.is_text)
+        times = self._times[source]
+        for instruction in instructions if times is None else times.timed(instructions):
             if isinstance(instruction, Send):
                 event = instruction
             elif isinstance(instruction, At):

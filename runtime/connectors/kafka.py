@@ -4,8 +4,8 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
@@ -18,6 +18,7 @@ from runtime.conversion.rows import jsonable
 NEEDS = "pip install 'epl-spark[kafka]'"
 REACHABLE = "is it running, and reachable from here?"
 log = logging.getLogger("epl")
+T = TypeVar("T")
 
 AT_ONCE = 500
 """Records of one poll."""
@@ -36,6 +37,27 @@ def _client() -> Any:
     except ImportError:
         raise EplRuntimeError("Kafka needs confluent-kafka", hint=NEEDS) from None
     return confluent_kafka
+
+
+def _passes(kafka: Any, error: Any) -> bool:
+    """Return whether an error goes away by itself: a broker that is away or begins, a coordinator that moves."""
+    kinds = kafka.KafkaError
+    return bool(error.retriable()) or error.code() in (
+        kinds._TRANSPORT, kinds._ALL_BROKERS_DOWN, kinds._TIMED_OUT, kinds._WAIT_COORD, kinds.NOT_COORDINATOR,
+        kinds.COORDINATOR_NOT_AVAILABLE, kinds.COORDINATOR_LOAD_IN_PROGRESS, kinds.LEADER_NOT_AVAILABLE, kinds.NOT_LEADER_FOR_PARTITION,
+    )
+
+
+def _patiently(kafka: Any, work: Callable[[], T]) -> T:
+    """Do it again while its error goes away by itself; raise KafkaException for another one, and after a while."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return work()
+        except kafka.KafkaException as error:
+            if not _passes(kafka, error.args[0]) or time.monotonic() > until:
+                raise
+        time.sleep(0.2)
 
 
 def _check(options: Mapping[str, str] | None) -> dict[str, str]:
@@ -110,7 +132,7 @@ class KafkaSource:
         """The topic's partitions; a topic without any is made by brokers that make topics."""
         self._looked = time.monotonic()
         try:
-            topic = self._consumer.list_topics(self.topic, PATIENCE).topics[self.topic]
+            topic = _patiently(self._kafka, lambda: self._consumer.list_topics(self.topic, PATIENCE)).topics[self.topic]
         except self._kafka.KafkaException as error:
             raise EplRuntimeError(
                 f"the broker {self._settings['bootstrap.servers']} does not answer: {error.args[0].str()}", hint=REACHABLE
@@ -121,10 +143,12 @@ class KafkaSource:
 
     def _committed(self, partitions: Sequence[int]) -> dict[int, int]:
         asked = [self._kafka.TopicPartition(self.topic, partition) for partition in partitions]
-        return {each.partition: each.offset for each in self._consumer.committed(asked, PATIENCE) if each.offset >= 0}
+        committed = _patiently(self._kafka, lambda: self._consumer.committed(asked, PATIENCE))
+        return {each.partition: each.offset for each in committed if each.offset >= 0}
 
     def _edge(self, partition: int, which: int) -> int:
-        low, high = self._consumer.get_watermark_offsets(self._kafka.TopicPartition(self.topic, partition), PATIENCE)
+        place = self._kafka.TopicPartition(self.topic, partition)
+        low, high = _patiently(self._kafka, lambda: self._consumer.get_watermark_offsets(place, PATIENCE))
         return int(low if which == OFFSET_BEGINNING else high)
 
     def _assign(self) -> None:
@@ -161,7 +185,7 @@ class KafkaSource:
                 f"partition {record.partition()} has no record at offset {record.offset()} any more: {error.str()}",
                 hint="the topic keeps records for too short a time; to go on without them, begin with another state or group",
             )
-        if not error.retriable() and error.code() not in (self._kafka.KafkaError._TRANSPORT, self._kafka.KafkaError._ALL_BROKERS_DOWN):
+        if not _passes(self._kafka, error):
             raise EplRuntimeError(error.str())
 
     def _input(self, record: Any) -> Input:
@@ -178,7 +202,13 @@ class KafkaSource:
     def committed(self) -> None:
         """See Source."""
         offsets = [self._kafka.TopicPartition(self.topic, partition, offset) for partition, offset in self._offsets.items()]
-        self._consumer.commit(offsets=offsets, asynchronous=False)
+        try:
+            self._consumer.commit(offsets=offsets, asynchronous=False)
+        except self._kafka.KafkaException as error:
+            reason = error.args[0]
+            if not _passes(self._kafka, reason):
+                raise EplRuntimeError(f"offsets of group '{self._settings['group.id']}': {reason.str()}") from None
+            log.warning("Kafka, topic '%s': the offsets are committed later: %s", self.topic, reason.str())
 
     def close(self) -> None:
         """See Source."""
@@ -244,7 +274,7 @@ class KafkaSink:
         servers = {"bootstrap.servers": self._settings["bootstrap.servers"], "group.id": self._id, "enable.auto.commit": "false"}
         self._marker = self._kafka.Consumer({**self._settings_of_consumer(), **servers}, logger=_quiet())
         try:
-            self._producer.init_transactions(PATIENCE)  # ends what an earlier life has left open
+            _patiently(self._kafka, lambda: self._producer.init_transactions(PATIENCE))  # ends what an earlier life has left open
         except self._kafka.KafkaException as error:
             raise EplRuntimeError(f"no transactions: {error.args[0].str()}", hint=REACHABLE) from None
         return self._delivered()
@@ -253,7 +283,8 @@ class KafkaSink:
         return {name: value for name, value in self._settings.items() if name not in ("acks", "enable.idempotence")}
 
     def _delivered(self) -> int | None:
-        place = self._marker.committed([self._kafka.TopicPartition(self.topic, 0)], PATIENCE)[0]
+        asked = [self._kafka.TopicPartition(self.topic, 0)]
+        place = _patiently(self._kafka, lambda: self._marker.committed(asked, PATIENCE))[0]
         return int(place.offset) if place.offset >= 0 and place.metadata == self._state else None
 
     def deliver(self, rows: Sequence[OutputRow], checkpoint: int | None) -> None:
@@ -268,8 +299,9 @@ class KafkaSink:
             self._produce(rows)
             self._flush()
             place = self._kafka.TopicPartition(self.topic, 0, checkpoint, self._state)
-            self._producer.send_offsets_to_transaction([place], self._marker.consumer_group_metadata(), PATIENCE)
-            self._producer.commit_transaction(PATIENCE)
+            group = self._marker.consumer_group_metadata()
+            _patiently(self._kafka, lambda: self._producer.send_offsets_to_transaction([place], group, PATIENCE))
+            _patiently(self._kafka, lambda: self._producer.commit_transaction(PATIENCE))
         except self._kafka.KafkaException as error:
             if error.args[0].txn_requires_abort():
                 self._producer.abort_transaction(PATIENCE)

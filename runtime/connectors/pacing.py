@@ -82,6 +82,11 @@ class Pace:
         self._speed, self._begins, self._sleep, self._seconds = speed, begins, sleep, seconds
         self._anchor: tuple[int, float] | None = None
 
+    @property
+    def waits(self) -> bool:
+        """Whether it goes by the wall clock."""
+        return self._speed is not None
+
     def move(self, clock: Clock, target: int) -> None:
         """Walk to a time."""
         if self._speed is not None:

@@ -19,6 +19,7 @@ from runtime.connectors.feeds import DirectFeed, Feed
 from runtime.connectors.input import Source
 from runtime.connectors.intake import Intake, OnBad, OnLate
 from runtime.connectors.output import OutputRow, Sink, close_all, failed
+from runtime.connectors.pacing import Pace
 from runtime.conversion.rows import Rows
 from runtime.statements.statement import Statement
 
@@ -51,6 +52,7 @@ class Pipeline:
         on_late: ``"refuse"``, ``"skip"`` or ``"keep"``: a row whose time is before the runtime's; ``keep`` processes it now.
         until: The clock walks to this time, ms, when all sources are at their end.
         snapshot_key: Seals checkpoints, as in ``Runtime.snapshot``; ``restore`` gets snapshots that were sealed with it.
+        speed: Rows and timers are processed when they are due by the wall clock, so many times as fast; None: without waiting.
         feed: What sends events and moves time; a test's recorder, for example.
 
     Examples:
@@ -71,7 +73,7 @@ class Pipeline:
         self, start: Callable[[], Runtime] | Runtime, sources: Sequence[Source], sinks: Mapping[str, Sink | Sequence[Sink]], *,
         state: str | Path | None = None, restore: Callable[[bytes], Runtime] | None = None, every: Duration = "10 seconds", label: str = "",
         on_bad: OnBad = "refuse", on_late: OnLate = "refuse", until: int | None = None, snapshot_key: bytes | None = None,
-        feed: Callable[[Runtime], Feed] = DirectFeed,
+        speed: float | None = None, feed: Callable[[Runtime], Feed] = DirectFeed,
     ) -> None:
         if isinstance(start, Runtime) and state is not None:
             raise ValueError("with a state, the runtime comes from a function: after a restart it is restored instead")
@@ -85,13 +87,13 @@ class Pipeline:
             raise ValueError("two sinks of one statement have the same name")
         self._folder = None if state is None else CheckpointFolder(Path(state), snapshot_key)
         self._seconds = units_of("every", every, 1000) / 1000
-        self.intake = Intake(on_bad, on_late)
+        self._stop = Flag()
+        self.intake = Intake(on_bad, on_late, Pace(speed, sleep=self._stop.wait))
         self._until, self._feed_of = until, feed
         self._outbox: dict[str, list[OutputRow]] = {key: [] for key in keys}
         self._waiting = 0
         self._number, self._identity = 0, ""
         self._last: Checkpoint | None = None
-        self._stop = Flag()
         self.runtime: Runtime | None = start if isinstance(start, Runtime) else None
 
     @property
@@ -144,7 +146,7 @@ class Pipeline:
             opened.append(source.close)
             with _naming(f"source '{source.name}'"):
                 source.open(position)
-                self.intake.add(source.name, source.reader(runtime))
+                self.intake.add(source.name, source.reader(runtime), getattr(source, "times", None))
         if last is None:
             self._checkpoint(runtime)  # a restart begins where this one did
         return runtime

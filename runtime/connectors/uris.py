@@ -25,7 +25,8 @@ def source_of(uri: str, **options: Any) -> Source:
 
     Args:
         uri: Of a topic, a file, or ``-``.
-        options: ``type``, ``type_column``, ``time`` and ``missing``, as of the sources; ``input`` and ``delimiter`` of files.
+        options: ``type``, ``type_column``, ``time`` and ``missing``, as of the sources; ``input``, ``delimiter``, ``rate`` and ``loop`` of
+            files.
 
     Raises:
         EplRuntimeError: The URI lacks something, or has a parameter that there is not.
@@ -33,7 +34,9 @@ def source_of(uri: str, **options: Any) -> Source:
     if not uri.startswith("kafka://"):
         return FileSource(uri, **options)
     servers, topic, query = _parts(uri, ("group", "start", "time"))
-    of_file = {"input", "delimiter"}
+    if options.get("rate") is not None or options.get("loop", 1) != 1:
+        raise EplRuntimeError(f"{uri}: rate and loop are for files")
+    of_file = {"input", "delimiter", "rate", "loop"}
     common: dict[str, Any] = {name: value for name, value in options.items() if name not in of_file}
     if query.get("time") == "record":
         common.update(time=None, record_time=True)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -69,10 +70,12 @@ def test_values_are_recorded_as_they_are(folder: Path) -> None:
     (("--record", "r.test.txt", "--start", "0"), "the time of a script begins at"),
     (("--rate", "1", "--time", "ts"), "not together with --time"),
     (("--rate", "0"), "greater than 0"),
+    (("--metrics", "x"), "a port or host:port is expected, not 'x'"),
     (("--speed", "fast"), "a speed is a multiple of the wall clock's"),
     (("--loop", "-1"), "at least 1"),
     (("--speed", "1x", "--spark"), "not together with --spark"),
-    (("--speed", "1x", "--to", "avg=-"), "--speed: not together with --to"),
+    (("--rate", "1", "--to", "avg=-", "--state", "s"), "--rate, --loop: not together with --state"),
+    (("--spark", "--to", "avg=-"), "--spark: not together with --to"),
     (("--state", "s"), "where do rows go"),
     (("--to", "x.csv"), "of which statement"),
     (("--to", "nope=x.csv"), "no statement named 'nope'"),
@@ -159,3 +162,39 @@ def test_several_sources_go_together_and_are_recorded(folder: Path) -> None:
     assert run("--from", "u.jsonl", "--to", "avg=a.jsonl", "--record", "both.test.json") == 0
     assert [json.loads(line)["symbol"] for line in (folder / "a.jsonl").read_text().splitlines()] == ["A", "B", "A", "C"]
     assert main(["test", "both.test.json"]) == 0
+
+
+def test_pipelines_have_rate_speed_and_loops_too(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--rate", "20", "--loop", "2", "--statement", "avg", "--format", "json")
+    assert run(*options) == 0
+    plain = capsys.readouterr().out
+    before = time.monotonic()
+    assert run(*options, "--speed", "1x", "--to", "avg=a.jsonl", "--record", "p.test.json") == 0
+    assert time.monotonic() - before >= 0.25
+    rows = [row for line in plain.splitlines() for row in json.loads(line)["new"]]
+    assert [json.loads(line) for line in (folder / "a.jsonl").read_text().splitlines()] == rows and len(rows) == 6
+    recorded = json.loads((folder / "p.test.json").read_text())["cases"][0]["steps"]
+    assert [step["ms"] for step in recorded if step["op"] == "time_span"] == [50, 100, 150, 200, 250]
+    assert run("--time", "ts", "--loop", "2", "--to", "avg=b.jsonl") == 0
+    assert len((folder / "b.jsonl").read_text().splitlines()) == 10
+
+
+@pytest.mark.parametrize("more", [(), ("--to", "avg=out.jsonl")])
+def test_metrics_are_served_while_it_runs(folder: Path, more: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "runtime.cli", "run", "r.epl", "--events", "t.csv", "--rate", "10", "--speed", "1x", "--loop",
+               "--metrics", str(port), *more]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        until = time.monotonic() + 60
+        while "statement_rows" not in (shown := top(port, capsys)) or "avg" not in shown:
+            assert process.poll() is None and time.monotonic() < until, shown
+            time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == (0 if more else 130)
+
+
+def top(port: int, capsys: pytest.CaptureFixture[str]) -> str:
+    main(["top", f"127.0.0.1:{port}", "--once"])
+    return capsys.readouterr().out

@@ -175,3 +175,29 @@ def test_records_that_are_gone_are_not_passed_over(servers: str, tmp_path: Path)
     admin.delete_records([confluent_kafka.TopicPartition("short", 0, 3)])[confluent_kafka.TopicPartition("short", 0, 3)].result(30)
     with pytest.raises(EplRuntimeError, match="partition 0 has no record at offset 0 any more"):
         Pipeline(started, [KafkaSource("short", servers)], {}, state=state).run()
+
+
+def test_the_command_goes_from_topic_to_topic_and_on_after_a_signal(servers: str, tmp_path: Path) -> None:
+    (tmp_path / "r.epl").write_text(MODULE)
+    produce(servers, "orders", [b'{"symbol": "A", "n": %d}' % n for n in range(20)], partition=0)
+    command = [
+        sys.executable, "-m", "runtime.cli", "run", str(tmp_path / "r.epl"), "--from", f"kafka://{servers}/orders?group=cli", "--to",
+        f"totals=kafka://{servers}/sums?key=symbol&transactional_id=cli", "--to", f"all={tmp_path}/all", "--state", str(tmp_path / "state"),
+        "--every", "100 milliseconds",
+    ]
+    for expected in (20, 25):
+        with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}) as process:
+            until = time.monotonic() + 120
+            while counted(tmp_path) < expected and process.poll() is None and time.monotonic() < until:
+                time.sleep(0.1)
+            process.terminate()
+            assert process.wait(60) == 0, process.stderr and process.stderr.read()
+        produce(servers, "orders", [b'{"symbol": "B", "n": %d}' % n for n in range(5)], partition=1)
+    rows = [json.loads(record.value()) for record in consumed(servers, "sums")]
+    assert [row["c"] for row in rows if row["symbol"] == "A"] == list(range(1, 21)) and counted(tmp_path) >= 25
+
+
+def counted(folder: Path) -> int:
+    counts = [json.loads(line)["c"] for part in folder.glob("all/part-*.jsonl") for line in part.read_text().splitlines()]
+    assert sorted(counts) == list(range(1, len(counts) + 1)), "each once"
+    return len(counts)

@@ -295,3 +295,23 @@ def test_parquet_keeps_types(tmp_path: Path) -> None:
     Pipeline(started(), [RowSource(ROWS)], {"sums": FileSink(tmp_path / "o.parquet")}).run()
     table = pyarrow.parquet.read_table(tmp_path / "o.parquet")
     assert [str(field.type) for field in table.schema] == ["string", "int32", "int64"] and table.num_rows == 6
+
+
+def test_files_are_replayed_at_a_rate_and_again(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+
+    def times(start: int, **options: Any) -> list[int]:
+        seen: list[int] = []
+        runtime = Runtime(start_time=start)
+        runtime.deploy(MODULE, listeners={"window": lambda new, old, statement, runtime: seen.append(runtime.now)})
+        Pipeline(runtime, [FileSource(path, **options)], {}).run()
+        return seen
+
+    assert times(100, rate=4, loop=2) == [100 + 250 * n for n in range(12)]
+    assert times(0, time="ts", loop=2) == [0, 1000, 2000, 3000, 4000, 5000, 5000, 6000, 7000, 8000, 9000, 10000]
+    with pytest.raises(EplRuntimeError, match="has no position"):
+        Pipeline(started, [FileSource(path, rate=4)], {}, state=tmp_path / "s").run()
+    for options in ({"rate": 1, "time": "ts"}, {"rate": 0}, {"loop": -1}):
+        with pytest.raises(ValueError, match=r"expected|greater than 0"):
+            FileSource(path, **options)  # type: ignore[arg-type]

@@ -202,3 +202,14 @@ def test_outcomes_of_pattern_operators(
     heads = [line.strip() for line in capsys.readouterr().out.splitlines() if "operators" in line]
     counts = {line.partition(":")[0]: line.split(": ")[-1].split() for line in heads}
     assert {name: int(words[2]) - int(words[0]) for name, words in counts.items()} == unreached
+
+
+def test_update_changes_the_lines_of_rows_that_differ_alone(tmp_path: Path) -> None:
+    source = Path(__file__).resolve().parents[2] / "examples/rules"
+    for name in ("jumps.epl", "jumps.test.yaml"):
+        (tmp_path / name).write_text((source / name).read_text())
+    changed = (source / "jumps.test.yaml").read_text().replace("temp: 70}", "temp: 71}")
+    (tmp_path / "jumps.test.yaml").write_text(changed)
+    assert main(["test", "--update", str(tmp_path)]) == 0
+    updated = (tmp_path / "jumps.test.yaml").read_text()
+    assert updated == changed.replace("up: 70.0", "up: 71.0").replace("mean: 60.0", "mean: 60.5").replace("mean: 70.0", "mean: 71.0")

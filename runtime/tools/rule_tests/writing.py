@@ -5,7 +5,7 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +23,11 @@ def update(file: CaseFile, results: Sequence[Result]) -> bool:
         return _write(file.path, _json_text(data))
     text = file.path.read_text(encoding="utf-8")
     data = read_yaml(file.path, text, round_trip=True)
-    _fill(data, results)
+    _fill(data, results, _a_line_each)
     return _write(file.path, _yaml_text(data))
 
 
-def _fill(data: Any, results: Sequence[Result]) -> None:
+def _fill(data: Any, results: Sequence[Result], written: Callable[[Any], Any] = lambda value: value) -> None:
     cases = data["cases"] if isinstance(data, dict) else data
     for case, result in zip(cases, results, strict=True):
         for step, played in zip(case["steps"], result.steps, strict=True):
@@ -38,7 +38,22 @@ def _fill(data: Any, results: Sequence[Result]) -> None:
                 if value is None:
                     step.pop(key, None)
                 elif step.get(key) != value:
-                    step[key] = value
+                    step[key] = written(value)
+
+
+def _a_line_each(value: Any) -> Any:
+    """Return a list for YAML whose elements, listener calls or rows, have a line each: a change reads well in a diff."""
+    from ruamel.yaml.comments import CommentedMap, CommentedSeq
+
+    if not isinstance(value, list):
+        return value
+    lines = CommentedSeq()
+    for element in value:
+        line = CommentedMap(element) if isinstance(element, Mapping) else element
+        if isinstance(line, CommentedMap):
+            line.fa.set_flow_style()
+        lines.append(line)
+    return lines
 
 
 def _kept(calls: Any) -> Any:
