@@ -12,8 +12,9 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from epl.dialects.front_door import DialectText, detected, dialect_texts
-from epl.errors import EplSyntaxError, EplValidationError
+from epl.errors import EplSyntaxError, EplUnsupportedError, EplValidationError
 from epl.grammar.modules import Grammar
+from epl.spans import Span
 from epl.syntax import Expression, Module, Statement
 
 Read = TypeVar("Read")
@@ -98,7 +99,16 @@ def parse_query(text: str) -> Statement:
         >>> unparse(parse_query("delete from W where x=1"))
         'delete from W where x = 1'
     """
-    return _grammar().query(text)
+    try:
+        return _grammar().query(text)
+    except EplSyntaxError as error:
+        clauses = dialect_texts(text) or detected(text, error, {})
+        if not clauses:
+            raise
+        clause = min(clauses.values(), key=lambda each: each.opening)
+        words = "Match_recognize is not supported in fire-and-forget queries"
+        hint = "Runtime.sql(text, {name: table}) runs it over a table, such as that of the rows that a query returns"
+        raise EplUnsupportedError(words, span=Span(clause.opening, clause.end), text=text, hint=hint) from None
 
 
 def parse_expression(text: str) -> Expression:

@@ -8,7 +8,7 @@ from pyparsing import Opt, ParserElement, ZeroOrMore
 
 from epl import syntax as S
 from epl.grammar.chains import is_row, row
-from epl.grammar.dialect_clauses import recognized, window_before_clause
+from epl.grammar.dialect_clauses import alias_before_clause, recognized, window_before_clause
 from epl.grammar.elements import Bound, Constant, Element, Kit, Nothing, Parsed, Source
 from epl.grammar.expressions import Expressions
 from epl.grammar.lexis import RESERVED_FOR_NAMES, Token, name_of
@@ -135,7 +135,8 @@ class Clauses:
         retain = kit.field("retain", kit.any_of({"retain-union": "union", "retain-intersection": "intersection"}))
         self.retain = retain
         views = self.views + Opt(window_before_clause(kit))
-        return kit.node(S.Stream, kit.field("source", source) + views + Opt(self.alias) + Opt(unidirectional) + Opt(retain))
+        self.source_alias = self.alias + Opt(alias_before_clause(kit))
+        return kit.node(S.Stream, kit.field("source", source) + views + Opt(self.source_alias) + Opt(unidirectional) + Opt(retain))
 
     def _from(self) -> ParserElement:
         kit = self.kit
@@ -247,7 +248,7 @@ class Clauses:
         """``select [distinct] … from one stream [where] [group by] [having]``."""
         kit = self.kit
         read = recognized(kit, self.type_filter)
-        source = kit.node(S.Stream, kit.field("source", read) + self.views + Opt(self.alias) + Opt(self.retain))
+        source = kit.node(S.Stream, kit.field("source", read) + self.views + Opt(self.source_alias) + Opt(self.retain))
         from_ = kit.key("from") + kit.field("from_", kit.convert(lambda parts, span: S.From(tuple(parts), span=span), source))
         head = kit.key("select") + Opt(kit.value("distinct", True, "distinct")) + self.items
         return kit.node(S.Select, head + from_ + Opt(self.where) + Opt(self.group_by) + Opt(self.having))

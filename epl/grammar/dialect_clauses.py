@@ -55,3 +55,8 @@ class RefusedClause(_Clause):
 def window_before_clause(kit: Kit) -> RefusedClause:
     """Return what refuses a data window in front of a clause."""
     return RefusedClause(kit.source, "A data window in front of", "a data window after its bracket keeps the rows of its table")
+
+
+def alias_before_clause(kit: Kit) -> RefusedClause:
+    """Return what refuses a stream's alias in front of a clause."""
+    return RefusedClause(kit.source, "An alias in front of", "write the alias after its bracket: it is the name of the clause's rows")

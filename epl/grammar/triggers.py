@@ -42,7 +42,7 @@ class Triggers:
     def _trigger(self) -> ParserElement:
         kit, clauses = self.kit, self.clauses
         source = kit.dispatch({"pattern": clauses.pattern_source}, clauses.type_filter)
-        stream = kit.node(S.Stream, kit.field("source", recognized(kit, source)) + Opt(clauses.alias))
+        stream = kit.node(S.Stream, kit.field("source", recognized(kit, source)) + Opt(clauses.source_alias))
         return kit.node(S.OnTrigger, kit.field("source", stream))
 
     # -------------------------------------------------------------- select, insert, split

@@ -18,13 +18,15 @@ MOST_STEPS = 100_000
 @attrs.frozen
 class Program:
     """``operations[pc]``: what is done; ``first``, ``second``: of SPLIT, where to go, preferred first; of JUMP, ``first``; of MATCH, the
-    place of the variable in ``labels``. ``excluded[pc]``: rows that a MATCH takes are not shown."""
+    place of the variable in ``labels``. ``excluded[pc]``: rows that a MATCH takes are not shown. ``leads_on[pc]``: whether a way that has
+    rows may come from there to the end (not through ``^``, nor to a row after ``$``)."""
 
     operations: list[int]
     first: list[int]
     second: list[int]
     excluded: list[bool]
     labels: list[str]
+    leads_on: list[bool]
 
 
 class _Writer:
@@ -129,7 +131,30 @@ def compile_pattern(pattern: t.Pattern, labels: list[str]) -> Program:
     writer.pattern(pattern)
     writer.add(DONE)
     operations, first, second = (list(column) for column in zip(*writer.steps))
-    return Program(operations, first, second, writer.excluded, labels)
+    return Program(operations, first, second, writer.excluded, labels, _leads_on(operations, first, second))
+
+
+def _leads_on(operations: list[int], first: list[int], second: list[int]) -> list[bool]:
+    """Return which instructions may come to the end after a row was taken: backwards from the end, before and after a ``$``."""
+    size = len(operations)
+    sources: list[list[int]] = [[] for _ in range(2 * size)]
+    for pc, operation in enumerate(operations):
+        for ended in (0, 1):
+            here = 2 * pc + ended
+            if operation in (JUMP, SPLIT):
+                sources[2 * first[pc] + ended].append(here)
+            if operation == SPLIT:
+                sources[2 * second[pc] + ended].append(here)
+            elif operation == END or (operation == MATCH and not ended):
+                sources[2 * (pc + 1) + (1 if operation == END else 0)].append(here)
+    reached = bytearray(2 * size)
+    stack = [2 * pc + ended for pc, operation in enumerate(operations) if operation == DONE for ended in (0, 1)]
+    while stack:
+        here = stack.pop()
+        if not reached[here]:
+            reached[here] = 1
+            stack += sources[here]
+    return [bool(each) for each in reached[::2]]
 
 
 __all__ = ["DONE", "END", "JUMP", "MATCH", "SPLIT", "START", "Program", "compile_pattern"]

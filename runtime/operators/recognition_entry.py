@@ -279,7 +279,7 @@ class RecognitionEntry(StatefulEntry):
                 key = _key_of(key)
                 self._partitions[key] = partition
                 partition.due = self._recognizer.deadline(partition)
-            except (TypeError, ValueError, IndexError, AttributeError) as error:
+            except (TypeError, ValueError, LookupError, AttributeError) as error:
                 raise Damaged(f"the state of a row pattern: {error}") from error
             if partition.due is not None:
                 self._pushes += 1

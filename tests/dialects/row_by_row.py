@@ -46,22 +46,29 @@ class RowByRow:
     """The clause of a text over one partition. ``times``: read from the column that the rows are ordered by."""
 
     def __init__(self, text: str, columns: Sequence[Column], dialect: str = "sql", limit: int | None = None) -> None:
-        self.plan = clause_of(compile_query(text, DIALECTS[dialect], {"t": tuple(columns)}))
+        streaming = attrs.evolve(DIALECTS[dialect], streaming=True)
+        self.plan = clause_of(compile_query(text, streaming, {"t": tuple(columns)}))
         self.states = Counted(limit=limit)
         self.machine = MACHINES[dialect](self.plan, self.states, self.plan.within)
         self.partition = self.machine.partition()
 
-    def row(self, row: Row) -> list[Row]:
-        time = self.plan.time
-        rows = self.machine.process(self.partition, row, 0 if time is None else row[time] or 0)
-        return self._checked(rows)
+    def row(self, row: Row, *, keeps_failures: bool = False) -> list[Row]:
+        place = self.plan.time
+        time = 0 if place is None else row[place] or 0
+        decided = self.clock(time)
+        return decided + self._checked(self.machine.process(self.partition, row, time), keeps_failures)
 
-    def finish(self) -> list[Row]:
-        return self._checked(self.machine.finish(self.partition))
+    def clock(self, now: int) -> list[Row]:
+        """No row before ``now`` comes any more: what a statement does about it."""
+        due = self.machine.deadline(self.partition)
+        return [] if due is None or due > now else list(self.machine.advance(self.partition, now))
 
-    def _checked(self, rows: list[Row]) -> list[Row]:
-        if self.partition.failure is not None:
-            failure, self.partition.failure = self.partition.failure, None
+    def finish(self, *, keeps_failures: bool = False) -> list[Row]:
+        return self._checked(self.machine.finish(self.partition), keeps_failures)
+
+    def _checked(self, rows: list[Row], keeps_failures: bool) -> list[Row]:
+        failure, self.partition.failure = self.partition.failure, None
+        if failure is not None and not keeps_failures:
             raise failure
         return rows
 

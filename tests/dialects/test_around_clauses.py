@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from epl.errors import EplError
+from epl.errors import EplError, EplUnsupportedError
 from epl.formatting import format_module
 from epl.parse import parse_module
 from epl.syntax import RecognitionSource, Select
@@ -120,6 +120,14 @@ def test_rows_leave_by_the_window_behind_the_clause() -> None:
          "match_recognize in dialect 'sql' over a pattern is not supported"),
         ("create window W#keepall as T; @Dialect('sql') select * from W match_recognize (measures 1 as a pattern (A) define A as true)",
          "match_recognize in dialect 'sql' over a named window is not supported"),
+        ("create table W(g string primary key, x int); "
+         "select * from W match_recognize (order by x measures 1 as a pattern (A) define A as true)",
+         "match_recognize in dialect 'sql' over a table is not supported"),
+        (f"select * from T as t {RISES[2:]}", "An alias in front of match_recognize in dialect 'sql' is not supported"),
+        (f"select (select max(high) from T as t {RISES[2:]}) from Q",
+         "An alias in front of match_recognize in dialect 'sql' is not supported"),
+        (f"create table H(h int primary key); on T t {RISES[2:]} merge H where h = t.x when matched then delete",
+         "An alias in front of match_recognize in dialect 'sql' is not supported"),
         (f"select * from {RISES}#length(2) match_recognize (order by low measures 1 as a pattern (A) define A as true)",
          "A data window in front of match_recognize in dialect 'sql' is not supported"),
         (f"select * from {RISES} match_recognize (measures A.x as a pattern (A) order by high define A as true) as m",
@@ -130,6 +138,23 @@ def test_what_cannot_stand_there_is_refused_by_name(text: str, words: str) -> No
     with pytest.raises(EplError) as raised:
         Runtime().deploy(SCHEMA + text)
     assert words in raised.value.message and raised.value.position is not None
+
+
+def test_a_window_says_why_it_is_not_read_and_a_query_what_reads_it() -> None:
+    runtime = Runtime()
+    runtime.deploy(SCHEMA + "create window W#keepall as T")
+    with pytest.raises(EplError) as raised:
+        runtime.deploy(f"select * from {RISES.replace('T', 'W', 1)} as m")
+    assert raised.value.hint is not None and "a match that was emitted cannot be taken back" in raised.value.hint
+    for text in (f"select * from {RISES.replace('T', 'W', 1)}", f"@Dialect('flink') select * from {RISES.replace('T', 'W', 1)} as m"):
+        with pytest.raises(EplUnsupportedError, match="Match_recognize is not supported in fire-and-forget queries") as refused:
+            runtime.query(text)
+        assert refused.value.position == (1, 1 + text.index("(partition"))
+        assert refused.value.hint is not None and "Runtime.sql" in refused.value.hint
+    runtime.query("insert into W(g, x, ts) values ('a', 1, 0L)")
+    runtime.query("insert into W(g, x, ts) values ('a', 5, 1L)")
+    rows = runtime.query("select * from W").to_arrow()
+    assert Runtime.sql(f"select low, high from {RISES.replace('T', 'W', 1)}", {"W": rows}).to_pylist() == [{"low": 1, "high": 5}]
 
 
 NESTED = f"@name('s') select * from {RISES} match_recognize (measures A.high as a, COUNT(*) as n pattern (A B?) define B as true) as m"

@@ -24,11 +24,13 @@ def test_a_driver_killed_at_log_commit_sink_and_snapshot_goes_on(tmp_path: Path)
         assert difference(expected, read(tmp_path / "job/output" / name / stream)) == Difference(expected.num_rows, 0, 0), (name, stream)
 
 
-def test_python_workers_that_are_killed_are_made_up_for(tmp_path: Path) -> None:
+@pytest.mark.parametrize("statement", list(SPREAD))
+def test_python_workers_that_are_killed_are_made_up_for(tmp_path: Path, statement: str) -> None:
     events = Events(40_000, files=20, late_ms=0)
-    run = (harness := Harness(tmp_path, events, ["--host", "spread", "--files", "1"], pace=0.2)).through([f"{WORKER}:3"])
+    harness = Harness(tmp_path, events, ["--host", "spread", "--files", "1", "--statement", statement], pace=0.2)
+    run = harness.through([f"{WORKER}:3"])
     assert run.workers == 3 and not run.failed and harness.came.put == events.files
-    expected = undisturbed(DECLARED + SPREAD, events, (("spread", "new"),), until=None)["spread", "new"]
+    expected = undisturbed(DECLARED + SPREAD[statement], events, (("spread", "new"),), until=None)["spread", "new"]
     assert difference(expected, read(tmp_path / "counted")) == Difference(expected.num_rows, 0, 0)
 
 

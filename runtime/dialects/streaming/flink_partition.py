@@ -1,5 +1,5 @@
 """Flink's and Alibaba's clause over rows that come one after the other: their automaton moves row by row in any case. What is kept is the
-rows that a run has, and those between."""
+rows that a run has; those between, which contiguity lets a run ignore, are dropped."""
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -15,17 +15,23 @@ from runtime.dialects.flink_recognition import FlinkRecognition
 from runtime.dialects.frames import Frame, FrameCompiler
 from runtime.dialects.run_queue import RunQueue
 from runtime.dialects.runs import Run, Runs
-from runtime.dialects.streaming.held_rows import HeldRows
+from runtime.dialects.streaming.held_rows import ScatteredRows
 from runtime.dialects.streaming.partition import NO_QUERIES, Partition, Row, States, admitted
+
+FEW_ROWS = 16
+"""So many rows are not looked through for those that are no longer needed."""
 
 
 class FlinkPartition(Partition):
-    """``runs``: the machine over the rows; ``now``: no row before that time comes any more."""
+    """``runs``: the machine over the rows; ``now``: no row before that time comes any more. ``most``: with more rows, those that no run has
+    are dropped."""
 
-    __slots__ = ("ended", "now", "runs")
+    __slots__ = ("ended", "most", "now", "runs")
 
     def __init__(self, runs: Runs) -> None:
         super().__init__()
+        self.rows, self.times = ScatteredRows(), ScatteredRows()
+        self.most = FEW_ROWS
         self.now: int | None = None
         self.ended = False
         self.place(runs)
@@ -33,8 +39,16 @@ class FlinkPartition(Partition):
     def place(self, runs: Runs) -> None:
         """Let a machine run over the rows."""
         self.runs = runs
-        runs.rows, runs.times = self.rows, self.times  # type: ignore[assignment]
+        runs.rows, runs.times = self.rows, self.times
         runs.frame = Frame(self.rows)
+
+    def drop(self) -> None:
+        """Drop the rows that no run has."""
+        runs = self.runs
+        needed = {row for run in (*runs.runs, *runs.complete) for row in run.rows}
+        self.rows.keep(needed)
+        self.times.keep(needed)
+        self.most = 2 * len(needed) + FEW_ROWS
 
 
 class FlinkRecognizer:
@@ -109,15 +123,13 @@ class FlinkRecognizer:
                     partition.fail(error)
 
     def _settle(self, partition: FlinkPartition) -> None:
-        """Count the runs (those beyond the limit, the newest ones, do not begin), and drop the rows that none has."""
+        """Count the runs (those beyond the limit, the newest ones, do not begin), and drop the rows that none has, some at once."""
         runs = partition.runs
         allowed = admitted(partition, self.states, len(runs.runs))
         if allowed < len(runs.runs):
             runs.runs = RunQueue(sorted(runs.runs, key=lambda run: run.start)[:allowed])
-        starts = [run.start for run in (*runs.runs, *runs.complete)]
-        before = min(starts) if starts else len(partition.rows)
-        partition.rows.drop(before)
-        partition.times.drop(before)
+        if len(partition.rows.items) > partition.most:
+            partition.drop()
 
     def deadline(self, partition: FlinkPartition) -> int | None:
         """Return when the first run ends by WITHIN."""
@@ -132,19 +144,21 @@ class FlinkRecognizer:
     # state
 
     def state(self, partition: FlinkPartition) -> Any:
-        """Return the rows with their times, and of each run its state and what it has taken."""
+        """Return the rows with their numbers and times, and of each run its state and what it has taken."""
         runs = partition.runs
-        rows = [list(row) for row in partition.rows]
-        return [rows, list(partition.times), partition.rows.base, *(list(map(self._written, each)) for each in (runs.runs, runs.complete))]
+        partition.drop()
+        rows = [[number, time, list(partition.rows[number])] for number, time in partition.times.items.items()]
+        return [rows, len(partition.rows), *(list(map(self._written, each)) for each in (runs.runs, runs.complete))]
 
     def _written(self, run: Run) -> list[Any]:
         return [self.numbers[id(run.state)], list(run.labels), list(run.rows)]
 
     def restore(self, state: Any) -> FlinkPartition:
         """Return the machine; what conditions ask for is computed again from the rows."""
-        rows, times, base, runs, complete = state
+        rows, count, runs, complete = state
         partition = self.partition()
-        partition.rows, partition.times = HeldRows([tuple(row) for row in rows], base), HeldRows(times, base)
+        partition.rows = ScatteredRows({number: tuple(row) for number, _, row in rows}, count)
+        partition.times = ScatteredRows({number: time for number, time, _ in rows}, count)
         partition.place(partition.runs)
         partition.runs.runs = RunQueue(self._read(partition, *run) for run in runs)
         partition.runs.complete = RunQueue(self._read(partition, *run) for run in complete)

@@ -28,8 +28,8 @@ class Partition:
     __slots__ = ("due", "failure", "held", "rows", "times")
 
     def __init__(self) -> None:
-        self.rows = HeldRows()
-        self.times = HeldRows()
+        self.rows: Any = HeldRows()
+        self.times: Any = HeldRows()
         self.held = 0
         self.failure: Exception | None = None
         self.due: int | None = None

@@ -66,7 +66,7 @@ class SqlRecognizer:
         self.labels = list(plan.labels)
         self.program = compile_pattern(plan.pattern, self.labels)
         self.compiler = StreamFrameCompiler(NO_QUERIES, self.labels)
-        self.conditions = [self.compiler.compiled(plan.defines[label]) if label in plan.defines else None for label in self.labels]
+        self.conditions = [self.compiler.condition(plan.defines[label]) if label in plan.defines else None for label in self.labels]
         self.extend, self.add = self.compiler.extender(), self.compiler.adder()
         self.start_marks, self.start_totals = self.compiler.start_marks(), self.compiler.start_totals()
         self.writer = RowWriter(plan, self.program, StreamFrameCompiler(NO_QUERIES, self.labels))
@@ -189,6 +189,8 @@ class SqlRecognizer:
                     search.done = True
                     return True
                 if row >= count and ((operation == MATCH and not is_last) or (operation == END and not rows.ended)):
+                    if not self.program.leads_on[pc]:
+                        break
                     pending.append((pc, row, marks, totals))
                     return False
                 key = self._key(search, pc, row, marks, totals)
@@ -208,6 +210,8 @@ class SqlRecognizer:
                     try:
                         accepted = self._test(partition, frame, pc, row, marks, totals)
                     except Waiting:
+                        if not self._may_lead_on(partition, search, pc, row):
+                            break
                         search.visited.discard(key)
                         pending.append((pc, row, marks, totals))
                         raise
@@ -218,6 +222,18 @@ class SqlRecognizer:
                     row += 1
                 pc += 1
         return True
+
+    def _may_lead_on(self, partition: SqlPartition, search: Search, pc: int, row: int) -> bool:
+        """Return whether a way may come to a match that takes a row of which its condition knows too little; where it cannot, nothing has
+        to be waited for."""
+        frame = search.frame
+        trial = Search(partition.rows, frame.start, frame.number, frame.marks, frame.totals)
+        trial.pending = [(pc + 1, row + 1, frame.marks, frame.totals)]
+        trial.taken, trial.frame.labels = [*search.taken, pc], list(frame.labels)
+        try:
+            return not self._decide(partition, trial) or trial.done
+        except Exception:  # noqa: BLE001 - what fails there fails when the way comes there
+            return True
 
     def _is_over(self, partition: SqlPartition, start: int) -> bool:
         """Return whether time alone says that no further row is of a match that begins there."""

@@ -22,10 +22,16 @@ class StreamFrameCompiler(FrameCompiler):
     def compiled(self, typed: y.Typed) -> Function:
         """Return the function that computes the expression."""
         if isinstance(typed, y.Junction) and looks_ahead(typed):
-            return _junction([self.compiled(each) for each in typed.operands], typed.is_all)
+            return _junction([self.compiled(each) for each in typed.operands], typed.is_all, is_condition=False)
         if isinstance(typed, y.Apply) and not typed.takes_null and looks_ahead(typed):
             return _strict(typed.function, [self.compiled(each) for each in typed.arguments])
         return super().compiled(typed)
+
+    def condition(self, typed: y.Typed) -> Function:
+        """Return the function that computes a condition, which holds where it is true: null is as good as false."""
+        if isinstance(typed, y.Junction) and looks_ahead(typed):
+            return _junction([self.condition(each) for each in typed.operands], typed.is_all, is_condition=True)
+        return self.compiled(typed)
 
     def _position(self, navigation: y.Navigation, of_label: bool) -> Callable[[Any], int]:
         shift = navigation.shift
@@ -47,7 +53,10 @@ class StreamFrameCompiler(FrameCompiler):
         return position
 
 
-def _junction(operands: list[Function], is_all: bool) -> Function:
+def _junction(operands: list[Function], is_all: bool, *, is_condition: bool) -> Function:
+    """``is_condition``: of all operands, one that is null decides as one that is false."""
+    decided_by_null = is_condition and is_all
+
     def compute(frame: Frame) -> bool | None:
         unknown = waits = False
         for operand in operands:
@@ -64,7 +73,7 @@ def _junction(operands: list[Function], is_all: bool) -> Function:
                 unknown = True
             elif value is not is_all:
                 return not is_all
-        if waits:
+        if waits and not (unknown and decided_by_null):
             raise Waiting
         return None if unknown else is_all
 

@@ -26,14 +26,14 @@ def driver_host(folder: Path, count: int, kills: list[str], seed: int) -> bool:
     return _compare({f"{name}, {stream}": difference(rows, read(put_out / name / stream)) for (name, stream), rows in found.items()})
 
 
-def spread(folder: Path, count: int, seed: int) -> bool:
+def spread(folder: Path, count: int, seed: int, statement: str) -> bool:
     events = Events(count, files=40, seed=seed, late_ms=0)
-    harness = Harness(folder, events, ["--host", "spread", "--files", "1"], pace=0.2, seed=seed)
-    print(f"\nengines in Spark's workers: {count:,} events in {events.files} files, driver and workers killed", flush=True)
+    harness = Harness(folder, events, ["--host", "spread", "--files", "1", "--statement", statement], pace=0.2, seed=seed)
+    print(f"\nengines in Spark's workers, {statement}: {count:,} events in {events.files} files, driver and workers killed", flush=True)
     run = harness.through([RUNNING, RUNNING, f"{WORKER}:5"])
     _report(run)
     print(f"{run.workers} Python workers killed, {run.failed} queries failed and were started again")
-    found = undisturbed(DECLARED + SPREAD, events, (("spread", "new"),), until=None)
+    found = undisturbed(DECLARED + SPREAD[statement], events, (("spread", "new"),), until=None)
     return _compare({"spread, new": difference(found["spread", "new"], read(folder / "counted"))})
 
 
@@ -68,7 +68,8 @@ def main() -> int:
         if asked.host != "spread":
             whole &= driver_host(folder / "driver", asked.events, kills, asked.seed)
         if asked.host != "driver":
-            whole &= spread(folder / "spread", asked.events // 10, asked.seed)
+            for statement in SPREAD:
+                whole &= spread(folder / f"spread-{statement}", asked.events // 10, asked.seed, statement)
     print("nothing lost, nothing doubled" if whole else "ROWS LOST OR DOUBLED")
     return 0 if whole else 1
 

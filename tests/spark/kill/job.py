@@ -126,7 +126,8 @@ def driver_host(spark: SparkSession, folder: Path, asked: argparse.Namespace, lo
 def spread(spark: SparkSession, folder: Path, asked: argparse.Namespace, log: EventLog) -> None:
     """The distributed host: an engine a shard, in Spark's Python workers."""
     frame = transform(
-        SPREAD, {"T": stream(spark, folder, asked.files)}, "spread", time="ts", sequence="n", distribute="always", shards=asked.shards
+        SPREAD[asked.statement], {"T": stream(spark, folder, asked.files)}, "spread", time="ts", sequence="n", distribute="always",
+        shards=asked.shards,
     )
     query = (
         frame.writeStream.format("parquet").option("path", f"{folder}/out").option("checkpointLocation", f"{folder}/job").start()
@@ -152,6 +153,7 @@ def main() -> None:
     parser.add_argument("--until", type=int, default=0)
     parser.add_argument("--files", type=int, default=2, help="at most so many files a micro-batch")
     parser.add_argument("--shards", type=int, default=2)
+    parser.add_argument("--statement", choices=tuple(SPREAD), default="sums", help="of the host spread")
     asked = parser.parse_args()
     log = EventLog(asked.folder / "log.jsonl")
     log("spawned")

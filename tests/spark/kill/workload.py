@@ -21,14 +21,25 @@ MODULE = DECLARED + """
   partition by k measures A.k as k, A.n as a, last(B.n) as b, C.n as c
   pattern (A B+ C) define B as B.v > prev(B.v), C as C.v < prev(C.v));
 @name('ticks') select k, count(*) as c, sum(v) as s, max(n) as n from T group by k output last every 5 seconds;
+@name('dips') @Dialect('sql') select * from T match_recognize (
+  PARTITION BY k ORDER BY ts MEASURES A.n AS a, FINAL LAST(B.n) AS b, COUNT(*) AS c, SUM(v) AS s
+  ALL ROWS PER MATCH PATTERN (A B{2,}) WITHIN INTERVAL '5' SECOND DEFINE B AS v < PREV(v));
+@name('answers') @Dialect('alibaba') select k, a, b from T match_recognize (
+  PARTITION BY k ORDER BY ts MEASURES A.n AS a, B.n AS b ONE ROW PER MATCH SHOW TIMEOUT MATCHES AFTER MATCH SKIP PAST LAST ROW
+  PATTERN (A {- X*? -} B) WITHIN INTERVAL '2' SECOND DEFINE A AS A.v = 0, B AS B.v > 7);
 create window Asked#keepall as (id long);
 @name('asked') select id, count(*) as c from Asked;
 """
-NAMES = ("sums", "rises", "ticks", "asked")
-STREAMS = (("sums", "new"), ("sums", "old"), ("rises", "new"), ("ticks", "new"), ("asked", "new"))
+NAMES = ("sums", "rises", "ticks", "dips", "answers", "asked")
+STREAMS = (("sums", "new"), ("sums", "old"), *((name, "new") for name in NAMES[1:]))
 INSERT, COUNT, QUERIES = "insert into Asked values (?::long)", "select count(*) as c from Asked", 20
 """Queries between the micro-batches: rows 0, 1, …, each inserted once and in order, so that ``c`` of row n is n + 1."""
-SPREAD = "@name('spread') select k, sum(v) as s, count(*) as c, max(n) as n from T#time(2 sec) group by k"
+SPREAD = {
+    "sums": "@name('spread') select k, sum(v) as s, count(*) as c, max(n) as n from T#time(2 sec) group by k",
+    "dips": """@name('spread') select * from T match_recognize (PARTITION BY k ORDER BY ts MEASURES A.n AS a, LAST(B.n) AS b, COUNT(*) AS c
+        PATTERN (A B+? C) WITHIN INTERVAL '3' SECOND DEFINE B AS v < PREV(v), C AS v > PREV(v))""",
+}
+"""A statement that is local to ``k``: windows, and a row pattern of SQL."""
 
 LATE_MS = 2000
 """How far behind a later row a row may come: in time of events, of which there is one a millisecond."""

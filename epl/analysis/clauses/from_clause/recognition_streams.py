@@ -56,6 +56,11 @@ CLOCKS = frozenset((
     "now", "current_timestamp", "localtimestamp", "current_date", "current_time", "localtime", "match_proctime", "random", "rand", "uuid",
 ))
 """Functions whose value is not the rows' alone: a match has to be the same after a restart."""
+NOT_READ = {
+    "a named window": "rows leave a window, and a match that was emitted cannot be taken back: read the stream that is inserted into it",
+    "a table": "rows of a table change and have no order in time: Runtime.sql runs the clause over the rows that a query returns",
+}
+"""Why the clause does not read a source, by its title, and what to do."""
 TIMES = ("timestamp", *k.INTEGERS)
 """Types that a stream's time may have; numbers are engine units."""
 
@@ -86,7 +91,8 @@ def analyse_recognition(source: RecognitionSource, stream: StreamPlan, settings:
     """Return the plan of a clause over a stream."""
     if not isinstance(stream.source, (FilterPlan, RecognitionStreamPlan)):
         message = f"match_recognize in dialect '{source.dialect}' over {stream.source.title} is not supported"
-        hint = "it reads the events of one type, or the rows of another clause; insert into brings others there"
+        usual = "it reads the events of one type, or the rows of another clause; insert into brings others there"
+        hint = NOT_READ.get(stream.source.title, usual)
         raise EplUnsupportedError(message, span=source.span, hint=hint)
     properties, columns = _columns(stream.event_type)
     streaming = attrs.evolve(DIALECTS[source.dialect], streaming=True)
