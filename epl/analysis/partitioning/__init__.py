@@ -11,7 +11,7 @@ from epl.analysis.partitioning.chain import chain_of
 from epl.analysis.partitioning.facts import Demand, Facts, NotPartitionable
 from epl.analysis.partitioning.solve import Graph, dimensions, keys_of
 from epl.analysis.partitioning.statements import OtherStatements, facts_of
-from epl.analysis.partitioning.verdicts import AnySplit, Path, SplitBy, Whole
+from epl.analysis.partitioning.verdicts import AnySplit, HashedKey, Key, Path, SplitBy, Whole, key_text, paths_in
 from epl.plan.statements import StatementPlan
 from epl.settings import Settings
 
@@ -64,16 +64,16 @@ def _solved(names: tuple[str, ...], facts: list[Facts]) -> Partitioning:
 def _why_not(graph: Graph, before: list[Demand], culprit: tuple[int, Demand]) -> str:
     """Why the last demand does not go with those before it."""
     stream, demand = culprit
-    requirement = f"it needs a split by {' or '.join('.'.join(p) for p in demand.paths)} of {graph.streams[stream].name}"
+    requirement = f"it needs a split by {' or '.join(map(key_text, demand.paths))} of {graph.streams[stream].name}"
     if all(dimensions(graph, [culprit])):
         return f"{requirement}, but {' and '.join(dict.fromkeys(d.requirement() for d in before))}"
     for meeting in graph.meetings:
         keys = dict.fromkeys(way[n] for way in meeting.ways for n, number in enumerate(graph.numbers(meeting)) if number == stream)
         if keys and not any(path in keys for path in demand.paths):
             return f"{requirement}, but {meeting.requirement(keys)}"
-    if all(p[0] in graph.changed[stream] for p in demand.paths):
+    if all(path[0] in graph.changed[stream] for p in demand.paths for path in paths_in(p)):
         return f"{requirement}, which update istream changes"
     return f"{requirement}, which is not a property, as it came in, of every row that comes in there"
 
 
-__all__ = ["AnySplit", "Partitioning", "Path", "SplitBy", "Whole", "partitioning_of"]
+__all__ = ["AnySplit", "HashedKey", "Key", "Partitioning", "Path", "SplitBy", "Whole", "partitioning_of"]

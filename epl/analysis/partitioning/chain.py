@@ -12,7 +12,7 @@ from epl.plan.statements import BodyPlan, CreateTablePlan, InsertPlan, SelectPla
 from epl.plan.stores.named_windows import CreateWindowPlan
 from epl.plan.stores.on_statements import OnSelectPlan, OnWindowPlan, UpdateIstreamPlan
 from epl.plan.stores.tables import Table, TableValue
-from epl.plan.streams import FilterPlan, NamedWindow
+from epl.plan.streams import FilterPlan, NamedWindow, types_read
 from epl.plan.walk import expressions_of, plans_of
 
 
@@ -25,8 +25,9 @@ class Streams:
 
     @classmethod
     def of(cls, plan: StatementPlan) -> Streams:
+        read = () if plan.context is None else types_read(plan.context)
         return cls(
-            (*(part.event_type for part in plans_of(plan.body) if isinstance(part, (FilterPlan, NamedWindow, Table))),
+            (*read, *(part.event_type for part in plans_of(plan.body) if isinstance(part, (FilterPlan, NamedWindow, Table))),
              *(part.filter.event_type for part in plans_of(plan.body) if isinstance(part, FilterNode)),
              *(node.table.event_type for e in expressions_of(plan.body) for node in e.walk() if isinstance(node, TableValue))),
             (*(target_of(part) for part in plans_of(plan.body) if isinstance(part, InsertPlan)), *_changed(plan.body)),

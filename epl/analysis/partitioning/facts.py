@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from epl.analysis.partitioning.paths import Carrying, back_through, carried, key_paths
-from epl.analysis.partitioning.verdicts import Path, path_text
+from epl.analysis.partitioning.paths import Carrying, back_through, carried, key_back_through, key_paths
+from epl.analysis.partitioning.verdicts import Key, key_text
 from epl.event_types import EventType
 from epl.plan.expression_text import expression_text
 from epl.plan.expressions import TypedExpression
@@ -20,10 +20,10 @@ class Demand:
 
     statement: str
     operator: str
-    paths: tuple[Path, ...]
+    paths: tuple[Key, ...]
 
     def requirement(self) -> str:
-        return f"{self.operator} of statement '{self.statement}' allows a split by {' or '.join(map(path_text, self.paths))}"
+        return f"{self.operator} of statement '{self.statement}' allows a split by {' or '.join(map(key_text, self.paths))}"
 
 
 @attrs.frozen
@@ -36,11 +36,11 @@ class Feed:
     stages: tuple[Carrying, ...]
     joined: bool = False
 
-    def back(self, path: Path) -> Path | None:
-        return back_through(self.stages, path)
+    def back(self, key: Key) -> Key | None:
+        return key_back_through(self.stages, key)
 
 
-Way = tuple[Path, ...]
+Way = tuple[Key, ...]
 """A property of each of several streams: rows that have the same value in them meet."""
 
 
@@ -58,8 +58,8 @@ class Meeting:
     lasting: tuple[int, ...] = ()
     feeds: tuple[Feed, ...] = ()
 
-    def requirement(self, keys: Iterable[Path]) -> str:
-        return f"{self.operator} of statement '{self.statement}' allows a split by {' or '.join(map(path_text, keys))}"
+    def requirement(self, keys: Iterable[Key]) -> str:
+        return f"{self.operator} of statement '{self.statement}' allows a split by {' or '.join(map(key_text, keys))}"
 
 
 @attrs.frozen

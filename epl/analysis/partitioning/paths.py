@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from epl.analysis.partitioning.verdicts import Path
+from epl.analysis.partitioning.verdicts import HashedKey, Key, Path
 from epl.event_types import EventType
 from epl.plan.expressions import Convert, PropertyOf, StreamProperty, TypedExpression
 from epl.value_types import EnumType, Scalar, ValueType
@@ -83,4 +83,13 @@ def back_through(stages: tuple[Carrying, ...], path: Path | None) -> Path | None
     return path
 
 
-__all__ = ["Carrying", "back_through", "carried", "keeps_apart", "key_paths", "may_be_key", "path_of"]
+def key_back_through(stages: tuple[Carrying, ...], key: Key) -> Key | None:
+    """Follow a key: each property that it reads."""
+    if not isinstance(key, HashedKey):
+        return back_through(stages, key)
+    paths = [back_through(stages, path) for path in key.paths]
+    known = tuple(path for path in paths if path is not None)
+    return attrs.evolve(key, paths=known) if len(known) == len(paths) else None
+
+
+__all__ = ["Carrying", "back_through", "carried", "keeps_apart", "key_back_through", "key_paths", "may_be_key", "path_of"]

@@ -30,12 +30,12 @@ def row_recognition(plan: RowRecognitionPlan, configs: Sequence[WindowConfig], l
     if plan.has_window and any(isinstance(n, CHANGING) for e in plan.partition_by for n in e.walk()):
         raise NotPartitionable(f"{CLAUSE} partition by", "what it reads may have changed when a row leaves the window")
     collector.demand(f"{CLAUSE} partition by", plan.partition_by)
-    measured = {name: path for name, m in zip(plan.output_type.names, plan.measures) if (path := _measured(m, plan)) is not None}
-    collector.add_stage(Carrying(measured))
+    carried = {name: path for name, m in zip(plan.output_type.names, plan.measures) if (path := measured(m, plan)) is not None}
+    collector.add_stage(Carrying(carried))
 
 
-def _measured(measure: TypedExpression, plan: RowRecognitionPlan) -> Path | None:
-    """The property of a row of the match that a measure is: the row of a variable that no match lacks."""
+def measured(measure: TypedExpression, plan: RowRecognitionPlan) -> Path | None:
+    """Return the property of a row of the match that a measure is: the row of a variable that no match lacks."""
     required = _in_every_match(plan.pattern)
     if isinstance(measure, StreamProperty):
         return _aggregated(measure.name, plan, required)
@@ -85,4 +85,4 @@ def _in_every_match(pattern: RowPattern) -> frozenset[str]:
     return frozenset()
 
 
-__all__ = ["row_recognition"]
+__all__ = ["measured", "row_recognition"]

@@ -12,13 +12,13 @@ import attrs
 
 from epl.analysis.partitioning.chain import related
 from epl.analysis.partitioning.facts import Demand, Facts, Feed, Meeting
-from epl.analysis.partitioning.verdicts import Path
+from epl.analysis.partitioning.verdicts import Key, paths_in
 from epl.event_types import EventType
 
 LONGEST = 8
 """Names in a path: where an event is nested in one of its own stream, paths would grow for ever."""
 
-Dimension = dict[int, Path]
+Dimension = dict[int, Key]
 """By number of the stream."""
 
 
@@ -30,8 +30,8 @@ class Edge:
     target: int
     feed: Feed | None
 
-    def back(self, path: Path) -> Path | None:
-        return path if self.feed is None else self.feed.back(path)
+    def back(self, key: Key) -> Key | None:
+        return key if self.feed is None else self.feed.back(key)
 
     @property
     def joined(self) -> bool:
@@ -102,15 +102,15 @@ def dimensions(graph: Graph, demands: Sequence[tuple[int, Demand]]) -> list[list
     return [_together(graph, component, candidates) for component in graph.components(needy)]
 
 
-def _candidates(graph: Graph, demands: Sequence[tuple[int, Demand]], needy: set[int]) -> dict[int, list[Path]]:
+def _candidates(graph: Graph, demands: Sequence[tuple[int, Demand]], needy: set[int]) -> dict[int, list[Key]]:
     """The properties that each stream may be split by: those that all its operators have among their keys, or, where it has none, those
     that are carried to streams that have.
     """
-    candidates: dict[int, list[Path]] = {i: [] for i in needy}
-    own: dict[int, list[Path]] = {}
+    candidates: dict[int, list[Key]] = {i: [] for i in needy}
+    own: dict[int, list[Key]] = {}
     for stream, demand in demands:
         before = own.get(stream, list(demand.paths))
-        own[stream] = [p for p in before if p in demand.paths and p[0] not in graph.changed[stream]]
+        own[stream] = [p for p in before if p in demand.paths and not _is_changed(graph, stream, p)]
     candidates.update(own)
     todo = list(own)
     while todo:
@@ -119,14 +119,20 @@ def _candidates(graph: Graph, demands: Sequence[tuple[int, Demand]], needy: set[
             if edge.target != target or edge.source in own:
                 continue
             for path in [edge.back(p) for p in candidates[target]]:
-                if path is None or len(path) > LONGEST or path in candidates[edge.source] or path[0] in graph.changed[edge.source]:
+                if path is None or max(map(len, paths_in(path))) > LONGEST or path in candidates[edge.source]:
                     continue
-                candidates[edge.source].append(path)
-                todo.append(edge.source)
+                if not _is_changed(graph, edge.source, path):
+                    candidates[edge.source].append(path)
+                    todo.append(edge.source)
     return candidates
 
 
-def _together(graph: Graph, component: list[int], candidates: dict[int, list[Path]]) -> list[Dimension]:
+def _is_changed(graph: Graph, stream: int, key: Key) -> bool:
+    """Whether a statement gives a property that the key reads another value."""
+    return any(path[0] in graph.changed[stream] for path in paths_in(key))
+
+
+def _together(graph: Graph, component: list[int], candidates: dict[int, list[Key]]) -> list[Dimension]:
     """One property a stream, so that every edge carries the target's from the source's."""
     dimensions: list[Dimension] = [{}]
     for stream in component:
@@ -154,9 +160,9 @@ def _is_met(graph: Graph, meeting: Meeting, dimension: Dimension) -> bool:
     return all(any(meeting.feeds[n].back(dimension[i]) == paths[n] for n in meeting.lasting) for i in targets)
 
 
-def keys_of(graph: Graph, solutions: Sequence[Sequence[Dimension]]) -> dict[str, tuple[Path, ...]]:
+def keys_of(graph: Graph, solutions: Sequence[Sequence[Dimension]]) -> dict[str, tuple[Key, ...]]:
     """Return by name of each type that comes in, its properties, one a dimension; dimensions that are the same there count once."""
-    keys: dict[str, tuple[Path, ...]] = {}
+    keys: dict[str, tuple[Key, ...]] = {}
     for root in graph.roots:
         component = next((dims for dims in solutions if dims and root in dims[0]), ())
         roots = [i for i in graph.roots if component and i in component[0]]

@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 
+from epl.analysis.partitioning.context_statements import Limits, check_in_partitions, variables_of_contexts
 from epl.analysis.partitioning.contexts import facts_within
 from epl.analysis.partitioning.facts import Collector, Demand, Facts, Feed, NotPartitionable
 from epl.analysis.partitioning.meetings import JoinedRows, subquery_meeting
@@ -17,6 +18,7 @@ from epl.analysis.partitioning.row_patterns import row_recognition
 from epl.analysis.partitioning.stores import accesses, create_table, create_window, into_table, on_store, rows_of, target_of
 from epl.event_types import EventType
 from epl.plan import expressions as typed
+from epl.plan.context.contexts import Context
 from epl.plan.join.historical import historical_of
 from epl.plan.join.subqueries import subqueries_in
 from epl.plan.patterns.pattern import PatternPlan, pattern_of
@@ -69,6 +71,9 @@ class OtherStatements:
     """What of the other statements and of the settings bears on one: ``variables`` that statements set, by which."""
 
     def __init__(self, plans: Iterable[StatementPlan], settings: Settings) -> None:
+        plans = tuple(plans)
+        self.contexts_of_variables = variables_of_contexts(plans)
+        self.partitions_limited = settings.max_partitions is not None
         self.variables = variables_set(plans)
         self.states_limited = settings.max_states is not None
         self.subexpressions_limited = (settings.max_subexpressions, settings.max_statement_subexpressions) != (None, None)
@@ -77,9 +82,7 @@ class OtherStatements:
 def facts_of(plan: StatementPlan, surroundings: OtherStatements) -> Sequence[Facts]:
     """Return the facts of each stream that the statement reads. Raise NotPartitionable where its rows have to stay together."""
     if plan.context is not None:
-        within = facts_within(plan, plan.context)
-        _check_expressions(plan.body, surroundings, PURE | {typed.ContextValue})
-        return [within]
+        return _within(plan, plan.context, surroundings)
     builder = FACTS.get(type(plan.body))
     if builder is None:
         raise NotPartitionable(plan.kind, "this kind of statement is not known to be local to a key")
@@ -90,20 +93,38 @@ def facts_of(plan: StatementPlan, surroundings: OtherStatements) -> Sequence[Fac
     return [facts] if isinstance(facts, Facts) else facts
 
 
-def _check_expressions(
-    body: BodyPlan, surroundings: OtherStatements, pure: frozenset[type[typed.TypedExpression]] = PURE
-) -> None:
+def _within(plan: StatementPlan, context: Context, surroundings: OtherStatements) -> Sequence[Facts]:
+    """The facts of a statement of a context."""
+    limits = Limits(surroundings.partitions_limited, surroundings.states_limited, surroundings.subexpressions_limited)
+    check_in_partitions(plan, context, surroundings.contexts_of_variables, limits)
+    if isinstance(plan.body, (CreateVariablePlan, CreateTablePlan, CreateIndexPlan)):
+        return [Facts(plan.name)]
+    facts = facts_within(plan, context)
+    for node in (n for e in expressions_of(plan.body, context.levels) for n in e.walk()):
+        if type(node) not in PURE and not isinstance(node, (typed.ContextValue, typed.Prior, TableValue)):
+            raise NotPartitionable(type(node).__name__, "this expression is not known to be local to a key")
+        if isinstance(node, typed.VariableValue) and surroundings.contexts_of_variables.get(node.name) is not context:
+            _check_variable(node, surroundings)
+    return facts
+
+
+def _check_variable(node: typed.VariableValue, surroundings: OtherStatements) -> None:
+    if node.name in surroundings.variables:
+        reason = f"statement '{surroundings.variables[node.name]}' sets it for rows of all keys"
+        raise NotPartitionable(f"the variable {node.name}", reason)
+
+
+def _check_expressions(body: BodyPlan, surroundings: OtherStatements) -> None:
     for node in (n for e in expressions_of(body) for n in e.walk()):
         if isinstance(node, typed.Prior):
             raise NotPartitionable("prior", "it counts the events of the stream, whatever their keys")
         if (isinstance(node, TableValue) and isinstance(body, SelectPlan) and not (body.subqueries or body.row_recognition)
                 and pattern_of(body.streams[0]) is None):
             continue  # its rows meet those of the statement: see ``accesses``
-        if type(node) not in pure:
+        if type(node) not in PURE:
             raise NotPartitionable(type(node).__name__, "this expression is not known to be local to a key")
-        if isinstance(node, typed.VariableValue) and node.name in surroundings.variables:
-            reason = f"statement '{surroundings.variables[node.name]}' sets it for rows of all keys"
-            raise NotPartitionable(f"the variable {node.name}", reason)
+        if isinstance(node, typed.VariableValue):
+            _check_variable(node, surroundings)
 
 
 def _together(what: str) -> NotPartitionable:

@@ -7,18 +7,42 @@ import attrs
 
 from epl.errors import EplValidationError
 from epl.event_types import EventType
+from epl.value_types import ValueType
 
 Path = tuple[str, ...]
 """A property of an event: its name, then those of the properties of nested events."""
 
 
-def path_text(path: Path) -> str:
-    """Return the path as one would write it in EPL.
+@attrs.frozen
+class HashedKey:
+    """The number of a hash partition of a context: ``function`` of the values at ``paths``, which are of ``types``, below
+    ``granularity``."""
 
-    >>> path_text(("place", "city"))
+    function: str
+    paths: tuple[Path, ...]
+    types: tuple[ValueType, ...]
+    granularity: int
+
+
+Key = Path | HashedKey
+"""What rows are split by."""
+
+
+def paths_in(key: Key) -> tuple[Path, ...]:
+    """Return the properties that a key reads."""
+    return (key,) if isinstance(key, tuple) else key.paths
+
+
+def key_text(key: Key) -> str:
+    """Return the key as one would write it in EPL.
+
+    >>> key_text(("place", "city"))
     'place.city'
+    >>> key_text(HashedKey("hash_code", (("place", "city"), ("user",)), (), 16))
+    'hash_code(place.city, user) granularity 16'
     """
-    return ".".join(path)
+    texts = [".".join(path) for path in paths_in(key)]
+    return texts[0] if isinstance(key, tuple) else f"{key.function}({', '.join(texts)}) granularity {key.granularity}"
 
 
 @attrs.frozen
@@ -41,9 +65,9 @@ class SplitBy(Verdict):
     the others, and so is NaN.
     """
 
-    keys: Mapping[str, tuple[Path, ...]]
+    keys: Mapping[str, tuple[Key, ...]]
 
-    def key_of(self, event_type: EventType) -> tuple[Path, ...]:
+    def key_of(self, event_type: EventType) -> tuple[Key, ...]:
         """Return by which properties rows of a type, perhaps a sub-type of those in ``keys``, are to be split; empty: in any way.
 
         Raises EplValidationError where no statement reads the type from outside, and where it is a sub-type of types with different keys.
@@ -64,7 +88,7 @@ class SplitBy(Verdict):
 
     def describe(self) -> str:
         parts = [
-            f"{name} by {', '.join(map(path_text, paths))}" if paths else f"{name} any" for name, paths in self.keys.items()
+            f"{name} by {', '.join(map(key_text, paths))}" if paths else f"{name} any" for name, paths in self.keys.items()
         ]
         return " and ".join(parts)
 
@@ -93,4 +117,4 @@ class Whole(Verdict):
         return f"not at all: {self.operator} of statement '{self.statement}': {self.reason}"
 
 
-__all__ = ["AnySplit", "Path", "SplitBy", "Verdict", "Whole", "path_text"]
+__all__ = ["AnySplit", "HashedKey", "Key", "Path", "SplitBy", "Verdict", "Whole", "key_text", "paths_in"]

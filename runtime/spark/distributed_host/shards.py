@@ -7,9 +7,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
-from epl.analysis.partitioning import Path, SplitBy
+from epl.analysis.partitioning import HashedKey, Key, Path, SplitBy
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
+from epl.functions.partition_hashes import partition_hash
+from epl.value_types import Scalar
 from runtime.spark.distributed_host.packing import SHARD
 from runtime.spark.sources import ROW, SEQUENCE, TIME, TYPE, place_of
 
@@ -72,8 +74,33 @@ def _forms(types: list[list[str]]) -> list[str]:
     return forms
 
 
-def _key(merged: DataFrame, position: int, path: Path) -> tuple[Column, str]:
+def _key(merged: DataFrame, position: int, key: Key) -> tuple[Column, str]:
     """A key, and the Spark type in which to hash it. Raises EplUnsupportedError for types that have none."""
+    if isinstance(key, HashedKey):
+        return _number(merged, position, key), "bigint"
+    return _property(merged, position, key)
+
+
+HASHED = {
+    "boolean": "boolean", "byte": "tinyint", "short": "smallint", "int": "int", "long": "bigint", "float": "float", "double": "double",
+    "String": "string",
+}
+"""Spark's types for the kinds of values that it hands to Python as an engine has them (HASHED of the analysis)."""
+
+
+def _number(merged: DataFrame, position: int, key: HashedKey) -> Column:
+    """The number of a hash partition, computed as an engine does; CRC-32 of one string by Spark itself."""
+    kinds = [each.kind for each in key.types if isinstance(each, Scalar)]
+    columns = [_property(merged, position, path)[0].cast(HASHED[kind]) for path, kind in zip(key.paths, kinds)]
+    if key.function == "consistent_hash_crc32" and kinds == ["String"]:
+        number = F.pmod(F.crc32(F.encode(columns[0], "UTF-8")), F.lit(key.granularity))
+        return F.coalesce(number, F.lit(0)).cast("bigint")
+    numbered = F.udf(partition_hash(key.function, key.types, key.granularity), "bigint", useArrow=True)
+    return F.coalesce(numbered(*columns), F.lit(0))
+
+
+def _property(merged: DataFrame, position: int, path: Path) -> tuple[Column, str]:
+    """A property of the rows of a type."""
     column = place_of(position, path[0])
     data_type = merged.schema[column].dataType
     column_value = F.col(f"`{column}`")

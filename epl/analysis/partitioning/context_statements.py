@@ -1,0 +1,80 @@
+"""Statements of a context: what of them is not within one partition, whatever the context."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import attrs
+
+from epl.analysis.partitioning.facts import NotPartitionable
+from epl.analysis.partitioning.stores import name_of
+from epl.plan.assignments import VariableAssignment
+from epl.plan.context.contexts import Context
+from epl.plan.expressions import ContextValue
+from epl.plan.patterns.match_recognize import RowRecognitionPlan
+from epl.plan.patterns.pattern import PatternPlan
+from epl.plan.patterns.recognition_streams import RecognitionStreamPlan
+from epl.plan.statements import CreateTablePlan, CreateVariablePlan, SelectPlan, SelectRowPlan, StatementPlan
+from epl.plan.stores.indexes import CreateIndexPlan
+from epl.plan.stores.named_windows import CreateWindowPlan
+from epl.plan.stores.on_statements import OnSetPlan, OnWindowPlan
+from epl.plan.stores.splitting import OnSplitPlan
+from epl.plan.stores.tables import Table, TableValue
+from epl.plan.streams import NamedWindow
+from epl.plan.walk import expressions_of, plans_of
+
+KNOWN = (
+    SelectPlan, SelectRowPlan, OnSplitPlan, OnWindowPlan, OnSetPlan, CreateWindowPlan, CreateTablePlan, CreateVariablePlan, CreateIndexPlan,
+)
+
+
+@attrs.frozen
+class Limits:
+    """Which settings limit what all partitions have together."""
+
+    partitions: bool
+    states: bool
+    subexpressions: bool
+
+
+def variables_of_contexts(plans: Iterable[StatementPlan]) -> dict[str, Context]:
+    """Return the variables of which each partition of a context has one."""
+    return {plan.body.name: plan.context for plan in plans if isinstance(plan.body, CreateVariablePlan) and plan.context is not None}
+
+
+def check_in_partitions(plan: StatementPlan, context: Context, variables: Mapping[str, Context], limits: Limits) -> None:
+    """Raise NotPartitionable where a statement has to do with more than its partition. ``variables``: those of contexts."""
+    body, operator = plan.body, f"the context '{context.name}'"
+    if not isinstance(body, KNOWN):
+        raise NotPartitionable(operator, f"of {plan.kind} it is not known that it is local to a key")
+    if limits.partitions:
+        raise NotPartitionable(operator, "the limit on partitions (max_partitions) is one for all keys")
+    if any(isinstance(node, ContextValue) and node.path[-1] == "id"
+           for e in expressions_of(body, context.levels) for node in e.walk()):  # fmt: skip
+        raise NotPartitionable(operator, "context.id counts the partitions of all keys")
+    if isinstance(body, CreateWindowPlan) and body.fill is not None:
+        raise NotPartitionable(name_of(body.window), "it begins with the rows of another one")
+    _check_stores(plan, context)
+    for part in plans_of((body, context.levels)):
+        if isinstance(part, RecognitionStreamPlan):
+            raise NotPartitionable("match_recognize", "of a SQL dialect, in a context it is not known to be local to a key")
+        if isinstance(part, RowRecognitionPlan) and limits.states:
+            raise NotPartitionable("match_recognize", "the limit on partial matches (max_states) is one for all partitions")
+        if isinstance(part, RowRecognitionPlan) and part.iterate_only:
+            raise NotPartitionable("match_recognize", "with the hint iterate_only nothing is emitted that could be combined")
+        if isinstance(part, PatternPlan) and limits.subexpressions:
+            raise NotPartitionable("the pattern", "the limit on sub-expressions (max_subexpressions) is one for all keys")
+        if isinstance(body, OnSetPlan) and isinstance(part, VariableAssignment) and part.variable is not None:
+            if variables.get(part.variable.name) is not context:
+                raise NotPartitionable("on … set", f"the variable {part.variable.name} is one for all partitions")
+
+
+def _check_stores(plan: StatementPlan, context: Context) -> None:
+    """Check that named windows and tables are those of the partition."""
+    stores = [part for part in plans_of(plan.body) if isinstance(part, (NamedWindow, Table))]
+    stores += [node.table for e in expressions_of(plan.body) for node in e.walk() if isinstance(node, TableValue)]
+    for store in stores:
+        if store.context is not context:
+            raise NotPartitionable(name_of(store), "it is one for all partitions")
+
+
+__all__ = ["Limits", "check_in_partitions", "variables_of_contexts"]
