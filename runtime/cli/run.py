@@ -118,7 +118,7 @@ def _driven(options: argparse.Namespace, runtime: Runtime, file: EventFile) -> i
         return _to_end(options, Run(options, runtime, file))
     modules = [*options.with_files, options.module_file]
     try:
-        recorder = Recorder(options.record, runtime, Recorded(modules, runtime.now, options.imports))
+        recorder = Recorder(options.record, runtime, Recorded(modules, runtime.now, options.imports, options.config))
     except (EplRuntimeError, OSError) as error:
         raise UsageError(f"--record: {error}") from None
     with recorder:

@@ -167,7 +167,7 @@ def _recorded(options: argparse.Namespace) -> Iterator[Any]:
     def feed(runtime: Runtime) -> Feed:
         if options.record is None:
             return DirectFeed(runtime)
-        recorded = Recorded([*options.with_files, options.module_file], runtime.now, options.imports)
+        recorded = Recorded([*options.with_files, options.module_file], runtime.now, options.imports, options.config)
         recorders.append(Recorder(options.record, runtime, recorded))
         return recorders[0]
 

@@ -198,3 +198,23 @@ def test_metrics_are_served_while_it_runs(folder: Path, more: tuple[str, ...], c
 def top(port: int, capsys: pytest.CaptureFixture[str]) -> str:
     main(["top", f"127.0.0.1:{port}", "--once"])
     return capsys.readouterr().out
+
+
+def test_a_recording_has_what_the_command_had(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "c.xml").write_text(
+        "<esper-configuration><common><event-type name='T'><java-util-map><map-property name='symbol' class='string'/>"
+        "<map-property name='price' class='double'/><map-property name='ts' class='long'/></java-util-map></event-type>"
+        "<variable name='least' type='double' initialization-value='2'/></common>"
+        "<compiler><expression integer-division='true'/></compiler></esper-configuration>")
+    (folder / "r.epl").write_text("@name('s') select symbol, 3 / 2 as n from T(price > least)")
+    (folder / "w.epl").write_text("create variable int unused = 1;")
+    assert run("--config", "c.xml", "--with", "w.epl", "--time", "ts", "--record", "r.test.json") == 0
+    assert json.loads((folder / "r.test.json").read_text())["config"] == "c.xml"
+    assert main(["test", "r.test.json"]) == 0
+    (folder / "c.xml").write_text((folder / "c.xml").read_text().replace("'2'", "'3'"))
+    assert main(["test", "r.test.json"]) == 1
+    (folder / "c.xml").write_text("<esper-configuration>")
+    capsys.readouterr()
+    assert main(["test", "r.test.json"]) == 1
+    assert "c.xml:1:" in capsys.readouterr().err
+    assert run("--config", "c.xml") == 2

@@ -119,7 +119,7 @@ def test_k_chooses_cases(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(("name", "text", "message"), [
     ("jumps.test.json", "[{", "jumps.test.json:1:3: Expecting property name enclosed in double quotes"),
     ("jumps.test.json", "[" * 100_000, "jumps.test.json: nested too deeply"),
-    ("jumps.test.json", '{"case": []}', "unknown entry 'case'; there are cases, imports, module, start_time"),
+    ("jumps.test.json", '{"case": []}', "unknown entry 'case'; there are cases, config, imports, module, start_time"),
     ("jumps.test.json", '{"cases": [], "start_time": "now"}', "start_time: ms expected, not 'now'"),
     ("jumps.test.json", '{"cases": {}}', "a list of cases is expected"),
     ("jumps.test.json", '{"cases": [], "module": [1]}', "module: a text or a list of texts is expected"),

@@ -1,9 +1,9 @@
 """Files of tests beside modules: ``NAME.test.json``, ``NAME.test.yaml`` and scripts ``NAME.test.txt``.
 
 A file of cases is a list of cases, or an object with ``module`` (a file or a list of files beside it; default: ``NAME.epl``), ``imports``,
-``start_time`` (ms) and ``cases``. A case has ``name`` and ``steps``; each step has ``op`` and what CONTRIBUTING's cases have, with the
-expected output: ``out`` (listener calls), ``rows`` (iterate, faf), ``values`` (get_variable), ``exception``. A script is one of EPL Online;
-its expected output is the text of ``NAME.test.out``.
+``config`` (Esper's configuration file, beside it), ``start_time`` (ms) and ``cases``. A case has ``name`` and ``steps``; each step has ``op``
+and what CONTRIBUTING's cases have, with the expected output: ``out`` (listener calls), ``rows`` (iterate, faf), ``values`` (get_variable),
+``exception``. A script is one of EPL Online; its expected output is the text of ``NAME.test.out``.
 """
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ OPS: Mapping[str, tuple[str, ...]] = {
     "set_variable": ("values",), "get_variable": ("values",), "undeploy": (), "undeploy_all": (),
 }
 """Steps, and what each must have."""
-OF_FILE = frozenset({"module", "imports", "start_time", "cases"})
+OF_FILE = frozenset({"module", "imports", "config", "start_time", "cases"})
 LARGEST = 16 << 20
 """Longest file of cases, bytes."""
 
@@ -56,6 +56,7 @@ class CaseFile:
     start_time: int
     cases: tuple[Case, ...]
     data: Any
+    config: Path | None = None
 
 
 def is_case_file(path: Path) -> bool:
@@ -95,7 +96,13 @@ def read_cases(path: Path) -> CaseFile:
     cases = head.get("cases")
     if not isinstance(cases, list):
         raise BadCaseFile(f"{path}: a list of cases is expected")
-    return CaseFile(path, modules, tuple(_texts(path, head, "imports", [])), start, tuple(_cases(path, cases)), data)
+    config = head.get("config")
+    if config is not None and not isinstance(config, str):
+        raise BadCaseFile(f"{path}: config: the name of a file is expected")
+    return CaseFile(
+        path, modules, tuple(_texts(path, head, "imports", [])), start, tuple(_cases(path, cases)), data,
+        None if config is None else path.parent / config,
+    )
 
 
 def _text(path: Path) -> str:

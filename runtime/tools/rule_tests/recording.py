@@ -27,11 +27,13 @@ BREAK = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 @attrs.frozen
 class Recorded:
-    """What a recording is of: the module and those deployed before it, the beginning of time (ms), what all modules import."""
+    """What a recording is of: the module and those deployed before it, the beginning of time (ms), what all modules import, and Esper's
+    configuration file."""
 
     modules: Sequence[Path]
     start_time: int
     imports: Sequence[str]
+    config: Path | None = None
 
 
 class Writer(Protocol):
@@ -130,8 +132,9 @@ class _CaseWriter:
     """A file with one case, a step a line."""
 
     def __init__(self, path: Path, recorded: Recorded, is_json: bool) -> None:
-        modules = [os.path.relpath(module, path.parent).replace(os.sep, "/") for module in recorded.modules]
-        head: dict[str, Any] = {"module": modules}
+        head: dict[str, Any] = {"module": [_beside(path, module) for module in recorded.modules]}
+        if recorded.config is not None:
+            head["config"] = _beside(path, recorded.config)
         if recorded.imports:
             head["imports"] = list(recorded.imports)
         if recorded.start_time:
@@ -163,7 +166,7 @@ class _ScriptWriter:
 
     def __init__(self, path: Path, recorded: Recorded) -> None:
         beside = path.with_name(f"{path.name.removesuffix('.test.txt')}.epl")
-        if len(recorded.modules) != 1 or recorded.modules[0].resolve() != beside.resolve() or recorded.imports:
+        if len(recorded.modules) != 1 or recorded.modules[0].resolve() != beside.resolve() or recorded.imports or recorded.config:
             raise EplRuntimeError(
                 f"the script {path} is a test of {beside} alone", hint=f"record to {path.with_suffix('.json')}, which names its modules"
             )
@@ -196,6 +199,11 @@ class _ScriptWriter:
         self._flush()
         self._file.close()
         self._out.close()
+
+
+def _beside(path: Path, file: Path) -> str:
+    """Return where a file is, from the folder of the recording."""
+    return os.path.relpath(file, path.parent).replace(os.sep, "/")
 
 
 def _json(value: Any) -> str:

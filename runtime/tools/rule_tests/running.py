@@ -14,6 +14,7 @@ from epl.settings import Settings
 from runtime.api.deployment import Deployment
 from runtime.api.runtime import Runtime
 from runtime.conversion.rows import Rows
+from runtime.esper_config import EsperConfig, read_esper_config
 from runtime.replay.epl_online import output_text
 from runtime.replay.player import TracePlayer
 from runtime.statements.statement import Statement
@@ -77,8 +78,12 @@ class _Player(TracePlayer):
         super().__init__({"listen": "all", "start_time": file.start_time}, "row")
 
     def _new_runtime(self) -> Runtime:
-        settings = Settings(imports=self._file.imports)
+        config = _config_of(self._file)
+        settings = Settings() if config is None else config.settings
+        settings = attrs.evolve(settings, imports=(*settings.imports, *self._file.imports))
         runtime = Runtime(start_time=self._file.start_time, settings=settings, on_error=self._on_error, tier="row")
+        if config is not None:
+            _declare(self._file, config, runtime)
         if self._coverage is not None:
             runtime.observe_patterns(rows=self._coverage.took, events=self._coverage.came)
         return runtime
@@ -112,6 +117,24 @@ class _Player(TracePlayer):
         """Return all that listeners got, as EPL Online prints it."""
         self._flush()
         return "".join(f"{text}\n" for text in self._texts)
+
+
+def _config_of(file: CaseFile) -> EsperConfig | None:
+    if file.config is None:
+        return None
+    try:
+        return read_esper_config(file.config)
+    except OSError as error:
+        raise BadCaseFile(f"{file.path}: cannot read the configuration {file.config}: {error.strerror or error}") from None
+    except EplError as error:
+        raise BadCaseFile(error.message) from None
+
+
+def _declare(file: CaseFile, config: EsperConfig, runtime: Runtime) -> None:
+    try:
+        config.declare(runtime, {})
+    except EplError as error:
+        raise BadCaseFile(f"{file.path}: {error.message}") from None
 
 
 def _module_text(file: CaseFile, path: Path) -> str:
