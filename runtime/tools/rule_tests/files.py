@@ -1,9 +1,9 @@
 """Files of tests beside modules: ``NAME.test.json``, ``NAME.test.yaml`` and scripts ``NAME.test.txt``.
 
 A file of cases is a list of cases, or an object with ``module`` (a file or a list of files beside it; default: ``NAME.epl``), ``imports``,
-``config`` (Esper's configuration file, beside it), ``start_time`` (ms) and ``cases``. A case has ``name`` and ``steps``; each step has ``op``
-and what CONTRIBUTING's cases have, with the expected output: ``out`` (listener calls), ``rows`` (iterate, faf), ``values`` (get_variable),
-``exception``. A script is one of EPL Online; its expected output is the text of ``NAME.test.out``.
+``config`` (Esper's configuration file, beside it), ``start_time`` (ms) and ``cases``. A case has ``name`` and ``steps``; each step has
+``op`` and what CONTRIBUTING's cases have, with the expected output: ``out`` (listener calls), ``rows`` (iterate, faf), ``values``
+(get_variable), ``exception``. A script is one of EPL Online; its expected output is the text of ``NAME.test.out``.
 """
 from __future__ import annotations
 
