@@ -27,17 +27,16 @@ def unparse(node: Node) -> str:
     return _WRITERS[type(node)](node, unparse)
 
 
-def expression_text(expression: Expression, first_subquery: int = 1, names: Names | None = None) -> str:
+def expression_text(expression: Expression, names: Names | None = None) -> str:
     """Return the expression as Esper prints it: the name of a column without alias.
 
-    ``first_subquery`` numbers the subqueries of all columns (``subselect_1``): how many the statement has before this expression, plus one.
     ``names``: what the names stand for where the analysis knows it.
 
     >>> from epl.parse import parse_expression
     >>> expression_text(parse_expression("( price * 2 ) || 'x'"))
     'price*2||"x"'
     """
-    return esper_text(expression, first_subquery, names)
+    return esper_text(expression, names)
 
 
 def quoted(expression: Expression, names: Names | None = None) -> str:

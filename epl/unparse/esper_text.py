@@ -50,9 +50,9 @@ class Names:
         return name.lower() in _AGGREGATIONS
 
 
-def esper_text(expression: S.Expression, first_subquery: int = 1, names: Names | None = None) -> str:
-    """Return the text of the expression; subqueries of all columns are numbered from ``first_subquery`` on."""
-    return _Printer(first_subquery, names or Names()).text(expression)
+def esper_text(expression: S.Expression, names: Names | None = None) -> str:
+    """Return the text of the expression."""
+    return _Printer(names or Names()).text(expression)
 
 
 def precedence(node: S.Expression) -> int:
@@ -72,8 +72,7 @@ _LEVELS: dict[type, int] = {
 
 
 class _Printer:
-    def __init__(self, first_subquery: int, names: Names) -> None:
-        self.subqueries = first_subquery
+    def __init__(self, names: Names) -> None:
         self.names = names
 
     def text(self, node: S.Expression) -> str:
@@ -252,12 +251,10 @@ class _Printer:
 
     def subquery(self, node: S.Subquery) -> str:
         """The one thing selected, or a number where everything is."""
-        number = self.subqueries
-        self.subqueries += 1
         assert isinstance(node.select, S.Select)
         first = node.select.items[0]
         if isinstance(first.expression, S.Wildcard):
-            return f"subselect_{number}"
+            return f"subselect_{node.number}"
         return first.alias or self.text(first.expression)
 
 

@@ -28,6 +28,7 @@ from epl.syntax import (
     StreamWildcard,
     Wildcard,
 )
+from epl.unparse import expression_text
 
 
 def analyse_insert_query(statement: Statement, body: InsertValues | Select, catalog: Catalog) -> InsertQueryPlan:
@@ -63,10 +64,13 @@ def _rows_of_values(
     body: InsertValues, clause: InsertInto, store: NamedWindow | Table, statement: Statement, catalog: Catalog
 ) -> Iterator[NewRowPlan]:
     """Yield the rows; without columns, the values are those of the first properties."""
+    names = store.event_type.names
     for number, values in enumerate(body.rows, 1):
-        columns = clause.columns or store.event_type.names[: len(values)]
+        columns = clause.columns or names[: len(values)]
         items = tuple(SelectItem(value, span=value.span) for value in values)
         try:
+            if not clause.columns and len(values) > len(names):
+                raise _too_many(values[len(names)], store)
             if len(columns) != len(values):
                 raise EplValidationError(
                     "Number of supplied values in the select or values clause does not match insert-into clause", span=clause.span)
@@ -75,6 +79,18 @@ def _rows_of_values(
             if len(body.rows) > 1:
                 error.message = f"Failed to validate multi-row insert at row {number} of {len(body.rows)}: {error.message}"
             raise
+
+
+def _too_many(value: Expression, store: NamedWindow | Table) -> EplValidationError:
+    """Return the refusal of a value beside those of all properties."""
+    text = expression_text(value)
+    if isinstance(store, Table):
+        return EplValidationError(
+            f"Column '{text}' could not be assigned to any of the properties of the underlying type (missing column names, event property, "
+            "setter method or constructor?)", span=value.span)
+    return EplValidationError(
+        f"Event type named '{store.name}' has already been declared with differing column name or type information: Type by name "
+        f"'{store.name}' in property '{text}' property name not found in target", span=value.span)
 
 
 def _new_row(clause: InsertInto, items: tuple[SelectItem, ...], statement: Statement, catalog: Catalog) -> NewRowPlan:
