@@ -45,7 +45,7 @@ def change_lines(
 def _lines(plan: PropertyAssignment, event_type: EventType, printer: Printer) -> list[str]:
     value = printer.value(plan.value)
     if plan.kind == "reset":
-        return [f"reset(r, {plan.places!r})"]
+        return [f"reset(r, {literal(tuple(plan.places))})"]
     if plan.kind == "call":
         return [value]
     name, place = literal(plan.property), f"r.{field_name(plan.property)}"
