@@ -308,6 +308,8 @@ class Lifetimes(LevelBase):
         return next_end is not None and next_end < self._beginning.due
 
     def _begun(self, occurrence: Occurrence) -> None:
+        if self.tree.is_gone(self):  # a timer that was due when the branch around ended
+            return
         if self.plan.overlapping:
             self._open(occurrence)
             return
