@@ -442,7 +442,7 @@ class RowRecognition(View):
         return writer.partial_matches(partition.partial_matches)
 
     def _read(self, partition: Partition, written: Any, readers: PathReaders, nodes: Any) -> None:
-        partition.partial_matches = readers.of(nodes).partial_matches(written)
+        partition.partial_matches = readers.of(nodes).partial_matches(written, len(self._machine.nothing))
         self._states.count += len(partition.partial_matches)
 
     def restore(self, state: State) -> None:

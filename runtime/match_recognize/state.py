@@ -134,8 +134,11 @@ class PathReader:
         _check_place(number, len(self._paths), "path")
         return self._paths[number]
 
-    def partial_matches(self, written: Sequence[Sequence[Any]]) -> list[PartialMatch]:
+    def partial_matches(self, written: Sequence[Sequence[Any]], width: int) -> list[PartialMatch]:
+        """Return the partial matches, which look back at rows of ``width`` variables."""
         check_partial_matches(written, self._steps, len(self._paths))
+        if any(len(looked_at) != width for _, _, _, looked_at in written):
+            raise Damaged(f"a partial match does not look back at {width} variables")
         return [(step, began, self._paths[number], tuple(looked_at)) for step, began, number, looked_at in written]
 
 

@@ -8,18 +8,18 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from epl.dialects.plans import RecognitionPlan
-from epl.dialects.values import EPOCH
+from epl.dialects.values import EPOCH, hashable
 from epl.errors import EplError, EplRuntimeError
 from epl.event_types import EventType
 from epl.generated_code import field_name
 from epl.plan.patterns.recognition_streams import RecognitionStreamPlan, recognition_of
 from epl.plan.streams import StreamPlan
 from epl.reprs import brief
-from runtime.dialects.execution import hashable
 from runtime.dialects.expressions import ExpressionCompiler, Function
 from runtime.dialects.streaming.flink_partition import FlinkRecognizer
 from runtime.dialects.streaming.partition import NO_QUERIES, Recognizer, Row
 from runtime.dialects.streaming.sql_partition import SqlRecognizer
+from runtime.dialects.streaming.stored import of_sql_type
 from runtime.dialects.streaming.ydb_partition import YdbRecognizer
 from runtime.event_loop.delivery import RowCounts
 from runtime.operators.operator_context import OperatorContext
@@ -29,7 +29,7 @@ from runtime.operators.store_entry import stream_entry
 from windows.event import NO_EVENTS, Event, event_class
 from windows.paging import Paged
 from windows.protocol import Damaged, Sink, State
-from windows.shape import ANYTHING, COUNT, INTEGER, optional, takes
+from windows.shape import ANYTHING, COUNT, INTEGER, compiled, of_type, optional, takes
 
 RECOGNIZERS: dict[str, Any] = {"sql": SqlRecognizer, "flink": FlinkRecognizer, "alibaba": FlinkRecognizer, "ydb": YdbRecognizer}
 MICROSECOND = datetime.timedelta(microseconds=1)
@@ -57,6 +57,8 @@ class RecognitionEntry(StatefulEntry):
         self._row = row_reader(source.input.event_type, source.properties, self.plan)
         within = None if self.plan.within is None else self.plan.within * self._units // 1000
         self._recognizer: Recognizer = RECOGNIZERS[self.plan.dialect](self.plan, context.match_states, within)
+        kinds = [of_type(source.input.event_type.properties[name].whole_type) for name in source.properties]
+        self._row_check = compiled((*kinds, *(of_sql_type(each.type) for each in self.plan.computed)))
         self._key = self._key_reader()
         self._partitions: dict[Any, Any] = {}
         self._pages = Paged("row patterns", lambda: self._partitions, self._values_of, lambda key, each: self._recognizer.state(each))
@@ -269,17 +271,21 @@ class RecognitionEntry(StatefulEntry):
     def restore(self, state: State) -> None:
         if isinstance(self._inner, RecognitionEntry):
             self._inner.restore(state["input"])
+        for _, row in state["order"][0]:
+            self._row_check(row)
         try:
             self.order.restore(state["order"])
         except ValueError as error:
             raise Damaged(f"the order of rows: {error}") from error
+        check = compiled(self._recognizer.shape(self._row_check))
         for key, saved in state["partitions"]:
+            check(saved)
             try:
                 partition = self._recognizer.restore(saved)
                 key = _key_of(key)
                 self._partitions[key] = partition
                 partition.due = self._recognizer.deadline(partition)
-            except (TypeError, ValueError, LookupError, AttributeError) as error:
+            except (TypeError, ValueError) as error:
                 raise Damaged(f"the state of a row pattern: {error}") from error
             if partition.due is not None:
                 self._pushes += 1

@@ -9,6 +9,9 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
+from tests.restarts.drawn_dialects import in_dialects
+from tests.restarts.drawn_partitions import in_contexts
+
 SCHEMA = """create schema E(k string, g int, v double, n long, b boolean, ts long);
 create schema Sub(extra int) inherits E;
 create schema Item(id string, q int);
@@ -483,6 +486,10 @@ KINDS: tuple[Callable[[Drawn], str], ...] = (
     joined,
     joined,
     storing,
+    in_contexts,
+    in_contexts,
+    in_dialects,
+    in_dialects,
 )
 
 IN_COLUMNS = (

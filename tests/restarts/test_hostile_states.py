@@ -63,6 +63,32 @@ def test_a_hostile_value_is_refused_or_harmless(tier: str, kind: Kind) -> None:
     assert counts["refused"] > counts["ran"] / 2
 
 
+ROW_PATTERNS = {
+    "epl": "@name('s') select * from E#length(4) match_recognize (measures A.n as a, last(B.n) as z pattern (A B+) define B as B.v > A.v);",
+    **{
+        dialect: f"@name('s') @Dialect('{dialect}') select * from E match_recognize "
+        "(order by ts measures first(A.n) as a, last(B.n) as z pattern (A B+ C) define B as B.v > 2, C as C.v < 2) as m;"
+        for dialect in ("sql", "flink", "ydb")
+    },
+}
+
+
+@pytest.mark.parametrize("name", ROW_PATTERNS)
+def test_rows_of_partial_matches_fit_one_another(name: str) -> None:
+    """Every list of a state that is cut or doubled, and every number that is none of a row."""
+    happens = [("send", "E", {"k": "a", "g": 1, "v": value, "n": n, "b": True, "ts": n}) for n, value in enumerate((1.0, 3.0, 4.0, 5.0))]
+    after = [("send", "E", {"k": "a", "g": 1, "v": value, "n": n, "b": True, "ts": n}) for n, value in enumerate((6.0, 1.0, 4.0), 4)]
+    pages = pages_of(snapshot_of([ROW_PATTERNS[name]], happens, "row"))
+    counts: Counter[str] = Counter()
+    for change in changes(pages):
+        if change.how != "leaf" or (type(change.value) is int and change.key.startswith("state/")):
+            blob, shown = changed(pages, change)
+            found, why = outcome(blob, after, "row")
+            assert found != "raw", f"{why}\n{shown}"
+            counts[found] += 1
+    assert counts["refused"] > 20
+
+
 @pytest.mark.skipif(not is_available(), reason="numba is not installed")
 def test_events_that_a_window_holds_once_are_not_linked_in_a_circle() -> None:
     of = Random(1)

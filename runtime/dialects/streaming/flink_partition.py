@@ -17,6 +17,8 @@ from runtime.dialects.run_queue import RunQueue
 from runtime.dialects.runs import Run, Runs
 from runtime.dialects.streaming.held_rows import ScatteredRows
 from runtime.dialects.streaming.partition import NO_QUERIES, Partition, Row, States, admitted
+from runtime.dialects.streaming.stored import PLACE, check_between
+from windows.shape import INTEGER, Check, Shape, integer, one_of
 
 FEW_ROWS = 16
 """So many rows are not looked through for those that are no longer needed."""
@@ -153,9 +155,20 @@ class FlinkRecognizer:
     def _written(self, run: Run) -> list[Any]:
         return [self.numbers[id(run.state)], list(run.labels), list(run.rows)]
 
+    def shape(self, row: Check) -> Shape:
+        """Return what ``state`` looks like."""
+        run = (integer("the number of a state", 0, len(self.numbered) - 1), [one_of("a variable", str)], [PLACE])
+        return [(PLACE, INTEGER, row)], PLACE, [run], [run]
+
     def restore(self, state: Any) -> FlinkPartition:
         """Return the machine; what conditions ask for is computed again from the rows."""
         rows, count, runs, complete = state
+        numbers = [number for number, _, _ in rows]
+        if numbers != sorted(set(numbers)):
+            raise ValueError("rows that are not in order")
+        check_between("the number of the last row", -1, max(numbers, default=-1), count - 1)
+        for _, labels, taken in (*runs, *complete):
+            self._check(labels, taken, set(numbers))
         partition = self.partition()
         partition.rows = ScatteredRows({number: tuple(row) for number, _, row in rows}, count)
         partition.times = ScatteredRows({number: time for number, time, _ in rows}, count)
@@ -165,6 +178,13 @@ class FlinkRecognizer:
         partition.held = len(runs)
         self.states.count += len(runs)
         return partition
+
+    def _check(self, labels: list[str], taken: list[int], numbers: set[int]) -> None:
+        """Raise ValueError where a run has not taken rows that are held, one after another, each as a variable."""
+        if not taken or len(taken) != len(labels) or not set(labels) <= set(self.plan.labels):
+            raise ValueError("a run without rows or variables")
+        if not numbers.issuperset(taken) or taken != sorted(set(taken)):
+            raise ValueError("a run has not taken rows one after another")
 
     def _read(self, partition: FlinkPartition, number: int, labels: list[str], rows: list[int]) -> Run:
         runs = partition.runs

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from epl.dialects.plans import Plan
 from runtime.dialects.streaming.held_rows import HeldRows
+from windows.shape import Check, Shape
 
 Row = tuple[Any, ...]
 
@@ -74,8 +75,11 @@ class Recognizer(Protocol):
     def state(self, partition: Any) -> Any:
         """Return what is kept, as plain values."""
 
+    def shape(self, row: Check) -> Shape:
+        """Return what a state must look like; ``row``: what a row must."""
+
     def restore(self, state: Any) -> Any:
-        """Return the machine with that state. Raise TypeError or ValueError where it is none."""
+        """Return the machine with that state, which has its shape. Raise ValueError where its parts contradict each other."""
 
 
 class _NoQueries:

@@ -19,7 +19,9 @@ from runtime.dialects.program import DONE, END, JUMP, MATCH, SPLIT, START, compi
 from runtime.dialects.recognition import RowWriter, skipped_to
 from runtime.dialects.streaming.held_rows import HeldRows
 from runtime.dialects.streaming.partition import NO_QUERIES, Partition, Row, States
+from runtime.dialects.streaming.stored import PLACE, check_between, check_held
 from runtime.dialects.streaming.waiting import StreamFrameCompiler, Waiting, looks_behind, numbers_matches
+from windows.shape import BOOLEAN, INTEGER, Check, Shape, integer, optional
 
 Way = tuple[int, int, Marks, Marks]
 """Instruction, row, marks and totals: where a way goes on."""
@@ -316,9 +318,16 @@ class SqlRecognizer:
             partition.rows.ended,
         ]  # fmt: skip
 
+    def shape(self, row: Check) -> Shape:
+        """Return what ``state`` looks like."""
+        return [row], [INTEGER], PLACE, PLACE, PLACE, integer("a row, or -1", -1, 1 << 62), optional(INTEGER), BOOLEAN
+
     def restore(self, state: Any) -> SqlPartition:
         """Return the machine; its search is done again with the next row, or when its time has come."""
         rows, times, base, here, number, last, now, ended = state
+        end = check_held(rows, times, base)
+        check_between("the row that is next", base if base == 0 else base + self.behind, here, end)
+        check_between("the last row of a match", -1, last, end - 1)
         partition = SqlPartition()
         partition.rows, partition.times = HeldRows([tuple(row) for row in rows], base), HeldRows(times, base)
         partition.here, partition.number, partition.last, partition.now = here, number, last, now

@@ -10,9 +10,12 @@ from epl.dialects.errors import QueryFailed
 from epl.dialects.plans import RecognitionPlan
 from runtime.dialects.frames import Frame, Marks
 from runtime.dialects.matcher import MOST_VISITS
+from runtime.dialects.program import MATCH
 from runtime.dialects.streaming.held_rows import HeldRows
 from runtime.dialects.streaming.partition import NO_QUERIES, Partition, Row, States, admitted
+from runtime.dialects.streaming.stored import PLACE, check_between
 from runtime.dialects.ydb_recognition import Way, YdbRecognition
+from windows.shape import Check, Shape, integer, optional
 
 Ways = dict[tuple[int, Marks], Way]
 
@@ -148,9 +151,19 @@ class YdbRecognizer(YdbRecognition):
         ]
         return [[list(row) for row in partition.rows], partition.rows.base, partition.after, begun]
 
+    def shape(self, row: Check) -> Shape:
+        """Return what ``state`` looks like."""
+        step = integer("an instruction", 0, len(self.program.operations) - 1)
+        return [row], PLACE, PLACE, [(PLACE, [(step, [step])], optional([step]))]
+
     def restore(self, state: Any) -> YdbPartition:
         """Return the machine; what conditions ask for is computed again from the rows."""
         rows, base, after, begun = state
+        end, before = base + len(rows), base - 1
+        for start, ways, best in begun:
+            check_between("the first row of a match", before + 1, start, end - 1)
+            before = start
+            self._check(ways, best, end - start)
         partition = YdbPartition()
         partition.rows = HeldRows([tuple(row) for row in rows], base)
         partition.after = after
@@ -161,6 +174,13 @@ class YdbRecognizer(YdbRecognition):
         partition.held = len(partition.begun)
         self.states.count += partition.held
         return partition
+
+    def _check(self, ways: list[Any], best: list[int] | None, count: int) -> None:
+        """Raise ValueError where a way has not taken ``count`` rows, or the longest match more, by instructions that take rows."""
+        taking = [pc for pc, _ in ways] + [pc for _, way in ways for pc in way] + (best or [])
+        if any(len(way) != count for _, way in ways) or len(best or ()) > count or any(
+                self.program.operations[pc] != MATCH for pc in taking):
+            raise ValueError("a way that has not taken the rows")
 
     def _marks(self, frame: Frame, start: int, way: list[int]) -> Marks:
         marks = self.compiler.start_marks()
