@@ -79,10 +79,18 @@ def _with_dialects(text: str, read: Callable[[str, Mapping[int, DialectText]], R
         try:
             return read(text, known)
         except (EplSyntaxError, EplValidationError) as error:
-            more = detected(text, error, known)
+            more = detected(text, error, known, _is_epl)
             if not more:
                 raise
             known = {**known, **more}
+
+
+def _is_epl(statement: str) -> bool:
+    try:
+        _grammar().statement(statement)
+    except (EplSyntaxError, EplValidationError):
+        return False
+    return True
 
 
 def parse_query(text: str) -> Statement:
@@ -102,7 +110,7 @@ def parse_query(text: str) -> Statement:
     try:
         return _grammar().query(text)
     except EplSyntaxError as error:
-        clauses = dialect_texts(text) or detected(text, error, {})
+        clauses = dialect_texts(text) or detected(text, error, {}, _is_epl)
         if not clauses:
             raise
         clause = min(clauses.values(), key=lambda each: each.opening)

@@ -5,6 +5,7 @@ EPL's grammar reads the module; where a clause is of a dialect it sees the brack
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import attrs
 
@@ -15,8 +16,8 @@ from epl.spans import Span
 NAMES = ("epl", *DIALECT_NAMES)
 """What ``@Dialect`` and ``dialect=`` may be; ``epl``: Esper's own, as without any."""
 SCAN = re.compile(
-    r"""(?P<comment>/\*.*?\*/|//[^\n]*)
-      | (?P<string>'[^'\\]*(?:\\.[^'\\]*)*'|"{3}.*?"{3}|"[^"\\]*(?:\\.[^"\\]*)*"|`[^`]*`)
+    r"""(?P<comment>/\*.*?(?:\*/|\Z)|//[^\n]*)
+      | (?P<string>'[^'\\]*(?:\\.[^'\\]*)*(?:'|\\?\Z)|"{3}.*?"{3}|"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|`[^`]*(?:`|\Z))
       | (?P<dialect>@Dialect\s*\(\s*(?:value\s*=\s*)?(?:'(?P<single>\w*)'|"(?P<double>\w*)")\s*\))
       | (?P<clause>\bmatch_recognize\s*\()
       | (?P<end>;)""",
@@ -68,17 +69,26 @@ def dialect_texts(text: str) -> dict[int, DialectText]:
     return texts
 
 
-def detected(text: str, error: EplError, known: dict[int, DialectText]) -> dict[int, DialectText]:
-    """Return the clauses of the statement that EPL does not read, where SQL:2016 reads them and has in them what EPL does not have; none
-    where that is not so."""
+def detected(
+    text: str, error: EplError, known: dict[int, DialectText], reads: Callable[[str], bool]
+) -> dict[int, DialectText]:
+    """Return the clauses of the statement that EPL does not read, where SQL:2016 reads them and has in them what EPL does not have, and
+    those of the statements after it of which that is so too; none where it is not so of the first. ``reads``: whether EPL reads the text
+    of a statement."""
     if error.span is None or "match_recognize" not in text.lower():
         return {}
+    texts: dict[int, DialectText] = {}
     for statement in _statements(text, detects=True):
-        if statement.dialect is None and statement.start <= error.span.start <= statement.end:
-            if any(opening in known or not reason for opening, _, reason in statement.clauses):
-                return {}
-            return dict(_of(statement, "sql", lambda reason: f"EPL does not have {reason} in match_recognize"))
-    return {}
+        if statement.dialect is not None or error.span.start > statement.end:
+            continue
+        is_of_sql = not any(opening in known or not reason for opening, _, reason in statement.clauses)
+        if not texts and not is_of_sql:
+            return {}
+        if is_of_sql and statement.clauses and (not texts or not reads(text[statement.start : statement.end])):
+            texts.update(_of(statement, "sql", lambda reason: f"EPL does not have {reason} in match_recognize"))
+        if not texts:
+            return {}
+    return texts
 
 
 @attrs.frozen
@@ -157,7 +167,8 @@ def _clause(text: str, opening: int, statement: _Statement, detects: bool, defau
         end = clause_end(text, opening, dialect)
         statement.clauses.append((opening, end, ""))
         return end
-    read = sql_clause(text, opening)
+    is_of_epl = bool(statement.clauses) and not statement.clauses[-1][2]  # one that is not of SQL is enough
+    read = None if is_of_epl else sql_clause(text, opening)
     if read is None:
         statement.clauses.append((opening, opening, ""))
         return opening + 1

@@ -124,6 +124,8 @@ class Tokens:
             if token.kind == "string" and (half := _HALF.search(string_value(token))):
                 raise _half_character(half.group(), token.span, text)
             if token.kind == "symbol":
+                if token.key == "/" and text.startswith("*", position):
+                    raise _unknown(text, token.start)  # each of many would be sought to the end of the text
                 depth += (token.key in _OPENING) - (token.key in _CLOSING)
                 if depth > MAX_DEPTH:
                     raise EplSyntaxError(

@@ -13,7 +13,7 @@ from epl.grammar.mistakes import STATEMENT_STARTS
 from epl.parse import parse_statement
 
 PIECE = re.compile(
-    r"""(?P<skip>//[^\n]*|/\*.*?\*/|\"{3}.*?\"{3}|'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|`[^`]*`|\[[^\[\]]*;[^\[\]]*\])|(?P<end>;)""",
+    r"""(?P<skip>//[^\n]*|/\*.*?(?:\*/|\Z)|\"{3}.*?\"{3}|'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*"|`[^`]*`|\[[^\[\];]*;[^\[\]]*\])|(?P<end>;)""",
     re.DOTALL,
 )
 SPACE = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)+", re.DOTALL)

@@ -1,8 +1,6 @@
 """A clause alone, within a text of another language: where it ends, and its tree."""
 from __future__ import annotations
 
-import re
-
 from epl.dialects.errors import DialectError
 from epl.dialects.syntax import tree as t
 from epl.dialects.syntax.lexis import DIALECTS, SQL, Dialect, token_at
@@ -31,7 +29,7 @@ def clause_end(text: str, opening: int, dialect: str) -> int:
 def read_clause(text: str, start: int, end: int, dialect: Dialect, source: str) -> t.Recognition:
     """Return the tree of the clause that is text[start:end], from its bracket on; ``source``: the name of what it reads. Offsets are those
     of the whole text."""
-    before = re.sub(r"[^\n]", " ", text[: start - len(WORD)])
+    before = "\n".join([" " * len(line) for line in text[: start - len(WORD)].split("\n")])
     reader = QueryReader(Reader(f"{before}{WORD}{text[start:end]}", dialect))
     name = t.Name(start, source, True, source)
     clause = reader.clause(t.TableName(start, (name,)))
