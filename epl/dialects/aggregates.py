@@ -14,6 +14,7 @@ import attrs
 
 from epl.dialects import types as k
 from epl.dialects.errors import QueryFailed
+from epl.dialects.functions.sizes import joined
 from epl.dialects.types import SqlType
 
 Kinds = Sequence[SqlType]
@@ -346,7 +347,7 @@ def _joined(kinds: Kinds, dialect: str) -> Aggregate | None:
     default = "," if dialect in ("flink", "alibaba") else ""
 
     def add(state: State, row: tuple[Any, ...]) -> State:
-        return row[0] if state is None else state + (row[1] if len(row) > 1 else default) + row[0]
+        return row[0] if state is None else joined(row[1] if len(row) > 1 else default, (state, row[0]))
 
     return Aggregate(k.VARCHAR, None, add, lambda state: state)
 

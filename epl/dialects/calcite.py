@@ -37,7 +37,7 @@ def pattern_text(node: t.Pattern) -> str:
             return f"_UTF-16LE'{node.name.written}'"
         case t.Group():
             return pattern_text(node.pattern)
-        case t.Sequence():
+        case t.Sequence() if node.parts:
             written = pattern_text(node.parts[0])
             for part in node.parts[1:]:
                 written = f"({written}, {pattern_text(part)})"

@@ -4,6 +4,9 @@ from __future__ import annotations
 from epl.errors import EplRuntimeError, EplUnsupportedError, EplValidationError
 from epl.spans import Span
 
+LONGEST = 1_000
+"""Characters of a message: it may hold a value of any length."""
+
 
 class DialectError(EplValidationError):
     """A text that the dialect's system refuses too. ``sql_code``: the name of the system's error, such as ``COLUMN_NOT_FOUND``."""
@@ -25,7 +28,7 @@ class QueryFailed(EplRuntimeError):
     """A query that failed on its rows. ``sql_code``: the name of the system's error, such as ``DIVISION_BY_ZERO``."""
 
     def __init__(self, sql_code: str, message: str) -> None:
-        super().__init__(message)
+        super().__init__(message if len(message) <= LONGEST else f"{message[:LONGEST]}…")
         self.sql_code = sql_code
 
 

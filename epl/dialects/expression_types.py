@@ -150,7 +150,10 @@ class Typing:
         if len(numbers) > len(named) or (until is None and len(numbers) != 1):
             raise DialectError("INVALID_LITERAL", f"'{text}' is not a valid INTERVAL literal", node.at)
         seconds = sum(number * SpanOfUnit[each] for number, each in zip(numbers, named))
-        return y.Constant(k.DAY_TIME, datetime.timedelta(seconds=sign * seconds))
+        try:
+            return y.Constant(k.DAY_TIME, datetime.timedelta(seconds=sign * seconds))
+        except OverflowError:
+            raise DialectError("INVALID_LITERAL", f"'{text[:100]}' is not a valid INTERVAL literal", node.at) from None
 
     # operators
 

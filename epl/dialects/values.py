@@ -428,6 +428,15 @@ def add_months(moment: datetime.date, months: int) -> datetime.date:
     return moment.replace(year=year, month=month + 1, day=min(moment.day, last))
 
 
+def hashable(value: Any) -> Any:
+    """Return a value that is equal to another one's where the values are, and can be a key."""
+    if isinstance(value, (list, tuple)):
+        return tuple([hashable(each) for each in value])
+    if isinstance(value, dict):
+        return tuple(sorted((repr(key), hashable(each)) for key, each in value.items()))
+    return value
+
+
 def negated(value: Any) -> Any:
     """Return ``-value``."""
     return Months(-value) if isinstance(value, Months) else -value
@@ -440,5 +449,5 @@ def truncated(value: Decimal) -> int:
 
 __all__ = [
     "DAY", "EPOCH", "Cast", "Months", "Two", "add_months", "arithmetic", "arithmetic_type", "bad_cast", "cast", "date_of",
-    "division_by_zero", "instant_of", "negated", "out_of_range", "scientific", "text_of", "to_date", "truncated",
+    "division_by_zero", "hashable", "instant_of", "negated", "out_of_range", "scientific", "text_of", "to_date", "truncated",
 ]  # fmt: skip

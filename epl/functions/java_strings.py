@@ -109,7 +109,11 @@ def _part(match: re.Match[str], part: str | int) -> str:
         if part > (match.re.groups or 0):
             raise throw("IndexOutOfBoundsException", f"No group {part}")
         return match[part] or ""
-    return match[part[1:]] or "" if part[0] == "\0" and len(part) > 1 else part
+    if part[0] != "\0" or len(part) == 1:
+        return part
+    if part[1:] not in match.re.groupindex:
+        raise throw("IllegalArgumentException", f"No group with name {{{part[1:]}}}")
+    return match[part[1:]] or ""
 
 
 def replace_all(text: str, pattern: str, replacement: str) -> str:

@@ -43,9 +43,9 @@ class LinearPattern:
     def matches(self, text: str) -> bool:
         return self._whole.fullmatch(text.encode()) is not None
 
-    def finditer(self, text: str) -> Iterator[Any]:
+    def finditer(self, text: str, start: int = 0) -> Iterator[Any]:
         before = (-1, -1)
-        for match in self._compiled.finditer(text):
+        for match in self._compiled.finditer(text, start):
             if match.span() != before:  # a match of no length may come twice
                 yield match
             before = match.span()

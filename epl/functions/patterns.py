@@ -43,15 +43,20 @@ class JavaPattern:
         self._check(self._cost.whole(len(text)), text)
         return self._python.fullmatch(text) is not None
 
-    def finditer(self, text: str) -> Iterator[Any]:
-        """Return the matches one after another."""
+    @property
+    def groups(self) -> int:
+        """The number of groups that keep what they match."""
+        return self._python.groups
+
+    def finditer(self, text: str, start: int = 0) -> Iterator[Any]:
+        """Return the matches one after another, from a place in the text on."""
         if len(text) <= self._quick_find:
-            return found_one_after_another(self._python, text)
+            return found_one_after_another(self._python, text, start)
         linear = self._by_re2(text)
         if linear is not None and linear.finds_alike:
-            return linear.finditer(text)
+            return linear.finditer(text, start)
         self._check(self._cost.anywhere(len(text)), text)
-        return found_one_after_another(self._python, text)
+        return found_one_after_another(self._python, text, start)
 
     def _by_re2(self, text: str) -> LinearPattern | None:
         """The pattern for RE2, if it says the same there for such a text."""
@@ -81,10 +86,9 @@ def longest(steps: Callable[[int], float], most: int) -> int:
     return low
 
 
-def found_one_after_another(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+def found_one_after_another(pattern: re.Pattern[str], text: str, place: int = 0) -> Iterator[re.Match[str]]:
     """Yield the matches as ``Matcher.find`` has it: after a match of no length it goes on at the next character (``finditer`` tries there
-    again)."""
-    place = 0
+    again). ``place``: where to begin."""
     while place <= len(text):
         match = pattern.search(text, place)
         if match is None:

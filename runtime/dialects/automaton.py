@@ -70,7 +70,7 @@ def items(pattern: t.Pattern) -> list[Item]:
             after = _contiguity(part)
             continue
         if isinstance(part, t.Group):
-            inner = items(part.pattern)
+            inner = _group(part)
             inner[0] = attrs.evolve(inner[0], after=after)
             listed.extend(inner)
         else:
@@ -79,6 +79,13 @@ def items(pattern: t.Pattern) -> list[Item]:
     if after != "strict":
         raise DialectUnsupported("a pattern does not end in {- -}", pattern.at)
     return listed
+
+
+def _group(part: t.Group) -> list[Item]:
+    inner = items(part.pattern)
+    if not inner:
+        raise DialectUnsupported("a group without a variable is not supported", part.at)
+    return inner
 
 
 def _contiguity(part: t.Exclusion) -> str:
@@ -100,11 +107,11 @@ def _item(part: t.Pattern, after: str) -> Item:
     greedy = part.marks in (0, 2) and not is_optional and part.least != part.most
     until = None if part.until is None else part.until.canonical
     inner = part.pattern
+    if not isinstance(inner, (t.Variable, t.Group)):
+        raise DialectUnsupported("quantifiers of anchors and of {- -} are not supported", part.at)
     if isinstance(inner, t.Variable):
         return Item(inner.name.canonical, (), part.least, part.most, greedy, after, inside, until)
-    assert isinstance(inner, t.Group)
-    group = items(inner.pattern)
-    return Item(None, tuple(group), part.least, part.most, greedy, after, inside, until)
+    return Item(None, tuple(_group(inner)), part.least, part.most, greedy, after, inside, until)
 
 
 class Automaton:

@@ -10,6 +10,7 @@ from epl.dialects import typed as y
 from epl.dialects import values as v
 from epl.dialects.plans import Plan
 from epl.dialects.types import SqlType
+from epl.dialects.values import hashable
 from runtime.dialects.expressions import ExpressionCompiler, Function
 from runtime.dialects.flink_recognition import FlinkRecognition
 from runtime.dialects.matcher import MOST_VISITS
@@ -272,13 +273,4 @@ def _combined(plan: plans.SetPlan, left: list[Row], right: list[Row]) -> list[Ro
     return kept
 
 
-def hashable(value: Any) -> Any:
-    """Return a value that is equal to another one's where the values are, and can be a key."""
-    if isinstance(value, (list, tuple)):
-        return tuple([hashable(each) for each in value])
-    if isinstance(value, dict):
-        return tuple(sorted((repr(key), hashable(each)) for key, each in value.items()))
-    return value
-
-
-__all__ = ["ByColumns", "Execution", "hashable"]
+__all__ = ["ByColumns", "Execution"]

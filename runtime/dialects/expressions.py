@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from epl.dialects import typed as y
 from epl.dialects.errors import QueryFailed
+from epl.dialects.functions.sizes import MOST_CALLS, sized, too_large
 from epl.dialects.plans import Plan
 
 Function = Callable[[Any], Any]
@@ -26,6 +27,10 @@ class ExpressionCompiler:
 
     def __init__(self, queries: Queries) -> None:
         self.queries = queries
+        self._calls = [0]
+        """Of lambdas, since the value that is computed was begun."""
+        self._lambdas = 0
+        """Those around the expression that is compiled."""
 
     def compiled(self, typed: y.Typed) -> Function:
         """Return the function that computes the expression."""
@@ -50,7 +55,7 @@ class ExpressionCompiler:
                 return _tried(self.compiled(typed.operand))
             case y.ListOf():
                 items = [self.compiled(each) for each in typed.items]
-                return lambda frame: [item(frame) for item in items]
+                return lambda frame: sized(item(frame) for item in items)
             case y.QueryValue():
                 return self._query(typed)
             case y.Outer():
@@ -89,10 +94,19 @@ class ExpressionCompiler:
         return compute
 
     def _lambda(self, typed: y.LambdaOf) -> Function:
+        is_outermost, calls = self._lambdas == 0, self._calls
+        self._lambdas += 1
         cells, body = [each.cell for each in typed.parameters], self.compiled(typed.body)
+        self._lambdas -= 1
 
         def closure(frame: Any) -> Callable[..., Any]:
+            if is_outermost:
+                calls[0] = 0
+
             def call(*values: Any) -> Any:
+                calls[0] += 1
+                if calls[0] > MOST_CALLS:
+                    raise too_large(f"an expression needs more than {MOST_CALLS} calls of its lambdas")
                 before = [cell[0] for cell in cells]
                 for cell, value in zip(cells, values):
                     cell[0] = value

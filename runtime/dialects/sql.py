@@ -48,6 +48,8 @@ def _failing() -> Iterator[None]:
         yield
     except (ArithmeticError, ValueError, TypeError) as error:
         raise QueryFailed("INVALID_FUNCTION_ARGUMENT", f"an expression failed: {error}") from error
+    except MemoryError:
+        raise QueryFailed("EXCEEDED_LOCAL_MEMORY_LIMIT", "the query needs more memory than there is") from None
     except RecursionError:
         raise QueryFailed("STACK_OVERFLOW", "statement is too large: its expressions are nested too deeply") from None
 

@@ -8,6 +8,7 @@ from epl.dialects import types as k
 from epl.dialects import values as v
 from epl.dialects.errors import QueryFailed
 from epl.dialects.functions.scalar import Kinds, Scalar, element, is_kind, same, takes, wrong_argument
+from epl.dialects.functions.sizes import check_count, joined, size_of
 from epl.dialects.types import SqlType
 
 MOST_ELEMENTS = 10_000
@@ -57,7 +58,7 @@ def _element_at_rule(kinds: Kinds) -> SqlType | None:
 
 def _join(listed: list[Any], between: str, missing: str | None = None) -> str:
     texts = [missing if each is None else v.text_of(each, k.VARCHAR) for each in listed]
-    return between.join(text for text in texts if text is not None)
+    return joined(between, [text for text in texts if text is not None])
 
 
 def _contains(listed: list[Any], value: Any) -> bool | None:
@@ -65,11 +66,24 @@ def _contains(listed: list[Any], value: Any) -> bool | None:
 
 
 def _once(listed: list[Any]) -> list[Any]:
-    taken: list[Any] = []
+    first: dict[Any, Any] = {}
     for each in listed:
-        if each not in taken:
-            taken.append(each)
-    return taken
+        first.setdefault(v.hashable(each), each)
+    return list(first.values())
+
+
+def _keys(listed: list[Any]) -> set[Any]:
+    return {v.hashable(each) for each in listed}
+
+
+def _intersect(left: list[Any], right: list[Any]) -> list[Any]:
+    keys = _keys(right)
+    return _once([each for each in left if v.hashable(each) in keys])
+
+
+def _except(left: list[Any], right: list[Any]) -> list[Any]:
+    keys = _keys(right)
+    return _once([each for each in left if v.hashable(each) not in keys])
 
 
 def sorted_values(listed: list[Any]) -> list[Any]:
@@ -118,8 +132,11 @@ def _map(keys: list[Any], values: list[Any]) -> dict[Any, Any]:
         raise wrong_argument("Key and value arrays must be the same length")
     if None in keys:
         raise wrong_argument("map key cannot be null")
-    if len(set(map(repr, keys))) != len(keys):
-        raise wrong_argument(f"Duplicate map keys ({next(key for key in keys if keys.count(key) > 1)}) are not allowed")
+    seen: set[Any] = set()
+    for key in keys:
+        if v.hashable(key) in seen:
+            raise wrong_argument(f"Duplicate map keys ({key}) are not allowed")
+        seen.add(v.hashable(key))
     return dict(zip(keys, values))
 
 
@@ -149,7 +166,8 @@ def _two_arrays(result: SqlType | None = None) -> Callable[[Kinds], SqlType | No
 
 
 def _overlap(left: list[Any], right: list[Any]) -> bool | None:
-    if any(each is not None and each in right for each in left):
+    keys = _keys(right)
+    if any(each is not None and v.hashable(each) in keys for each in left):
         return True
     return None if left and right and (None in left or None in right) else False
 
@@ -157,6 +175,11 @@ def _overlap(left: list[Any], right: list[Any]) -> bool | None:
 def _flatten_rule(kinds: Kinds) -> SqlType | None:
     inner = element(kinds[0]) if len(kinds) == 1 and kinds[0].name == "array" else None
     return inner if inner is not None and inner.name == "array" else None
+
+
+def _flatten(listed: list[Any]) -> list[Any]:
+    check_count(sum(len(inner) for inner in listed if inner is not None))
+    return [each for inner in listed if inner is not None for each in inner]
 
 
 def _position(listed: list[Any], value: Any) -> int:
@@ -174,7 +197,10 @@ def _repeat_rule(kinds: Kinds) -> SqlType | None:
 def _repeat(value: Any, count: Any) -> Any:
     if count is not None and count > MOST_ELEMENTS:
         raise QueryFailed("INVALID_FUNCTION_ARGUMENT", "count argument of repeat function must be less than or equal to 10000")
-    return None if count is None else [value] * max(0, count)
+    if count is None:
+        return None
+    check_count(size_of(value) * max(0, count))
+    return [value] * max(0, count)
 
 
 ARRAYS: dict[str, Scalar] = {
@@ -191,14 +217,14 @@ ARRAYS: dict[str, Scalar] = {
     "array_position": Scalar(takes(k.BIGINT, "array", "*"), _position),
     "array_remove": Scalar(takes(None, "array", "*"), lambda listed, value: [each for each in listed if each != value]),
     "array_union": Scalar(_two_arrays(), lambda left, right: _once([*left, *right])),
-    "array_intersect": Scalar(_two_arrays(), lambda left, right: _once([each for each in left if each in right])),
-    "array_except": Scalar(_two_arrays(), lambda left, right: _once([each for each in left if each not in right])),
+    "array_intersect": Scalar(_two_arrays(), _intersect),
+    "array_except": Scalar(_two_arrays(), _except),
     "arrays_overlap": Scalar(_two_arrays(k.BOOLEAN), _overlap),
     "slice": Scalar(takes(None, "array", "integer", "integer"), _slice),
     "trim_array": Scalar(takes(None, "array", "integer"), lambda listed, count: listed[: len(listed) - count]),
     "sequence": Scalar(_sequence_rule, _sequence),
     "repeat": Scalar(_repeat_rule, _repeat, takes_null=True),
-    "flatten": Scalar(_flatten_rule, lambda listed: [each for inner in listed if inner is not None for each in inner]),
+    "flatten": Scalar(_flatten_rule, _flatten),
     "map": Scalar(_map_rule, lambda keys=(), values=(): _map(keys, values)),
     "map_keys": Scalar(_of_map(0), list),
     "map_values": Scalar(_of_map(1), lambda value: list(value.values())),

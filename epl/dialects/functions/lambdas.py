@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from epl.dialects import typed as y
 from epl.dialects import types as k
 from epl.dialects.functions.scalar import element
+from epl.dialects.functions.sizes import sized
 from epl.dialects.syntax import tree as t
 from epl.dialects.types import SqlType
 
@@ -77,7 +78,7 @@ def _zip_with(typing: Typing, arguments: tuple[t.Expression, ...]) -> y.Typed | 
     def compute(left: list[Any], right: list[Any], pair: Any) -> list[Any]:
         count = max(len(left), len(right))
         pairs = zip(*([*each, *[None] * (count - len(each))] for each in (left, right)))
-        return [pair(a, b) for a, b in pairs]
+        return sized(pair(a, b) for a, b in pairs)
 
     return y.Apply(k.array(function.type), compute, (arrays[0][0], arrays[1][0], function))
 
@@ -120,7 +121,7 @@ def _matches(pick: Callable[[list[bool | None]], bool | None]) -> Handler:
 
 
 HANDLERS: dict[str, Handler] = {
-    "transform": _over_array(lambda array, function: k.array(function.type), lambda listed, change: [change(each) for each in listed]),
+    "transform": _over_array(lambda array, function: k.array(function.type), lambda listed, change: sized(change(each) for each in listed)),
     "filter": _over_array(
         lambda array, function: array.type, lambda listed, test: [each for each in listed if test(each) is True], tests=True
     ),
@@ -129,7 +130,7 @@ HANDLERS: dict[str, Handler] = {
     "map_filter": _over_map(lambda kind, function: kind, lambda value, test: {a: b for a, b in value.items() if test(a, b) is True}),
     "transform_values": _over_map(
         lambda kind, function: SqlType("map", (kind.arguments[0], function.type)),
-        lambda value, change: {a: change(a, b) for a, b in value.items()},
+        lambda value, change: dict(zip(value, sized(change(a, b) for a, b in value.items()))),
     ),
     "transform_keys": _over_map(
         lambda kind, function: SqlType("map", (function.type, kind.arguments[1])),

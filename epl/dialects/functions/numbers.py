@@ -141,6 +141,27 @@ def _extreme(pick: Callable[..., Any]) -> Scalar:
     return Scalar(same, lambda *listed: pick(listed))
 
 
+def _left_shift(value: int, by: int) -> int:
+    shifted = value << _shift(by)
+    return (shifted + (1 << 63)) % (1 << 64) - (1 << 63)
+
+
+def _right_shift(value: int, by: int) -> int:
+    return value >> _shift(by)
+
+
+def _shift(by: int) -> int:
+    if by < 0:
+        raise wrong_argument("shift must not be negative")
+    return min(by, 64)
+
+
+def _bit_count(value: int, bits: int) -> int:
+    if not 2 <= bits <= 64:
+        raise wrong_argument(f"Bits specified in bit_count must be between 2 and 64, got {bits}")
+    return (value & ((1 << bits) - 1)).bit_count()
+
+
 def _bits(compute: Callable[..., int]) -> Scalar:
     return Scalar(takes(k.BIGINT, "integer", "integer"), compute)
 
@@ -180,9 +201,9 @@ NUMBERS: dict[str, Scalar] = {
     "is_infinite": Scalar(takes(k.BOOLEAN, "number"), lambda value: math.isinf(value)),
     "bitwise_and": _bits(lambda a, b: a & b), "bitwise_or": _bits(lambda a, b: a | b), "bitwise_xor": _bits(lambda a, b: a ^ b),
     "bitwise_not": Scalar(takes(k.BIGINT, "integer"), lambda value: ~value),
-    "bitwise_left_shift": Scalar(takes(None, "integer", "integer"), lambda value, by: value << by),
-    "bitwise_right_shift": Scalar(takes(None, "integer", "integer"), lambda value, by: value >> by),
-    "bit_count": Scalar(takes(k.BIGINT, "integer", "integer"), lambda value, bits: (value & ((1 << bits) - 1)).bit_count()),
+    "bitwise_left_shift": Scalar(takes(None, "integer", "integer"), _left_shift),
+    "bitwise_right_shift": Scalar(takes(None, "integer", "integer"), _right_shift),
+    "bit_count": Scalar(takes(k.BIGINT, "integer", "integer"), _bit_count),
     "width_bucket": Scalar(takes(k.BIGINT, "number", "number", "number", "integer"), _width_bucket),
     "to_base": Scalar(takes(SqlType("varchar", (64,)), "integer", "integer"), _to_base),
     "from_base": Scalar(takes(k.BIGINT, "text", "integer"), _from_base),

@@ -1,15 +1,18 @@
 """Functions of texts."""
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
 from epl.dialects import types as k
+from epl.dialects.functions import patterns
 from epl.dialects.functions.scalar import Kinds, Scalar, element, is_kind, takes, wrong_argument
+from epl.dialects.functions.sizes import check_count, check_length, joined
 from epl.dialects.types import SqlType
+
+MOST_DISTANCE = 1_000_000
+"""Steps of a distance between two texts."""
 
 
 def concat_rule(kinds: Kinds) -> SqlType | None:
@@ -32,7 +35,8 @@ def concat(*parts: Any) -> Any:
     if isinstance(parts[0], bytes):
         return b"".join(parts)
     if not any(isinstance(part, list) for part in parts):
-        return "".join(parts)
+        return joined("", parts)
+    check_count(sum(len(part) if isinstance(part, list) else 1 for part in parts))
     return [each for part in parts for each in (part if isinstance(part, list) else [part])]
 
 
@@ -40,7 +44,7 @@ def _concat_ws(between: Any, *parts: Any) -> Any:
     if between is None:
         return None
     listed = [each for part in parts for each in (part if isinstance(part, list) else [part])]
-    return between.join(each for each in listed if each is not None)
+    return joined(between, [each for each in listed if each is not None])
 
 
 def _concat_ws_rule(kinds: Kinds) -> SqlType | None:
@@ -69,6 +73,7 @@ def _position(text: str, part: str, instance: int = 1) -> int:
 def _split(text: str, between: str, limit: int | None = None) -> list[str]:
     if limit is not None and limit <= 0:
         raise wrong_argument("Limit must be positive")
+    check_count(text.count(between))
     return text.split(between) if limit is None else text.split(between, limit - 1)
 
 
@@ -85,6 +90,7 @@ def _pad(at_start: bool) -> Callable[[str, int, str], str]:
             raise wrong_argument("Padding string must not be empty")
         if size < 0:
             raise wrong_argument("Target length must be in the range [0..2147483647]")
+        check_length(size)
         missing = max(0, size - len(text))
         filling = (filler * (missing // len(filler) + 1))[:missing]
         return (filling + text if at_start else text + filling)[:size]
@@ -100,6 +106,11 @@ def _stripped(how: str) -> Callable[..., str]:
     return compute
 
 
+def _replace(text: str, old: str, new: str = "") -> str:
+    check_length(len(text) + text.count(old) * (len(new) - len(old)))
+    return text.replace(old, new)
+
+
 def _translate(text: str, old: str, new: str) -> str:
     targets: dict[int, str | None] = {}
     for place, sign in enumerate(old):
@@ -108,6 +119,8 @@ def _translate(text: str, old: str, new: str) -> str:
 
 
 def _distance(left: str, right: str) -> int:
+    if len(left) * len(right) > MOST_DISTANCE:
+        raise wrong_argument("The combined inputs for Levenshtein distance are too large")
     row = list(range(len(right) + 1))
     for i, a in enumerate(left, 1):
         before, row[0] = row[0], i
@@ -126,52 +139,6 @@ def _codepoint(text: str) -> int:
     if len(text) != 1:
         raise wrong_argument("Character string must be a single character string")
     return ord(text)
-
-
-# patterns
-
-
-@lru_cache(maxsize=256)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except re.error as error:
-        raise wrong_argument(f"{error}") from None
-
-
-def _replacement(text: str) -> str:
-    """Java's ``$1`` → Python's ``\\g<1>``."""
-    return re.sub(r"\$(\d|\{\w+\})", lambda hit: f"\\g<{hit[1].strip('{}')}>", text.replace("\\", "\\\\"))
-
-
-def _regexp_extract(text: str, pattern: str, group: int = 0) -> str | None:
-    hit = _compiled(pattern).search(text)
-    _check_group(pattern, group)
-    return None if hit is None else hit.group(group)
-
-
-def _check_group(pattern: str, group: int) -> None:
-    most = _compiled(pattern).groups
-    if group < 0:
-        raise wrong_argument("Group cannot be negative")
-    if group > most:
-        raise wrong_argument(f"Pattern has {most} groups. Cannot access group {group}")
-
-
-def _regexp_extract_all(text: str, pattern: str, group: int = 0) -> list[str | None]:
-    _check_group(pattern, group)
-    return [hit.group(group) for hit in _compiled(pattern).finditer(text)]
-
-
-def _regexp_replace(text: str, pattern: str, new: str = "") -> str:
-    return _compiled(pattern).sub(_replacement(new), text)
-
-
-def _regexp_position(text: str, pattern: str, start: int = 1, occurrence: int = 1) -> int:
-    for place, hit in enumerate(_compiled(pattern).finditer(text, start - 1), 1):
-        if place == occurrence:
-            return hit.start() + 1
-    return -1
 
 
 def _reverse_rule(kinds: Kinds) -> SqlType | None:
@@ -206,7 +173,7 @@ TEXTS: dict[str, Scalar] = {
     "ltrim": Scalar(takes(None, "text", "text", least=1), _stripped("lstrip")),
     "rtrim": Scalar(takes(None, "text", "text", least=1), _stripped("rstrip")),
     "reverse": Scalar(_reverse_rule, lambda value: value[::-1]),
-    "replace": Scalar(_replaced, lambda text, old, new="": text.replace(old, new)),
+    "replace": Scalar(_replaced, _replace),
     "substr": _SUBSTRING,
     "substring": _SUBSTRING,
     "strpos": Scalar(takes(k.BIGINT, "text", "text", "integer", least=2), _position),
@@ -227,13 +194,13 @@ TEXTS: dict[str, Scalar] = {
     "levenshtein_distance": Scalar(takes(k.BIGINT, "text", "text"), _distance),
     "hamming_distance": Scalar(takes(k.BIGINT, "text", "text"), _hamming),
     "normalize": Scalar(takes(k.VARCHAR, "text"), lambda text: unicodedata.normalize("NFC", text)),
-    "regexp_like": Scalar(takes(k.BOOLEAN, "text", "text"), lambda text, pattern: _compiled(pattern).search(text) is not None),
-    "regexp_replace": Scalar(takes(None, "text", "text", "text", least=2), _regexp_replace),
-    "regexp_extract": Scalar(takes(None, "text", "text", "integer", least=2), _regexp_extract),
-    "regexp_extract_all": Scalar(_parts_of_first, _regexp_extract_all),
-    "regexp_split": Scalar(_parts_of_first, lambda text, pattern: _compiled(pattern).split(text)),
-    "regexp_count": Scalar(takes(k.BIGINT, "text", "text"), lambda text, pattern: len(_compiled(pattern).findall(text))),
-    "regexp_position": Scalar(takes(k.INTEGER, "text", "text", "integer", "integer", least=2), _regexp_position),
+    "regexp_like": Scalar(takes(k.BOOLEAN, "text", "text"), patterns.like),
+    "regexp_replace": Scalar(takes(None, "text", "text", "text", least=2), patterns.replace),
+    "regexp_extract": Scalar(takes(None, "text", "text", "integer", least=2), patterns.extract),
+    "regexp_extract_all": Scalar(_parts_of_first, patterns.extract_all),
+    "regexp_split": Scalar(_parts_of_first, patterns.split),
+    "regexp_count": Scalar(takes(k.BIGINT, "text", "text"), patterns.count),
+    "regexp_position": Scalar(takes(k.INTEGER, "text", "text", "integer", "integer", least=2), patterns.position),
     "to_hex": Scalar(takes(k.VARCHAR, "varbinary"), lambda value: value.hex().upper()),
     "from_hex": Scalar(takes(SqlType("varbinary"), "text"), bytes.fromhex),
     "to_utf8": Scalar(takes(SqlType("varbinary"), "text"), str.encode),

@@ -51,6 +51,8 @@ BASED = ("0x", "0o", "0b")
 NAME = re.compile(r"[^\W\d]\w*")
 NAME_OF_CALCITE = re.compile(r"[^\W\d][\w$]*")
 SIGNS = re.compile(r"\{-|-\}|<>|!=|<=|>=|==|\|\||->|=>|[-+*/%(),.;:<>=\[\]{}?|^$~@]")
+LONGEST_NUMBER = 1_000
+"""Characters; a DECIMAL has 38 digits, a double 17 that matter."""
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
 
 
@@ -86,6 +88,8 @@ def _token(text: str, at: int, dialect: Dialect) -> Token:
     number = NUMBER.match(text, at)
     if number is not None:
         written = number.group().replace("_", "")
+        if len(written) > LONGEST_NUMBER:
+            raise DialectError("INVALID_LITERAL", f"Invalid numeric literal: {written[:40]}…", at)
         if written[:2].lower() in BASED:
             return Token("integer", str(int(written, 0)), at, number.end(), "")
         kind = "double" if "e" in written.lower() else "decimal" if "." in written else "integer"
@@ -94,6 +98,8 @@ def _token(text: str, at: int, dialect: Dialect) -> Token:
     if name is not None:
         return Token("name", name.group(), at, name.end(), name.group().upper())
     known = SIGNS.match(text, at)
+    if text.startswith("/*", at):  # each of many would be sought to the end of the text
+        raise DialectError("SYNTAX_ERROR", "mismatched input '/'", at, hint="the comment has no end")
     if known is None:
         raise DialectError("SYNTAX_ERROR", f"mismatched input '{sign}'", at)
     return Token("sign", known.group(), at, known.end(), known.group())
@@ -101,17 +107,17 @@ def _token(text: str, at: int, dialect: Dialect) -> Token:
 
 def _quoted(text: str, at: int, kind: str, dialect: Dialect) -> Token:
     quote, here = text[at], at + 1
+    stop = re.compile(rf"[{quote}\\]" if dialect.backslashes else quote)
     taken: list[str] = []
-    while here < len(text):
-        sign = text[here]
-        if sign == quote:
-            if text[here + 1 : here + 2] != quote:
-                return Token(kind, "".join(taken), at, here + 1, "")
-            here += 1
-        elif sign == "\\" and dialect.backslashes and here + 1 < len(text):
-            here += 1
-            sign = ESCAPES.get(text[here], text[here])
-        taken.append(sign)
+    while (sign := stop.search(text, here)) is not None:
+        taken.append(text[here : sign.start()])
+        here, following = sign.end(), text[sign.end() : sign.end() + 1]
+        if sign.group() == quote and following != quote:
+            return Token(kind, "".join(taken), at, here, "")
+        if sign.group() == quote:
+            taken.append(quote)
+        else:
+            taken.append(ESCAPES.get(following, following) if following else "\\")
         here += 1
     raise DialectError("SYNTAX_ERROR", f"mismatched input '{quote}'", at, hint="the quote is not closed")
 

@@ -10,6 +10,7 @@ from epl.dialects.syntax.read_expressions import QUERIES, ExpressionReader
 from epl.dialects.syntax.read_patterns import CALCITE, PRIMARIES, PatternReader
 from epl.dialects.syntax.reader import RESERVED, Reader
 
+MOST_SETS = 2048
 NO_ALIAS = frozenset(["MATCH_RECOGNIZE", "TABLESAMPLE", "LIMIT", "OFFSET", "FETCH", "WINDOW", "QUALIFY"])
 """Words that are not an alias where they follow a relation."""
 AFTER_BODY = ("UNION", "EXCEPT", "INTERSECT", "ORDER", "LIMIT", "OFFSET", "FETCH")
@@ -167,14 +168,17 @@ class QueryReader(ExpressionReader):
         sets: list[tuple[t.Expression, ...]] = [()]
         while True:
             element = self._grouping_element()
+            self._check_sets(len(sets) * len(element))
             sets = [(*before, *keys) for before in sets for keys in element]
             if not reader.take(","):
                 break
-        keys: list[t.Expression] = []
-        for each in (key for one in sets for key in one):
-            if each not in keys:
-                keys.append(each)
+        keys = dict.fromkeys(key for one in sets for key in one)
         return tuple(keys), tuple(sets) if len(sets) > 1 else None
+
+    def _check_sets(self, count: int) -> None:
+        if count > MOST_SETS:
+            message = f"GROUP BY has {count} grouping sets but can contain at most {MOST_SETS}"
+            raise DialectError("TOO_MANY_GROUPING_SETS", message, self.reader.at)
 
     def _grouping_element(self) -> list[tuple[t.Expression, ...]]:
         reader = self.reader
@@ -195,6 +199,7 @@ class QueryReader(ExpressionReader):
         reader.expect(")")
         chosen = [parts[:count] for count in range(len(parts), -1, -1)]
         if word == "CUBE":
+            self._check_sets(1 << len(parts))
             chosen = [list(each) for count in range(len(parts), -1, -1) for each in combinations(parts, count)]
         return [tuple(key for part in each for key in part) for each in chosen]
 
