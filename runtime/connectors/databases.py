@@ -118,8 +118,11 @@ class DatabaseSink:
         self._begin()
         try:
             cursor = self._connection.cursor()
-            for row in rows:
-                self._write(cursor, row)
+            if self._update is None:
+                self._insert_all(cursor, rows)
+            else:
+                for row in rows:
+                    self._upsert(cursor, row, self._update)
             if checkpoint is not None:
                 self._mark(cursor, checkpoint)
             cursor.close()
@@ -133,14 +136,20 @@ class DatabaseSink:
         if hasattr(self._connection, "begin"):
             self._connection.begin()
 
-    def _write(self, cursor: Any, row: OutputRow) -> None:
-        if self._update is not None:
-            parts, names = self._update
+    def _insert_all(self, cursor: Any, rows: Sequence[OutputRow]) -> None:
+        parts, names = self._insert
+        if not names:
+            for _ in rows:
+                cursor.execute(parts[0])
+            return
+        calls = [bound(parts, [row.values.get(name) for name in names], self._style) for row in rows]
+        cursor.executemany(calls[0][0], [parameters for _, parameters in calls])
+
+    def _upsert(self, cursor: Any, row: OutputRow, update: tuple[tuple[str, ...], list[str]]) -> None:
+        for parts, names in (update, self._insert):
             self._execute(cursor, parts, [row.values.get(name) for name in names])
             if _changed(cursor):
                 return
-        parts, names = self._insert
-        self._execute(cursor, parts, [row.values.get(name) for name in names])
 
     def _mark(self, cursor: Any, checkpoint: int) -> None:
         self._execute(cursor, (f"delete from {MARKERS} where sink = ", ""), [self.name])

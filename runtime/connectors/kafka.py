@@ -81,6 +81,7 @@ class KafkaSource:
         type: The event type of all records (default: what ``type_column`` says, else the only one that statements read).
         time: The value's field that is engine time, ms or ISO 8601; ``record_time=True`` takes the record's timestamp instead.
         start: ``"earliest"`` or ``"latest"``: where a group begins that has no position.
+        decode: Makes a mapping of a record's value, such as one of Avro (default: JSON objects). What it raises is an error of the record.
         options: Further settings of librdkafka, such as ``{"security.protocol": "SASL_SSL", …}``.
         name: Names the source in checkpoints and errors (default: the topic).
 
@@ -95,8 +96,9 @@ class KafkaSource:
 
     def __init__(
         self, topic: str, servers: str, *, group: str = "epl", type: str | None = None, type_column: str = "type", time: str | None = None,
-        record_time: bool = False, missing: str = "refuse", start: str = "earliest", options: Mapping[str, str] | None = None,
-        name: str | None = None,
+        record_time: bool = False, missing: str = "refuse", start: str = "earliest",
+        decode: Callable[[bytes], Mapping[str, Any]] | None = None,
+        options: Mapping[str, str] | None = None, name: str | None = None,
     ) -> None:
         if start not in ("earliest", "latest"):
             raise ValueError(f"start: 'earliest' or 'latest' is expected, not {start!r}")
@@ -105,7 +107,7 @@ class KafkaSource:
         self.topic, self.name = topic, name or topic
         self._options = RowOptions(type, type_column, time, missing)
         self._begin = OFFSET_BEGINNING if start == "earliest" else OFFSET_END
-        self._record_time = record_time
+        self._record_time, self._decode = record_time, decode
         self._settings = {**_check(options), "bootstrap.servers": servers, "group.id": group, "enable.auto.commit": "false",
                           "auto.offset.reset": "error", "enable.partition.eof": "false"}
         self._outages = _Outages(topic)
@@ -191,9 +193,17 @@ class KafkaSource:
     def _input(self, record: Any) -> Input:
         where = f"partition {record.partition()} offset {record.offset()}"
         value = record.value()
-        row = EplRuntimeError("the record has no value") if value is None else json_object(value)
+        row = EplRuntimeError("the record has no value") if value is None else self._row(value)
         kind, timestamp = record.timestamp()
         return Input(where, row, time=timestamp if self._record_time and kind != self._kafka.TIMESTAMP_NOT_AVAILABLE else None)
+
+    def _row(self, value: bytes) -> dict[str, Any] | EplRuntimeError:
+        if self._decode is None:
+            return json_object(value)
+        try:
+            return dict(self._decode(value))
+        except Exception as error:  # noqa: BLE001 - of the record: refused or skipped as others are
+            return EplRuntimeError(f"cannot be decoded: {type(error).__name__}: {error}")
 
     def position(self) -> dict[str, int]:
         """See Source."""
@@ -218,7 +228,7 @@ class KafkaSource:
 
 
 class KafkaSink:
-    """A record for each row: its value is the row as JSON.
+    """A record for each row: its value is the row as JSON, or what ``encode`` makes of it.
 
     With a state and ``transactional_id`` each checkpoint is one transaction of Kafka: consumers that read committed records
     (``isolation.level=read_committed``) get each row exactly once. Otherwise at least once: after a failure, the rows of one checkpoint may
@@ -230,6 +240,7 @@ class KafkaSink:
         key: Columns whose values are the record's key: one name, or several, as a JSON array.
         transactional_id: Names the writer in Kafka. No other pipeline may use it; a restart must. Also the group that holds the number of
             the last checkpoint.
+        encode: Makes a record's value of a row's values (default: JSON).
         stream: Which rows: ``"new"``, ``"old"`` or ``"both"``.
         options: Further settings of librdkafka.
         name: Names the sink in checkpoints and errors (default: the topic).
@@ -244,12 +255,13 @@ class KafkaSink:
     """
 
     def __init__(
-        self, topic: str, servers: str, *, key: str | Sequence[str] = (), transactional_id: str | None = None, stream: str = "new",
+        self, topic: str, servers: str, *, key: str | Sequence[str] = (), transactional_id: str | None = None,
+        encode: Callable[[Mapping[str, Any]], bytes] | None = None, stream: str = "new",
         options: Mapping[str, str] | None = None, name: str | None = None,
     ) -> None:
         self.topic, self.name, self.stream = topic, name or topic, check_stream(stream)
         self._keys = [key] if isinstance(key, str) else list(key)
-        self._id = transactional_id
+        self._id, self._encode = transactional_id, encode
         self._settings = {**_check(options), "bootstrap.servers": servers, "enable.idempotence": "true", "acks": "all"}
         self._outages = _Outages(topic)
         self._kafka: Any = None
@@ -310,10 +322,11 @@ class KafkaSink:
 
     def _produce(self, rows: Sequence[OutputRow]) -> None:
         for row in rows:
+            value = row.json().encode() if self._encode is None else self._encode(row.values)
             until = time.monotonic() + PATIENCE
             while True:
                 try:
-                    self._producer.produce(self.topic, row.json().encode(), self._key(row), on_delivery=self._note)
+                    self._producer.produce(self.topic, value, self._key(row), on_delivery=self._note)
                     break
                 except BufferError:  # the queue is full: wait until the broker has taken something
                     self._producer.poll(0.1)

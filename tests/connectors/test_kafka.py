@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import threading
@@ -201,3 +202,26 @@ def counted(folder: Path) -> int:
     counts = [json.loads(line)["c"] for part in folder.glob("all/part-*.jsonl") for line in part.read_text().splitlines()]
     assert sorted(counts) == list(range(1, len(counts) + 1)), "each once"
     return len(counts)
+
+
+def test_other_records_than_json(servers: str) -> None:
+    produce(servers, "packed", [struct.pack(">ci", b"A", n) for n in range(3)] + [b"?"], partition=0)
+    seen: list[int] = []
+
+    def decode(value: bytes) -> dict[str, Any]:
+        symbol, n = struct.unpack(">ci", value)
+        return {"symbol": symbol.decode(), "n": n}
+
+    assert run_until(servers, "packed", seen, 3, decode=decode).skipped == 1 and seen == [0, 1, 2]
+    sink = KafkaSink("packed-out", servers, encode=lambda values: struct.pack(">ci", values["symbol"].encode(), values["c"]))
+    Pipeline(started(), [RowSource([{"symbol": "B", "n": 1}])], {"totals": sink}).run()
+    assert [record.value() for record in consumed(servers, "packed-out")] == [struct.pack(">ci", b"B", 1)]
+    with pytest.raises(EplRuntimeError, match="partition 0 offset 3: cannot be decoded: error: unpack requires"):
+        Pipeline(started(), [KafkaSource("packed", servers, group="strict", decode=decode)], {}).run()
+
+
+def test_a_full_queue_makes_the_source_wait(servers: str) -> None:
+    sink = KafkaSink("many", servers, options={"queue.buffering.max.messages": "10"})
+    Pipeline(started(), [RowSource({"symbol": "A", "n": n} for n in range(3000))], {"totals": sink}).run()
+    assert [json.loads(record.value())["c"] for record in consumed(servers, "many")].count(3000) == 1
+    assert len(consumed(servers, "many")) == 3000

@@ -315,3 +315,30 @@ def test_files_are_replayed_at_a_rate_and_again(tmp_path: Path) -> None:
     for options in ({"rate": 1, "time": "ts"}, {"rate": 0}, {"loop": -1}):
         with pytest.raises(ValueError, match=r"expected|greater than 0"):
             FileSource(path, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("key", [(), "k", ("k", "total")])
+def test_a_table_has_all_columns(tmp_path: Path, key: Any) -> None:
+    with sqlite3.connect(tmp_path / "d.db") as database:
+        database.execute('create table "all sums"(k text, total int, ts int)')
+    sink = DatabaseSink(lambda: sqlite3.connect(tmp_path / "d.db"), table="all sums", key=key)
+    rows = [*ROWS, {"k": "a", "x": 0, "ts": 9}]
+    Pipeline(started(), [RowSource(rows)], {"sums": sink}).run()
+    written = database.execute('select k, total, ts from "all sums"').fetchall()
+    every = [tuple(row.values()) for row in expected(rows)]
+    if key == ():
+        assert written == every
+    elif key == "k":
+        assert written == [("a", 6, 9), ("b", 9, 5000)]
+    else:
+        assert written == [("a", 6, 9) if row[:2] == ("a", 6) else row for row in every[:-1]]
+    with pytest.raises(EplRuntimeError, match="key: there is no column 'nope'"):
+        Pipeline(started(), [], {"sums": DatabaseSink(lambda: sqlite3.connect(":memory:"), table="t", key="nope")}).run()
+
+
+def test_statements_without_values_are_executed_for_each_row(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "d.db") as database:
+        database.execute("create table n(x int)")
+    sink = DatabaseSink(lambda: sqlite3.connect(tmp_path / "d.db"), "insert into n values (1)")
+    Pipeline(started(), [RowSource(ROWS)], {"sums": sink}).run()
+    assert database.execute("select count(*) from n").fetchone() == (6,)
