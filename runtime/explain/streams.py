@@ -11,6 +11,7 @@ from epl.plan.expression_text import expression_text, of, plain
 from epl.plan.expressions import TypedExpression
 from epl.plan.join.historical import HistoricalPlan, StoredTablePlan
 from epl.plan.patterns.pattern import PatternPlan
+from epl.plan.patterns.recognition_streams import RecognitionStreamPlan
 from epl.plan.streams import FilterPlan, StorePlan, StreamPlan, types_read
 from epl.plan.windows import WindowConfig
 from runtime.explain.graph import Drawing, NodeKind
@@ -86,6 +87,10 @@ def _source(sources: Sources, stream: StreamPlan, streams: Streams) -> str:
         for event_type in dict.fromkeys(types_read(source)):
             drawing.edge(sources.type(event_type), node)
         return node
+    if isinstance(source, RecognitionStreamPlan):
+        from runtime.explain.recognitions import draw_recognition  # the SQL dialects are loaded where a statement has one
+
+        return draw_recognition(drawing, source, draw_stream(sources, source.input, [plain]))
     if isinstance(source, StoredTablePlan):
         conditions = joined_text(source.conditions, streams)
         return _filtered(drawing, sources.store(source.table.name, "table"), [conditions] if conditions else [])
