@@ -17,7 +17,7 @@ class Span:
         return line, self.start - (text.rfind("\n", 0, self.start) + 1) + 1
 
     def caret(self, text: str, width: int = 100) -> str:
-        """Return the line of the start with a caret line below it.
+        """Return the line of the start with a caret line below it; of a line longer than ``width``, the part around the caret.
 
         >>> print(Span(7, 10).caret("select foo from T"))
         select foo from T
@@ -30,6 +30,7 @@ class Span:
         length = max(1, min(self.end, begin + len(line)) - self.start)
         if len(line) > width:
             cut = max(0, at - width // 2)
-            line, at = line[cut : cut + width], at - cut
+            before, after = "…" if cut else "", "…" if cut + width < len(line) else ""
+            line, at = before + line[cut + len(before) : cut + width - len(after)] + after, at - cut
             length = max(1, min(length, width - at))
         return f"{line}\n{' ' * at}{'^' * length}"

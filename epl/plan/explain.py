@@ -1,7 +1,6 @@
 """A plan as text that a person reads: one line an operator, expressions as EPL."""
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ from epl.plan.join.joins import JoinPlan
 from epl.plan.join.lookups import LookupPlan, NamedIndex
 from epl.plan.join.subqueries import SubqueryPlan
 from epl.plan.patterns.match_recognize import Condition, Operand, RowPattern, RowRecognitionPlan
-from epl.plan.statements import BodyPlan, CreateContextPlan, SelectPlan, StatementPlan
+from epl.plan.statements import BodyPlan, CreateContextPlan, SelectPlan, StatementPlan, words_of
 from epl.plan.stores.on_statements import MergeBranchPlan, OnWindowPlan
 from epl.plan.stores.queries import QueryPlan, SelectQueryPlan, UpdateQueryPlan
 from epl.plan.streams import FilterPlan, NamedWindow, SourcePlan, StorePlan
@@ -47,7 +46,7 @@ def explain_query(plan: QueryPlan) -> str:
     output = body.output_type
     columns = "" if output is None else " → " + ", ".join(f"{p.name} {p.type}" for p in output.properties.values())
     within = () if plan.context is None else (f"  in the partitions of the context {plan.context.name}",)
-    return "\n".join([f"{_words(type(body).__name__)}{columns}", *within, *_fields(body, "  ", _streams_of_query(body))])
+    return "\n".join([f"{words_of(type(body).__name__)}{columns}", *within, *_fields(body, "  ", _streams_of_query(body))])
 
 
 def _streams_of_query(body: BodyPlan) -> Streams:
@@ -61,7 +60,7 @@ def _streams_of_query(body: BodyPlan) -> Streams:
 def _statement(plan: StatementPlan) -> Iterator[str]:
     output = plan.body.output_type
     columns = "" if output is None else " → " + ", ".join(f"{p.name} {p.type}" for p in output.properties.values())
-    yield f"{plan.name}: {_words(plan.kind)}{columns}"
+    yield f"{plan.name}: {plan.kind}{columns}"
     if plan.context is not None:
         yield f"  of each partition of the context {plan.context.name}"
     if plan.priority:
@@ -147,16 +146,8 @@ def _kind(item: Any, label: str) -> str:
     """What a part is, where its label does not say so."""
     if isinstance(item, WindowConfig):
         return f" #{item.names[0]}" if item.names else ""
-    words = _words(type(item).__name__)
+    words = words_of(type(item).__name__)
     return "" if words.lower() in label or label in words.lower() else f" {words}"
-
-
-def _words(class_name: str) -> str:
-    """
-    >>> _words("RowRecognitionPlan"), _words("CreateSchema")
-    ('row recognition', 'create schema')
-    """
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", class_name.removesuffix("Plan")).lower()
 
 
 def _filter(plan: FilterPlan, streams: Streams) -> str:

@@ -1,6 +1,7 @@
 """What analysis makes of statements: frozen data from which the runtime builds, and which explain() prints."""
 from __future__ import annotations
 
+import re
 from typing import Literal as Choice
 
 import attrs
@@ -19,6 +20,15 @@ from epl.plan.stores.tables import Table
 from epl.plan.streams import StreamPlan
 from epl.syntax import Annotation, Declaration
 from epl.value_types import ValueType
+
+
+def words_of(class_name: str) -> str:
+    """Return what a plan's class is called, in words.
+
+    >>> words_of("RowRecognitionPlan"), words_of("CreateSchemaPlan")
+    ('row recognition', 'create schema')
+    """
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", class_name.removesuffix("Plan")).lower()
 
 
 @attrs.frozen(kw_only=True)
@@ -159,7 +169,8 @@ class StatementPlan(ShownInNotebooks):
 
     @property
     def kind(self) -> str:
-        return type(self.body).__name__.removesuffix("Plan")
+        """What it is in EPL's words: ``select``, ``create window``, ``on merge``."""
+        return words_of(type(self.body).__name__)
 
     @property
     def is_named(self) -> bool:

@@ -105,7 +105,7 @@ class Deployment:
         return f"Deployment({self.id!r}, {[s.name for s in self.statements]})"
 
     def _repr_html_(self) -> str:
-        from runtime.explain.notebook_html import facts_html, picture_html
+        from runtime.explain.notebook_html import counted, facts_html, picture_html
 
-        facts = [f"{len(self)} statements", *([f"module {self.plan.name}"] if self.plan.name else [])]
+        facts = [counted(len(self), "statement"), *([f"module {self.plan.name}"] if self.plan.name else [])]
         return f"<b>Deployment {escape(self.id)}</b>{facts_html(facts)}{picture_html(self.graph())}"

@@ -30,6 +30,14 @@ def facts_html(facts: Iterable[str]) -> str:
     return f'<p style="{FACTS}">{" · ".join(map(escape, facts))}</p>'
 
 
+def counted(count: int, what: str) -> str:
+    """
+    >>> counted(1, "listener"), counted(0, "listener")
+    ('1 listener', '0 listeners')
+    """
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
 def text_html(text: str) -> str:
     """Return EPL text as a block."""
     return f'<pre style="{CODE}">{escape(text.strip())}</pre>'
@@ -71,4 +79,4 @@ def picture_of_plan(plan: Any) -> str:
     return folded_html("picture", picture(plan)._repr_html_()) if isinstance(plan, (ModulePlan, StatementPlan)) else ""
 
 
-__all__ = ["Picture", "facts_html", "folded_html", "picture", "picture_html", "picture_of_plan", "text_html"]
+__all__ = ["Picture", "counted", "facts_html", "folded_html", "picture", "picture_html", "picture_of_plan", "text_html"]

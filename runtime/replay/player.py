@@ -115,7 +115,7 @@ def _asked(step: Step) -> Done:
 
 def is_listened(statement: Statement) -> bool:
     """Return whether a statement gets a listener where everything listens: it selects."""
-    return isinstance(statement.plan.body, (SelectPlan, SelectRowPlan)) or statement.plan.kind in ("OnSelect", "OnInsert", "OnSplit")
+    return isinstance(statement.plan.body, (SelectPlan, SelectRowPlan)) or statement.plan.kind in ("on select", "on insert", "on split")
 
 
 class TracePlayer:

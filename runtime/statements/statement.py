@@ -329,11 +329,11 @@ class Statement(StatementOutput):
         return f"Statement({self.name!r})"
 
     def _repr_html_(self) -> str:
-        from runtime.explain.notebook_html import facts_html, folded_html, picture_html, text_html
+        from runtime.explain.notebook_html import counted, facts_html, folded_html, picture_html, text_html
 
         with self.runtime.lock:
             tier, context = self.tier, self.plan.context
-            facts = [f"deployment {self.deployment_id}", f"{tier} tier", f"{len(self._added) + len(self.batch_listeners)} listeners"]
+            facts = [f"deployment {self.deployment_id}", f"{tier} tier", counted(len(self._added) + len(self.batch_listeners), "listener")]
             if context is not None:
                 facts.insert(1, f"context {context.name}")
             head = f"<b>{escape(self.name)}</b>{facts_html(facts)}{text_html(self.plan.text)}"

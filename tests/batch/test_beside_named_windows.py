@@ -43,7 +43,7 @@ def test_other_components_stay_in_columns(modules: tuple[str, ...]) -> None:
     assert runtime.tier_of(runtime.statement("sums"))[0] == "batch"
     for name in ("filled", "changed", "counted"):
         tier, why = runtime.tier_of(runtime.statement(name))
-        assert (tier, "CreateWindow" in why) == ("row", True)
+        assert (tier, "create window" in why) == ("row", True)
     assert seen == rows_of("row", (TRADES,))[1]
     assert [(row.id, row.amount) for row in runtime.query("select * from Totals order by id")] == [("x", 8), ("y", 4)]
     assert runtime.query("select count(*) as c from Open")[0].c == 6

@@ -51,7 +51,7 @@ def test_refused_module_has_position_and_hint(http: httpx.Client) -> None:
 
 def test_compile_deploys_nothing(http: httpx.Client) -> None:
     assert post(http, "/compile", {"epl": "@name('x') select symbol from Trade"}) == {
-        "accepted": True, "statements": [{"name": "x", "kind": "Select"}], "errors": [], "warnings": []}
+        "accepted": True, "statements": [{"name": "x", "kind": "select"}], "errors": [], "warnings": []}
     refused = post(http, "/compile", {"epl": "select nothing from Trade"})
     assert not refused["accepted"]
     assert refused["errors"][0]["column"] == 8

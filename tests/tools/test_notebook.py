@@ -47,7 +47,7 @@ def failure(shell: InteractiveShell, cell: str, capsys: pytest.CaptureFixture[st
 
 def test_cells_deploy_and_replace(shell: InteractiveShell) -> None:
     shown = run(shell, f"%%epl\n{TRADES}")
-    assert "Big        Select        symbol String, price Double" in repr(shown)
+    assert "Big        select         symbol String, price Double" in repr(shown)
     assert isinstance(shell.user_ns["rt"], Runtime)
     run(shell, "%%epl -n all\nselect * from Trade")
     run(shell, "%%epl\nselect count(*) as n from Trade")

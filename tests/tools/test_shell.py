@@ -40,7 +40,7 @@ def test_statements_events_time_and_queries() -> None:
         "At: 1970-01-01 00:00:00.000\n  Statement: Big\n    Insert\n      Big-output={symbol='A'}",
         "At: 1970-01-01 00:00:01.000\n  Statement: Big\n    Insert\n      Big-output={symbol='·[31m'}",
         "a\n-\n1", "a\n-\n1", "1970-01-01 00:01:01.000",
-        "statement  kind    columns\n---------  ------  ------------\nBig        Select  price Double",
+        "statement  kind    columns\n---------  ------  ------------\nBig        select  price Double",
         "At: 1970-01-01 00:01:01.000\n  Statement: Big\n    Insert\n      Big-output={price=2.0}",
     ]  # fmt: skip
 
@@ -137,7 +137,7 @@ def test_in_a_terminal(tmp_path: pathlib.Path) -> None:
     child.expect("help lists the commands")
     child.expect("epl>")
     child.send("create schema A(xylophone int);\r")
-    child.expect("CreateSchema")
+    child.expect("create schema")
     child.send("select xyl\t")
     child.expect("ophone")
     child.send(" * 2 as y from A;\r")

@@ -35,7 +35,7 @@ class Coverage:
         """Note the statements of a module that is to be covered."""
         for statement in statements:
             body = statement.plan.body
-            if body.output_type is not None and statement.plan.kind in ("Select", "SelectRow", "OnSelect", "OnInsert", "OnSplit"):
+            if body.output_type is not None and statement.plan.kind in ("select", "select row", "on select", "on insert", "on split"):
                 self.emitted.setdefault(statement.name, False)
             if isinstance(body, SelectPlan) and body.row_recognition is not None:
                 plan = body.row_recognition
