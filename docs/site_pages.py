@@ -1,16 +1,18 @@
 """Pages of the site that lie outside docs/, and links to them: a hook of mkdocs.yml.
 
-CONTRIBUTING.md, SECURITY.md, CHANGELOG.md and examples/ are pages of the site; the glossary of CONTRIBUTING.md is a page of its own; a line
-``<!-- README: Quick start -->`` is replaced by that section of README.md. Links are written as they work in the repository
-(``../CONTRIBUTING.md#glossary``) and rewritten here.
+CONTRIBUTING.md, SECURITY.md, CHANGELOG.md and examples/ are pages of the site (notebooks with their saved output); the glossary of
+CONTRIBUTING.md is a page of its own; a line ``<!-- README: Quick start -->`` is replaced by that section of README.md.
+Links are written as they work in the repository (``../CONTRIBUTING.md#glossary``) and rewritten here.
 """
 from __future__ import annotations
 
 import ast
+import json
 import pathlib
 import posixpath
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -27,7 +29,7 @@ SECTION = re.compile(r"<!-- README: (.+?) -->")
 
 def examples() -> dict[str, str]:
     """Return the repository's path of each example with the path of its page."""
-    paths = sorted(path for path in (ROOT / "examples").rglob("*") if path.suffix in (".py", ".epl", ".txt"))
+    paths = sorted(path for path in (ROOT / "examples").rglob("*") if path.suffix in (".py", ".epl", ".txt", ".ipynb"))
     names = [path.relative_to(ROOT).as_posix() for path in paths]
     return {name: name.replace(".", "_") + ".md" for name in names}
 
@@ -35,7 +37,7 @@ def examples() -> dict[str, str]:
 def pages() -> dict[str, str]:
     """Return the page of each path of the repository that links may name, docs/ excepted."""
     folders = {"examples": "examples/index.md", "examples/ported": "examples/index.md", "docs/reference": "reference/index.md"}
-    return {**DOCUMENTS, **examples(), **folders, "README.md": "index.md", "examples/notebook.ipynb": "examples/index.md"}
+    return {**DOCUMENTS, **examples(), **folders, "README.md": "index.md"}
 
 
 def section(text: str, title: str) -> str:
@@ -78,15 +80,37 @@ def _contributing(text: str) -> str:
 
 
 def _summary(path: pathlib.Path) -> str:
-    """Return the first sentence of a Python file's docstring."""
-    text = (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "") if path.suffix == ".py" else ""
-    return " ".join(text.split("\n\n")[0].split())
+    """Return the first sentence of a Python file's docstring, or a notebook's title."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        return "".join(json.loads(text)["cells"][0]["source"]).partition("\n")[0].lstrip("# ")
+    docstring = (ast.get_docstring(ast.parse(text)) or "") if path.suffix == ".py" else ""
+    return " ".join(docstring.split("\n\n")[0].split())
 
 
 def _example(name: str) -> str:
     path = ROOT / name
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        return "\n\n".join(part for cell in json.loads(text)["cells"] for part in _cell(cell)) + "\n"
     language = {".py": "python", ".epl": "sql"}.get(path.suffix, "text")
-    return f"# {path.name}\n\n````{language}\n{path.read_text(encoding='utf-8').rstrip()}\n````\n"
+    return f"# {path.name}\n\n````{language}\n{text.rstrip()}\n````\n"
+
+
+def _cell(cell: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a notebook's cell as markdown: its text; or its code, then its saved output."""
+    source = "".join(cell["source"])
+    if cell["cell_type"] == "markdown":
+        yield source
+        return
+    yield f"````{'sql' if source.startswith('%%epl') else 'text' if source.startswith('%') else 'python'}\n{source}\n````"
+    for output in cell["outputs"]:
+        data = output.get("data", {})
+        if "text/html" in data:  # blank lines would end the HTML
+            html = "\n".join(line for line in "".join(data["text/html"]).splitlines() if line.strip())
+            yield f'<div class="notebook-output">{html}</div>'
+        else:
+            yield f"````text\n{''.join(data.get('text/plain', output.get('text', ''))).rstrip()}\n````"
 
 
 def _example_index() -> str:
@@ -94,8 +118,7 @@ def _example_index() -> str:
     for name, page in examples().items():
         if pathlib.Path(name).name != "__init__.py":
             rows.append(f"| [{name.removeprefix('examples/')}]({page.removeprefix('examples/')}) | {_summary(ROOT / name)} |")
-    note = "The repository also has a notebook, `examples/notebook.ipynb`."
-    return "\n".join(["# Examples", "", "Programs that run as they are.", "", "| file | shows |", "|---|---|", *rows, "", note, ""])
+    return "\n".join(["# Examples", "", "Programs that run as they are.", "", "| file | shows |", "|---|---|", *rows, ""])
 
 
 def generated() -> dict[str, str]:

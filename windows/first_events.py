@@ -19,7 +19,7 @@ __all__ = ["FirstLength", "FirstLengthView", "FirstTime", "FirstTimeView"]
 
 @attrs.frozen
 class FirstLength(WindowConfig):
-    """Retains the first ``size`` events. Deleting one frees a place.
+    """Retains the first ``n`` events. Deleting one frees a place.
 
     ::
 

@@ -23,7 +23,7 @@ __all__ = ["Length", "LengthView"]
 
 @attrs.frozen
 class Length(WindowConfig):
-    """Retains the last ``size`` events. An event that enters evicts the oldest one in the same delta.
+    """Retains the last ``n`` events. An event that enters evicts the oldest one in the same delta.
 
     ::
 

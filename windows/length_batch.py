@@ -20,7 +20,7 @@ __all__ = ["LengthBatch", "LengthBatchView"]
 
 @attrs.frozen
 class LengthBatch(WindowConfig):
-    """Collects ``size`` events and emits them as one batch; the previous batch expires at that moment.
+    """Collects ``n`` events and emits them as one batch; the previous batch expires at that moment.
 
     ::
 

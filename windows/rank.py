@@ -23,7 +23,7 @@ __all__ = ["Rank", "RankView"]
 
 @attrs.frozen
 class Rank(WindowConfig):
-    """Retains at most one event per key and at most ``size`` events, by sort order. A new event always replaces the one of its key.
+    """Retains at most one event per key and at most ``n`` events, by sort order. A new event always replaces the one of its key.
 
     ::
 

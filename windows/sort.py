@@ -21,7 +21,7 @@ __all__ = ["Sort", "SortView", "sort_keys"]
 
 @attrs.frozen
 class Sort(WindowConfig):
-    """Retains the first ``size`` events by sort order; an event beyond the last enters and is evicted in the same delta.
+    """Retains the first ``n`` events by sort order; an event beyond the last enters and is evicted in the same delta.
 
     ::
 

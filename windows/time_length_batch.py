@@ -21,7 +21,7 @@ __all__ = ["TimeLengthBatch", "TimeLengthBatchView"]
 
 @attrs.frozen
 class TimeLengthBatch(WindowConfig):
-    """Collects events and emits them as one batch ``period`` after the first of them (or the last batch), or as soon as there are ``size``.
+    """Collects events and emits them as one batch ``period`` after the first of them (or the last batch), or as soon as there are ``n``.
 
     ::
 

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import types
+from typing import Any
 
 import pytest
 
@@ -151,11 +152,21 @@ def test_the_command_runs_the_module_file() -> None:
 def test_notebook() -> None:
     nbformat = pytest.importorskip("nbformat")
     nbclient = pytest.importorskip("nbclient")
+    saved = nbformat.read(EXAMPLES / "notebook.ipynb", as_version=4)
     notebook = nbformat.read(EXAMPLES / "notebook.ipynb", as_version=4)
     nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
-    shown = [output for cell in notebook.cells for output in cell.get("outputs", ())]
-    assert any("<table" in output.get("data", {}).get("text/html", "") for output in shown)
+    shown = [output for cell in saved.cells for output in cell.get("outputs", ())]
+    html = [output["data"].get("text/html", "") for output in shown if "data" in output]
+    assert sum("<table" in text for text in html) == 2
+    assert sum("<svg" in text for text in html) == 4  # the deployment, the recording, a statement's plan, a plan
     assert any("did you mean" in output.get("text", "") for output in shown)
+    assert plain_texts(notebook) == plain_texts(saved)
+
+
+def plain_texts(notebook: Any) -> list[str]:
+    """What its cells show, without pictures."""
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    return [output["text"] if "text" in output else output["data"]["text/plain"] for output in outputs]
 
 
 DASHBOARD = {
