@@ -49,7 +49,7 @@ class Bench:
             for name in self.workloads:
                 results += measure(WORKLOADS[name], self.engines, self.events, self.warm_up, report_progress)
         self.failed.extend([f"{r.workload.name} {r.engine}" for r in results if r.failed])
-        head = f"{self.events:,} events a run behind {self.warm_up:,} to warm up, {self.batch_rows:,} rows a batch."
+        head = f"{self.events:,} events per run, after {self.warm_up:,} to warm up; {self.batch_rows:,} rows per batch."
         return f"{head}\n\n{report.throughput(results)}"
 
     def scaling(self) -> str:
@@ -127,7 +127,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--workloads", default="", help=f"of {', '.join(WORKLOADS)}; default all")
     parser.add_argument("--parts", default="", help=f"of {', '.join(PARTS)} (the default), {', '.join(ON_DEMAND)}; of fewer than "
                         f"{ALL_PARTS:,} events, or of named workloads, only throughput")
-    parser.add_argument("--events", type=int, default=1_000_000, help="events a run (default 1,000,000) and most of anything")
+    parser.add_argument("--events", type=int, default=1_000_000, help="events per run (default 1,000,000)")
     parser.add_argument("--warm-up", type=int, help="events before the runs (default: as many as a run, 1,000,000 at most)")
     parser.add_argument("--batch-rows", type=int, default=100_000)
     parser.add_argument("--plot", type=Path, help="where the picture of the growth goes (default build/bench/scaling.svg)")

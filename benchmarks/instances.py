@@ -89,7 +89,7 @@ def main() -> None:
             statement = next(s for s in runtime.deploy(workload.module()) if LISTENED.fullmatch(s.name))
             (prepared, held), (instance, size) = of_statement(runtime, statement)
         print(f"| {name} {workload.title} | {prepared:.0f} | {held:,.0f} | {instance:.1f} | {size:,.0f} |")
-    print("\n| groups | event of a known key, µs | of a new key, µs | bytes a key, its event among them |\n|---|---:|---:|---:|")
+    print("\n| groups | event of a known key, µs | of a new key, µs | bytes per key, with its event |\n|---|---:|---:|---:|")
     for title, epl in GROUPS.items():
         known, new, size = of_keys(epl)
         print(f"| {title} | {known:.1f} | {new:.1f} | {size:,.0f} |")

@@ -1,4 +1,4 @@
-"""Bytes a retained event: what a process grows by while a window fills, one process a figure
+"""Bytes per retained event: what a process grows by while a window fills, one process a figure
 (Esper: what the Java heap grows by).
 
 ``python -m benchmarks.memory ENGINE STATEMENT EVENTS`` prints the bytes an event and the tier. The events (symbol, price, volume, ts) are

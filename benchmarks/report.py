@@ -44,7 +44,7 @@ def throughput(results: Sequence[Result]) -> str:
     """CPU time, wall time, ratios to Esper, notes."""
     measured = by_workload(results)
     engines = list(dict.fromkeys(r.engine for r in results))
-    parts = ["ns an event, CPU time (Esper: of the sending thread):", _figures(measured, engines, "cpu")]
+    parts = ["ns per event, CPU time (Esper: of the sending thread):", _figures(measured, engines, "cpu")]
     if "esper" in engines:
         parts += ["Esper's CPU time / this engine's (in brackets: the goal):", _ratios(measured, engines, "cpu")]
         parts += ["Esper's CPU time, garbage collection and compilation in the background included / this engine's:"]
@@ -106,7 +106,7 @@ def memory(results: Sequence[Held]) -> str:
     sizes = {(h.statement, h.engine): f"{h.bytes_per_event:,.0f}" for h in results if h.bytes_per_event is not None}
     rows = [[s, *(sizes.get((s, e), "-") for e in engines)] for s in dict.fromkeys(h.statement for h in results)]
     notes = sorted({f"{h.engine}: {h.note}" for h in results if h.note})
-    return f"Bytes a retained event:\n\n{table(['statement', *engines], rows)}\n\n{'; '.join(notes)}."
+    return f"Bytes per retained event:\n\n{table(['statement', *engines], rows)}\n\n{'; '.join(notes)}."
 
 
 def resident(results: Sequence[Grown]) -> str:

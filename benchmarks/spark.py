@@ -192,7 +192,7 @@ def table(subjects: Sequence[Subject], rows: int, latency: bool) -> str:
     """Ratios to the first one: throughput, or time for small batches."""
     base = subjects[0].median
     title = "time / bare query's" if latency else "throughput / reading's"
-    lines = [f"| query | s a batch | rows/s | {title} | goal |", "|---|---:|---:|---:|---:|"]
+    lines = [f"| query | s per batch | rows/s | {title} | goal |", "|---|---:|---:|---:|---:|"]
     for each in subjects:
         ratio = each.median / base if latency else base / each.median
         goal = "" if each.goal is None or latency else f"{each.goal:.2f}"

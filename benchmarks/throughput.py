@@ -24,12 +24,12 @@ class Result:
 
     @property
     def cpu(self) -> float:
-        """ns an event, CPU time: the median of the runs."""
+        """ns per event, CPU time: the median of the runs."""
         return statistics.median(r.cpu_ns / r.events for r in self.runs)
 
     @property
     def process(self) -> float:
-        """ns an event, CPU time of the whole process."""
+        """ns per event, CPU time of the whole process."""
         return statistics.median(r.process_ns / r.events for r in self.runs)
 
     @property
@@ -39,7 +39,7 @@ class Result:
 
     @property
     def spread(self) -> tuple[float, float]:
-        """Least and most ns an event, CPU time."""
+        """Least and most ns per event, CPU time."""
         times = [r.cpu_ns / r.events for r in self.runs]
         return min(times), max(times)
 

@@ -143,7 +143,7 @@ class Places:
         self.units = units_per_second
         self.by_time = axis == "time" or (axis == "auto" and self._spread())
         xs = [self.x(moment.place) for moment in moments] or [0.0]
-        room = (max(xs) - min(xs)) / max(len(moments), 1) if self.by_time else 1.0
+        room = (max(xs) - min(xs)) / max(len(moments) - 1, 1) if self.by_time else 1.0
         self.left, self.right = min(xs) - (room * 0.3 or 1.0), max(xs) + (room or 1.0)
 
     def _spread(self) -> bool:

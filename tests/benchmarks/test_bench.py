@@ -38,7 +38,7 @@ def test_quick_mode_finds_engines_in_agreement() -> None:
     assert done.returncode == 0, done.stderr
     for name in WORKLOADS:
         assert f"| {name} " in done.stdout
-    assert "ns an event, CPU time" in done.stdout
+    assert "ns per event, CPU time" in done.stdout
 
 
 def test_batch_tier_and_loops_by_hand_agree_with_the_row_tier() -> None:

@@ -1,4 +1,4 @@
-"""docs/pictures: each window's picture is that of its example."""
+"""docs/pictures: each window's picture is that of its example, the tutorial's are of its steps."""
 from __future__ import annotations
 
 import importlib.util
@@ -39,5 +39,16 @@ def test_the_page_shows_them(maker: Any) -> None:
     assert set(re.findall(r"\]\(\.\./pictures/(\w+)\.svg\)", page)) == {path.stem for path in maker.PICTURES.glob("*.svg")}
 
 
+def test_the_tutorial_shows_what_its_steps_do(maker: Any) -> None:
+    page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+    drawn = maker.tutorial(page)
+    assert len(drawn) >= 6
+    assert set(re.findall(r"\]\(pictures/tutorial/(\S+)\.svg\)", page)) == drawn.keys()
+    assert {path.stem for path in maker.TUTORIAL.glob("*.svg")} == drawn.keys()
+    old = [name for name, picture in drawn.items()
+           if maker.identifier(picture) not in (maker.TUTORIAL / f"{name}.svg").read_text(encoding="utf-8")]  # fmt: skip
+    assert not old, "python docs/make_pictures.py"
+
+
 def test_they_are_light(maker: Any) -> None:
-    assert max(path.stat().st_size for path in maker.PICTURES.glob("*.svg")) < 20_000
+    assert max(path.stat().st_size for path in maker.PICTURES.rglob("*.svg")) < 20_000
