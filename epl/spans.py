@@ -22,6 +22,9 @@ class Span:
         >>> print(Span(7, 10).caret("select foo from T"))
         select foo from T
                ^^^
+        >>> print(Span(60, 63).caret("x" * 60 + "foo" + "y" * 60, 20))
+        …xxxxxxxxxfooyyyyyy…
+                  ^^^
         """
         begin = text.rfind("\n", 0, self.start) + 1
         stop = text.find("\n", self.start)

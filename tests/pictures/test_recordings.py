@@ -200,6 +200,16 @@ def test_both_axes_and_a_chart(example: Recording) -> None:
     assert [mark["values"] for mark in marks if mark["sign"] == "event"] == ["id=<b>&, x=1", "id=$x^2$, x=2", "id=c, x=3"]
 
 
+@pytest.mark.parametrize("seconds", [1, 2, 60])
+def test_the_last_texts_are_within_the_picture(seconds: int) -> None:
+    pytest.importorskip("matplotlib")
+    recording = recorded("@name('s') select id, x from A", [("A", "abcdefgh", 123456), seconds, ("A", "abcdefgh", 123456)])
+    figure = recording.plot(axis="time")
+    figure.canvas.draw()
+    ends = [text.get_window_extent().x1 for axes in figure.axes for text in axes.texts]
+    assert max(ends) <= figure.bbox.x1
+
+
 def test_what_cannot_be_recorded() -> None:
     with Runtime(tier="row") as runtime, pytest.raises(KeyError, match="no statement named 'none'"):
         runtime.record("none")
