@@ -24,14 +24,14 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends openjdk-17-jre-headless \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /wheels /wheels
-RUN python -m pip install --no-cache-dir "$(echo /wheels/*.whl)[spark,fast,delta,serve]" && rm -rf /wheels
+RUN python -m pip install --no-cache-dir "$(echo /wheels/*.whl)[spark,fast,delta,serve,rules]" && rm -rf /wheels
 USER 10001
 ENTRYPOINT ["epl"]
 CMD ["--help"]
 
 FROM base AS slim
 COPY --from=build /wheels /wheels
-RUN python -m pip install --no-cache-dir "$(echo /wheels/*.whl)[fast,serve]" && rm -rf /wheels
+RUN python -m pip install --no-cache-dir "$(echo /wheels/*.whl)[fast,serve,rules]" && rm -rf /wheels
 USER 10001
 ENTRYPOINT ["epl"]
 CMD ["--help"]

@@ -136,11 +136,11 @@ def _check(code: CodeType) -> None:
 
 
 def _refusal(what: str) -> EplUnsupportedError:
-    return EplUnsupportedError(f"Generated code may not hold {what}", hint="this is a fault of epl-spark: please report the statement")
+    return EplUnsupportedError(f"Generated code may not hold {what}", hint="this is a bug in epl-spark: please report the statement")
 
 
 def _too_deep() -> EplUnsupportedError:
-    return EplUnsupportedError("Expressions are nested too deeply", hint="compute parts of them in a statement before")
+    return EplUnsupportedError("Expressions are nested too deeply", hint="compute parts of them in an earlier statement")
 
 
 __all__ = ["BUILTINS", "class_name", "code_of", "defined", "field_name", "literal", "local_name", "names_in"]

@@ -77,7 +77,7 @@ def _check_agent(name: str | None) -> None:
     if name is not None and name != STRING_AGENT:
         raise EplValidationError(
             f"Failed to instantiate agent provider: Could not load class by name '{name}', please check imports",
-            hint="leave it out: strings are counted",
+            hint="omit it: strings are counted",
         )
 
 

@@ -35,7 +35,7 @@ class QueriedPartitions:
             self._context = context_of(self._target)
             if self._context is None and plan.context is not None:
                 raise EplRuntimeError(
-                    "Query target is unpartitioned", hint=f"'{self._target.name}' is of no context: leave out context …")
+                    "Query target is unpartitioned", hint=f"'{self._target.name}' belongs to no context: omit context …")
 
     def numbers(self, selectors: Selectors) -> list[int] | None:
         """Return the ids of those that are selected; None where nothing is of a context. Raise EplRuntimeError for selectors of another

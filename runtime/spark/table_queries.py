@@ -71,7 +71,7 @@ def sql(text: str, frames: Mapping[str, DataFrame], *, dialect: str = "sql") -> 
     if len(read) != 1:
         what = f"several tables ({', '.join(sorted(read))})" if read else "no table"
         raise EplUnsupportedError(
-            f"a query over {what} is not spread over tasks", hint="join them in Spark before, or use Runtime.sql with frame.toArrow()"
+            f"a query over {what} is not spread over tasks", hint="join them in Spark first, or use Runtime.sql with frame.toArrow()"
         )
     name = next(iter(read))
     frame = frames[name]

@@ -74,7 +74,7 @@ def page_name(key: str) -> str:
 def check_key(key: bytes | None) -> bytes | None:
     """Return the key as it is. Raise EplRuntimeError where it is neither None nor bytes, or empty."""
     if key is not None and (not isinstance(key, bytes) or not key):
-        raise EplRuntimeError("snapshot_key is bytes, and not empty", hint="secrets.token_bytes(32), kept where secrets are")
+        raise EplRuntimeError("snapshot_key is bytes, and not empty", hint="use secrets.token_bytes(32), and store it as a secret")
     return key
 
 
@@ -85,7 +85,7 @@ def _check_seal(seal: int, name: str, key: bytes | None) -> None:
         raise EplRuntimeError(f"{name} is sealed with a key that is not given", hint="snapshot_key=…, the one that it was written with")
     if seal == CHECKED and key is not None:
         raise EplRuntimeError(
-            f"{name} is not sealed with a key, and a snapshot_key is given", hint="without one, anybody may have written it"
+            f"{name} is not sealed with a key, and a snapshot_key is given", hint="without a key, anyone could have written it"
         )
 
 

@@ -206,7 +206,7 @@ class ShardProcessor(StatefulProcessor):
                     hint="continue with the spark.sql.shuffle.partitions that the query was begun with",
                 )
             raise EplRuntimeError(
-                f"the checkpoint was made with {before} shards, and there are {now} now", hint=f"go on with shards={before}"
+                f"the checkpoint was made with {before} shards, and there are {now} now", hint=f"continue with shards={before}"
             )
         if head is not None and head.task != self.digest:
             raise EplRuntimeError(

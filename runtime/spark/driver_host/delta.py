@@ -59,7 +59,7 @@ class DeltaSink(KeptSink):
             if kinds.is_time(kind) or kinds.is_null(kind):
                 raise EplUnsupportedError(f"Delta tables hold no column of the type {kind}: '{name}'", hint="cast it in the select")
             if name.lower() == STEP:
-                raise EplUnsupportedError(f"'{name}' is the column of step numbers in Delta tables", hint="name the column otherwise")
+                raise EplUnsupportedError(f"'{name}' is the column of step numbers in Delta tables", hint="give the column another name")
         columns = self._delta.Schema.from_arrow(schema.append(pa.field(STEP, pa.int64())))
         for stream, table in self._tables.items():
             if table is not None and table.schema() != columns:
