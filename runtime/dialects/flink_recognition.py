@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
+from epl.dialects.errors import QueryFailed
 from epl.dialects.plans import RecognitionPlan
 from runtime.dialects.automaton import Automaton
 from runtime.dialects.expressions import Queries
@@ -14,6 +15,12 @@ from runtime.dialects.runs import Run, Runs
 from runtime.dialects.sorting import sort
 
 Row = tuple[Any, ...]
+MOST_STEPS = 5_000_000
+"""Rows that partial matches are offered, one after the other, in a short table."""
+STEPS_OF_A_MATCH = 5
+"""What a match counts as."""
+STEPS_EACH = 100
+"""Partial matches that each row of a long table may be offered to."""
 
 
 class FlinkRecognition:
@@ -36,6 +43,7 @@ class FlinkRecognition:
             sort(ordered, [(itemgetter(place), descending, nulls_first) for place, descending, nulls_first in plan.order])
         machines: dict[Any, Runs] = {}
         output: list[Row] = []
+        steps, most = 0, max(MOST_STEPS, STEPS_EACH * len(ordered))
         for row in ordered:
             time = 0 if plan.time is None else milliseconds(row[plan.time])
             key = tuple([row[place] for place in plan.partition])
@@ -45,7 +53,12 @@ class FlinkRecognition:
             machine = machines.get(key)
             if machine is None:
                 machine = machines[key] = self._machine()
+            before = len(output)
             output.extend(self.row(machine.rows, match) for match in machine.process(row, time))
+            steps += len(machine.runs) + STEPS_OF_A_MATCH * (len(output) - before)
+            if steps > most:
+                words = f"the row pattern is ambiguous: {len(rows)} rows need more than {most} steps of partial matches"
+                raise QueryFailed("EXCEEDED_PATTERN_LIMIT", words)
         for machine in machines.values():
             output.extend(self._ended(machine, machine.finish()))
         return output
@@ -64,9 +77,10 @@ class FlinkRecognition:
     def row(self, rows: Sequence[Row], run: Run) -> Row:
         """Return the row of a match, or of one that the time has ended."""
         frame = Frame(rows)
-        frame.start, frame.end = run.start, run.rows[-1]
+        taken = run.taken()
+        frame.start, frame.end = run.start, taken[-1][1]
         marks, totals = self.measures.start_marks(), self.measures.start_totals()
-        for label, row in zip(run.labels, run.rows):
+        for label, row in taken:
             frame.row = row
             if self.extend is not None:
                 marks = self.extend(frame, label, marks)

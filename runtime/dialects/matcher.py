@@ -8,13 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from epl.dialects.errors import QueryFailed
 from runtime.dialects.expressions import Function
 from runtime.dialects.frames import Frame, FrameCompiler, Marks
 from runtime.dialects.program import DONE, END, JUMP, MATCH, SPLIT, START, Program
-
-MOST_VISITS = 5_000_000
-"""States that one attempt may visit."""
+from runtime.dialects.visited import MOST_VISITS, Visited, visits_of
 
 
 class Matcher:
@@ -53,13 +50,17 @@ class Matcher:
         frame.start, frame.number = start, number
         frame.labels = []
         taken: list[int] = []
-        visited: set[Any] = set()
+        looks_around = self.compiler.looks_around
+        paths = [0]
+        visited = Visited(visits_of(len(self.rows) - start, len(operations), self.most_visits))
         pending: list[tuple[int, int, Marks, Marks]] = [(0, start, self.compiler.start_marks(), self.compiler.start_totals())]
         count = len(self.rows)
         while pending:
             pc, row, marks, totals = pending.pop()
             del taken[row - start :]
             del frame.labels[row - start :]
+            if looks_around:
+                del paths[row - start + 1 :]
             while True:
                 operation = operations[pc]
                 if operation == JUMP:
@@ -67,7 +68,7 @@ class Matcher:
                     continue
                 if operation == DONE:
                     return taken
-                if self._visited(visited, pc, row, marks, totals):
+                if visited.seen(pc, row, marks, totals, paths[-1]):
                     break
                 if operation == SPLIT:
                     pending.append((second[pc], row, marks, totals))
@@ -84,6 +85,8 @@ class Matcher:
                         break
                     marks, totals = accepted
                     taken.append(pc)
+                    if looks_around:
+                        paths.append(visited.path(paths[-1], frame.labels[-1]))
                     row += 1
                 pc += 1
         return None
@@ -131,29 +134,6 @@ class Matcher:
             self.frame.row = self.frame.start = row
             known[row] = 1 if condition is None or condition(self.frame) is True else 2
         return known[row] == 1
-
-    def _visited(self, visited: set[Any], pc: int, row: int, marks: Marks, totals: Marks) -> bool:
-        """Note that a way is here; return whether another one was before."""
-        key: Any
-        if self.compiler.looks_around:
-            key = (pc, row, marks, totals, tuple(self.frame.labels))
-        else:
-            key = (pc, row, marks, totals)
-        try:
-            if key in visited:
-                return True
-            visited.add(key)
-        except TypeError:  # a total holds lists
-            key = (pc, row, repr(marks), repr(totals))
-            if key in visited:
-                return True
-            visited.add(key)
-        if len(visited) > self.most_visits:
-            raise QueryFailed(
-                "EXCEEDED_PATTERN_LIMIT",
-                f"the row pattern is ambiguous: one match needs more than {self.most_visits} steps; make its variables exclude each other",
-            )
-        return False
 
     def _test(self, pc: int, row: int, marks: Marks, totals: Marks) -> tuple[Marks, Marks] | None:
         """Return marks and totals with the row taken; None where its condition does not hold."""

@@ -1,7 +1,7 @@
 """Runs of an automaton over the rows of one partition, as they come: what is complete, what is discarded, what the time of WITHIN ends."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -13,24 +13,54 @@ from runtime.dialects.expressions import Function
 from runtime.dialects.frames import Frame, FrameCompiler, Marks
 from runtime.dialects.run_queue import RunQueue
 
-MOST_RUNS = 100_000
+MOST_RUNS = 20_000
 """Runs that are alive in one partition."""
+NO_ROW = -1
 
 
-@attrs.frozen
+@attrs.frozen(eq=False)
+class Step:
+    """The last row that a run has taken, and what it took before."""
+
+    label: str
+    row: int
+    before: Step | None
+
+
+@attrs.frozen(eq=False)
 class Run:
-    """``labels``, ``rows``: what the run has taken, in order; no rows yet: the run that waits for a first row."""
+    """``start``: the first row; ``NO_ROW``: the run that waits for one. ``last``: what it has taken; runs that branch share it."""
 
     state: State
-    labels: tuple[str, ...]
-    rows: tuple[int, ...]
+    start: int
+    last: Step | None
     marks: Marks
     totals: Marks
 
-    @property
-    def start(self) -> int:
-        """The first row."""
-        return self.rows[0]
+    def taken(self) -> list[tuple[str, int]]:
+        """Return the variables and rows, in their order."""
+        listed, step = [], self.last
+        while step is not None:
+            listed.append((step.label, step.row))
+            step = step.before
+        return listed[::-1]
+
+    def longer(self, state: State, label: str, row: int, marks: Marks, totals: Marks) -> Run:
+        """Return the run with one more row."""
+        return Run(state, row if self.last is None else self.start, Step(label, row, self.last), marks, totals)
+
+
+def taken_by(runs: Iterable[Run]) -> set[int]:
+    """Return the rows that runs have taken; what they share is looked at once."""
+    rows: set[int] = set()
+    seen: set[int] = set()
+    for run in runs:
+        step = run.last
+        while step is not None and id(step) not in seen:
+            seen.add(id(step))
+            rows.add(step.row)
+            step = step.before
+    return rows
 
 
 class Runs:
@@ -45,7 +75,8 @@ class Runs:
         self.within = within
         self.extend = compiler.extender()
         self.add = compiler.adder()
-        self.waiting = Run(automaton.start, (), (), compiler.start_marks(), compiler.start_totals())
+        self.looks_around = compiler.looks_around
+        self.waiting = Run(automaton.start, NO_ROW, None, compiler.start_marks(), compiler.start_totals())
         self.runs: RunQueue[Run] = RunQueue()
         self.complete: RunQueue[Run] = RunQueue()
         self.rows: list[Any] = []
@@ -118,18 +149,18 @@ class Runs:
         alive: list[Run] = []
         stopped = False
         edges, is_final = self._edges(run, place)
-        if is_final and run.rows:
+        if is_final and run.last is not None:
             complete.append(run)
         for kind, source, target in edges:
             if kind == STOP:
-                stopped = bool(run.rows)
+                stopped = run.last is not None
             elif kind == IGNORE:
-                if run.rows:
+                if run.last is not None:
                     alive.append(attrs.evolve(run, state=target))
             else:
                 assert source.label is not None
                 marks, totals = self._taken(run, source.label, place)
-                longer = Run(target, (*run.labels, source.label), (*run.rows, place), marks, totals)
+                longer = run.longer(target, source.label, place, marks, totals)
                 if self._leads_to_final(target, run, place):
                     complete.append(longer)
                 if not target.is_final:
@@ -183,8 +214,9 @@ class Runs:
             marks, totals = self._taken(run, label, place)
             frame = self.frame
             frame.row = frame.end = place
-            frame.start = run.rows[0] if run.rows else place
-            frame.labels = [*run.labels, label]
+            frame.start = place if run.last is None else run.start
+            if self.looks_around:
+                frame.labels = [*(each for each, _ in run.taken()), label]
             frame.marks, frame.totals = marks, totals
             known = self._held[key] = condition(frame) is True
         return known
@@ -217,10 +249,10 @@ class Runs:
         """Return the row before which nothing may begin after a match."""
         skip = self.skip
         if skip.kind == "past last":
-            return match.rows[-1] + 1
+            return (match.start if match.last is None else match.last.row) + 1
         if skip.kind == "next":
             return match.start + 1
-        rows = [row for label, row in zip(match.labels, match.rows) if label in skip.labels]
+        rows = [row for label, row in match.taken() if label in skip.labels]
         if not rows:
             message = f"FlinkRuntimeException: Could not skip to {skip.name}. No such element in the found match"
             raise QueryFailed("SKIP_FAILED", message)
@@ -230,4 +262,4 @@ class Runs:
         return row
 
 
-__all__ = ["TAKE", "Run", "Runs"]
+__all__ = ["TAKE", "Run", "Runs", "taken_by"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import attrs
+
 from epl.dialects.errors import QueryFailed
 from epl.dialects.plans import RecognitionPlan
 from runtime.dialects.expressions import Queries
@@ -12,8 +14,40 @@ from runtime.dialects.program import DONE, JUMP, MATCH, compile_pattern
 from runtime.dialects.recognition import partitions
 
 Row = tuple[Any, ...]
-Way = tuple[int, ...]
-Match = tuple[int, int, Way]
+MOST_OF_A_PARTITION = 4
+"""How many times the steps of one match all matches of a partition may need."""
+
+
+@attrs.frozen(eq=False)
+class Way:
+    """The instructions that took the rows of a match so far; iterating gives them. Ways that branch share what is ``before``. ``masks``: by
+    variable, a bit for each of its rows."""
+
+    pc: int
+    before: Way | None
+    length: int
+    masks: tuple[int, ...]
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __iter__(self) -> Iterator[int]:
+        taken, way = [], self
+        while way.before is not None:
+            taken.append(way.pc)
+            way = way.before
+        return reversed(taken)
+
+    def is_before(self, other: Way) -> bool:
+        """Return whether the rows of the first variable that differs come earlier here, or end earlier."""
+        for mine, theirs in zip(self.masks, other.masks):
+            if mine != theirs:
+                first = (mine ^ theirs) & -(mine ^ theirs)
+                return theirs > first if mine & first else mine < first
+        return True
+
+
+Match = tuple[int, int, tuple[int, ...]]
 """The row at which it is final, its first row, the instructions that took its rows."""
 
 
@@ -30,11 +64,14 @@ class YdbRecognition:
         self.extend = self.compiler.extender()
         self.measures = FrameCompiler(queries, self.labels)
         self.functions = [self.measures.compiled(measure) for measure in plan.measures]
+        self.no_way = Way(-1, None, 0, (0,) * len(self.labels))
+        self.spent = 0
 
     def rows(self, rows: Sequence[Row]) -> list[Row]:
         """Return the output rows, those of each partition in the order in which its matches are final."""
         output: list[Row] = []
         for partition in partitions(self.plan, rows):
+            self.spent = 0
             matches = sorted(match for start in range(len(partition)) if (match := self._longest(partition, start)) is not None)
             after = 0
             for _, start, way in matches:
@@ -49,7 +86,7 @@ class YdbRecognition:
         frame = Frame(rows)
         frame.start = start
         states: dict[tuple[int, Marks], Way] = {}
-        best = self._reach(states, 0, self.compiler.start_marks(), ())
+        best = self._reach(states, 0, self.compiler.start_marks(), self.no_way)
         row = start
         visits = 0
         while states and row < len(rows):
@@ -63,15 +100,14 @@ class YdbRecognition:
                 frame.marks = marks
                 if condition is None or condition(frame) is True:
                     longer = marks if self.extend is None else self.extend(frame, self.labels[place], marks)
-                    ended = self._better(ended, self._reach(following, pc + 1, longer, (*way, pc)))
-            if visits > self.most_visits:
-                message = f"the row pattern is ambiguous: one match needs more than {self.most_visits} steps"
-                raise QueryFailed("EXCEEDED_PATTERN_LIMIT", message)
+                    ended = self._better(ended, self._reach(following, pc + 1, longer, self.longer(way, pc)))
+            self._check_steps(visits)
             best = best if ended is None else ended
             states = following
             row += 1
+        self.spent += visits
         final = len(rows) if states else row - 1
-        return None if best is None else (final, start, best)
+        return None if best is None else (final, start, tuple(best))
 
     def _reach(self, states: dict[tuple[int, Marks], Way], pc: int, marks: Marks, way: Way) -> Way | None:
         """Add the states that a way arrives at; return it where the pattern may end."""
@@ -95,14 +131,24 @@ class YdbRecognition:
         return ended
 
     def _better(self, one: Way | None, other: Way | None) -> Way | None:
-        if one is None or other is None or one == other:
+        if one is None or other is None:
             return other if one is None else one
-        return min(one, other, key=self._by_variable)
+        return one if one.is_before(other) else other
 
-    def _by_variable(self, way: Way) -> list[list[int]]:
-        return [[step for step, pc in enumerate(way) if self.program.first[pc] == place] for place in range(len(self.labels))]
+    def longer(self, way: Way, pc: int) -> Way:
+        """Return the way with one more row."""
+        place, masks = self.program.first[pc], way.masks
+        return Way(pc, way, way.length + 1, (*masks[:place], masks[place] | 1 << way.length, *masks[place + 1 :]))
 
-    def _shown(self, rows: Sequence[Row], start: int, way: Way) -> Iterator[Row]:
+    def _check_steps(self, visits: int) -> None:
+        if visits > self.most_visits:
+            message = f"the row pattern is ambiguous: one match needs more than {self.most_visits} steps"
+            raise QueryFailed("EXCEEDED_PATTERN_LIMIT", message)
+        if self.spent + visits > MOST_OF_A_PARTITION * self.most_visits:
+            message = f"the row pattern is ambiguous: one partition needs more than {MOST_OF_A_PARTITION * self.most_visits} steps"
+            raise QueryFailed("EXCEEDED_PATTERN_LIMIT", message)
+
+    def _shown(self, rows: Sequence[Row], start: int, way: tuple[int, ...]) -> Iterator[Row]:
         """Measures are of the whole match, also where every row is shown."""
         frame = Frame(rows)
         frame.start, frame.end = start, start + len(way) - 1

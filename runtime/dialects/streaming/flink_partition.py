@@ -14,7 +14,7 @@ from runtime.dialects.expressions import Function
 from runtime.dialects.flink_recognition import FlinkRecognition
 from runtime.dialects.frames import Frame, FrameCompiler
 from runtime.dialects.run_queue import RunQueue
-from runtime.dialects.runs import Run, Runs
+from runtime.dialects.runs import Run, Runs, taken_by
 from runtime.dialects.streaming.held_rows import ScatteredRows
 from runtime.dialects.streaming.partition import NO_QUERIES, Partition, Row, States, admitted
 from runtime.dialects.streaming.stored import PLACE, check_between
@@ -47,7 +47,7 @@ class FlinkPartition(Partition):
     def drop(self) -> None:
         """Drop the rows that no run has."""
         runs = self.runs
-        needed = {row for run in (*runs.runs, *runs.complete) for row in run.rows}
+        needed = taken_by((*runs.runs, *runs.complete))
         self.rows.keep(needed)
         self.times.keep(needed)
         self.most = 2 * len(needed) + FEW_ROWS
@@ -153,7 +153,8 @@ class FlinkRecognizer:
         return [rows, len(partition.rows), *(list(map(self._written, each)) for each in (runs.runs, runs.complete))]
 
     def _written(self, run: Run) -> list[Any]:
-        return [self.numbers[id(run.state)], list(run.labels), list(run.rows)]
+        taken = run.taken()
+        return [self.numbers[id(run.state)], [label for label, _ in taken], [row for _, row in taken]]
 
     def shape(self, row: Check) -> Shape:
         """Return what ``state`` looks like."""
@@ -188,13 +189,14 @@ class FlinkRecognizer:
 
     def _read(self, partition: FlinkPartition, number: int, labels: list[str], rows: list[int]) -> Run:
         runs = partition.runs
-        run = attrs.evolve(runs.waiting, state=self.numbered[number], labels=tuple(labels), rows=tuple(rows))
+        run = attrs.evolve(runs.waiting, state=self.numbered[number])
         marks, totals = run.marks, run.totals
         for label, row in zip(labels, rows, strict=True):
             runs.frame.row = row
             marks = marks if runs.extend is None else runs.extend(runs.frame, label, marks)
             totals = totals if runs.add is None else runs.add(runs.frame, label, totals)
-        return attrs.evolve(run, marks=marks, totals=totals)
+            run = run.longer(run.state, label, row, marks, totals)
+        return run
 
 
 def numbered(automaton: Automaton) -> list[State]:

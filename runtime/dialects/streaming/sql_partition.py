@@ -14,13 +14,13 @@ from typing import Any
 from epl.dialects.errors import QueryFailed
 from epl.dialects.plans import RecognitionPlan
 from runtime.dialects.frames import Frame, Marks
-from runtime.dialects.matcher import MOST_VISITS
 from runtime.dialects.program import DONE, END, JUMP, MATCH, SPLIT, START, compile_pattern
 from runtime.dialects.recognition import RowWriter, skipped_to
 from runtime.dialects.streaming.held_rows import HeldRows
 from runtime.dialects.streaming.partition import NO_QUERIES, Partition, Row, States
 from runtime.dialects.streaming.stored import PLACE, check_between, check_held
 from runtime.dialects.streaming.waiting import StreamFrameCompiler, Waiting, looks_behind, numbers_matches
+from runtime.dialects.visited import LEAST_VISITS, MOST_VISITS, digest, is_long, too_many, visits_of
 from windows.shape import BOOLEAN, INTEGER, Check, Shape, integer, optional
 
 Way = tuple[int, int, Marks, Marks]
@@ -243,19 +243,16 @@ class SqlRecognizer:
 
     def _key(self, search: Search, pc: int, row: int, marks: Marks, totals: Marks) -> Any:
         """Return what two ways have in common that go on alike."""
-        if len(search.visited) > self.most_visits:
-            raise QueryFailed(
-                "EXCEEDED_PATTERN_LIMIT",
-                f"the row pattern is ambiguous: one match needs more than {self.most_visits} steps; make its variables exclude each other",
-            )
+        if len(search.visited) > LEAST_VISITS or len(search.visited) > self.most_visits:
+            limit = visits_of(row - search.frame.start, len(self.program.operations), self.most_visits)
+            if len(search.visited) > limit:
+                raise too_many(limit)
         if not self.compiler.looks_back:
             return row, pc
-        key = (pc, row, marks, totals, tuple(search.frame.labels)) if self.compiler.looks_around else (pc, row, marks, totals)
-        try:
-            hash(key)
-        except TypeError:  # a total holds lists
-            return repr(key)
-        return key
+        labels = tuple(search.frame.labels) if self.compiler.looks_around else ()
+        if any(map(is_long, totals)):
+            return pc, row, digest((marks, totals, labels))
+        return pc, row, marks, totals, labels
 
     def _test(
         self, partition: SqlPartition, frame: Frame, pc: int, row: int, marks: Marks, totals: Marks

@@ -72,7 +72,7 @@ class YdbRecognizer(YdbRecognition):
     def _moved(self, partition: YdbPartition, place: int) -> tuple[list[Begun], list[Begun]]:
         """Return what goes on with a row, and what is final, in the order in which it is."""
         states: Ways = {}
-        best = self._reach(states, 0, self.compiler.start_marks(), ())
+        best = self._reach(states, 0, self.compiler.start_marks(), self.no_way)
         new = Begun(place, states, best)
         going_on: list[Begun] = []
         final = [] if states else [new]
@@ -98,7 +98,7 @@ class YdbRecognizer(YdbRecognition):
             frame.marks = marks
             if condition is None or condition(frame) is True:
                 longer = marks if self.extend is None else self.extend(frame, self.labels[variable], marks)
-                ended = self._better(ended, self._reach(following, pc + 1, longer, (*way, pc)))
+                ended = self._better(ended, self._reach(following, pc + 1, longer, self.longer(way, pc)))
         return Begun(begun.start, following, begun.best if ended is None else ended)
 
     def _emit(self, partition: YdbPartition, final: list[Begun], output: list[Row]) -> None:
@@ -108,7 +108,7 @@ class YdbRecognizer(YdbRecognition):
                 continue
             partition.after = max(partition.after, begun.start + len(begun.best))
             try:
-                output.extend(list(self._shown(partition.rows, begun.start, begun.best)))
+                output.extend(list(self._shown(partition.rows, begun.start, tuple(begun.best))))
             except Exception as error:  # noqa: BLE001 - law 6
                 partition.fail(error)
         if past_last:
@@ -169,8 +169,8 @@ class YdbRecognizer(YdbRecognition):
         partition.after = after
         frame = Frame(partition.rows)
         for start, ways, best in begun:
-            states = {(pc, self._marks(frame, start, way)): tuple(way) for pc, way in ways}
-            partition.begun.append(Begun(start, states, None if best is None else tuple(best)))
+            states = {(pc, self._marks(frame, start, way)): self._way(way) for pc, way in ways}
+            partition.begun.append(Begun(start, states, None if best is None else self._way(best)))
         partition.held = len(partition.begun)
         self.states.count += partition.held
         return partition
@@ -181,6 +181,12 @@ class YdbRecognizer(YdbRecognition):
         if any(len(way) != count for _, way in ways) or len(best or ()) > count or any(
                 self.program.operations[pc] != MATCH for pc in taking):
             raise ValueError("a way that has not taken the rows")
+
+    def _way(self, instructions: list[int]) -> Way:
+        way = self.no_way
+        for pc in instructions:
+            way = self.longer(way, pc)
+        return way
 
     def _marks(self, frame: Frame, start: int, way: list[int]) -> Marks:
         marks = self.compiler.start_marks()
