@@ -75,7 +75,7 @@ def _feed_rows_of(parts: Sequence[Part], order: BatchOrder, core: EventLoop, opt
 
 
 def _feed_both(batch: ColumnBatch, order: BatchOrder, core: EventLoop, options: Options) -> None:
-    """Feed what ``batch`` takes to the batch tier, and the other rows to the row tier, whose time goes on by all of them."""
+    """Feed what ``batch`` takes to the batch tier, and the other rows to the row tier, whose time advances by all of them."""
     rest = batch.left
     rows: Iterable[Placed] = list(_merged([_stream(part, core) for part in rest], order))
     core.begun += 1

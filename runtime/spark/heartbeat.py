@@ -41,7 +41,7 @@ class Quiet:
 
 @attrs.frozen
 class Beat:
-    """When time goes on by itself. ``every``: seconds between two looks; ``idle``: engine units without rows before it does; None: it
+    """When time advances by itself. ``every``: seconds between two looks; ``idle``: engine units without rows before it does; None: it
     follows the wall clock."""
 
     every: float
