@@ -275,9 +275,10 @@ class Lifetimes(LevelBase):
                          self.outer.number, overlapping=self.plan.overlapping)
 
     def start(self) -> None:
+        """Begin. As in Esper a pattern does not see the event that begins the branch around."""
         if self.plan.start is not None:
             self._beginning = self._new_beginning()
-            self._beginning.start()
+            self.tree.core.filters.started_by(self._beginning.start, counts=not isinstance(self.plan.start, plan.PatternCondition))
         if self.plan.now or self._is_on():
             self._begun(Occurrence())
 
