@@ -16,7 +16,10 @@ from epl.plan.stores.tables import Table
 from epl.syntax import InsertInto, Select, Wildcard
 from epl.value_types import NULL, OBJECT, STRING, ArrayType, CollectionType, MapType, Scalar, ValueType, is_null, is_numeric
 
+PAIR = "com.espertech.esper.common.internal.collection.Pair"
 UNTYPED = ("map", "objectarray")
+COPIED = frozenset({"map", "row", "objectarray", "json"})
+"""The kinds of types whose events become others property by property."""
 WIDENING = ("byte", "short", "int", "long", "float", "double")
 
 
@@ -42,16 +45,37 @@ def insert_columns(select: Select, row_type: EventType, wild: bool) -> tuple[str
 
 def plan_insert(
     clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool,
-    expressions: tuple[TypedExpression, ...] = (),
+    expressions: tuple[TypedExpression, ...] = (), wild: bool | None = None,
 ) -> InsertPlan:
-    """Do as ``_plan``, with the event-precedence. ``expressions``: the columns' own, where there are any."""
+    """Do as ``_plan``, with the event-precedence. ``expressions``: the columns' own, where there are any; ``wild``: whether a
+    wildcard of one stream is selected; None where that is not known."""
     table = catalog.tables.get(clause.target)
     if table is not None:
         check_store(table, catalog, clause.span, same=True)
         return _plan_rows(clause, row_type, columns, table, own_event=own_event)
     _refuse_event_for_array(clause, columns, catalog.event_types.get(clause.target), expressions)
-    plan = _nested_plan(clause, row_type, columns, catalog) or _plan(clause, row_type, columns, catalog, own_event=own_event)
+    plan = _nested_plan(clause, row_type, columns, catalog)
+    if wild is False and (plan is None or plan.target.underlying != PAIR):
+        _refuse_columns(clause, catalog.event_types.get(clause.target))
+    if plan is None:
+        plan = _plan(clause, row_type, columns, catalog, own_event=own_event, wraps=wild is True)
     return attrs.evolve(plan, precedence=bind_precedence(clause, plan.target, catalog))
+
+
+def _refuse_columns(clause: InsertInto, target: EventType | None) -> None:
+    """A stream that another insert into made of whole events takes no columns."""
+    if target is not None and target.underlying is not None:
+        raise EplValidationError(
+            f"{_head(target)}Type by name '{target.name}' is not a compatible type (target type underlying is '{target.underlying}')",
+            span=clause.span)
+
+
+def _underlying(row_type: EventType, own_event: bool) -> str:
+    """What Esper calls the objects of a stream of whole events; decorated events are pairs."""
+    if not own_event:
+        return PAIR
+    names = {"objectarray": "[Ljava.lang.Object;", "json": f"generated.{row_type.name}", "bean": row_type.name}
+    return names.get(row_type.kind, "java.util.Map")
 
 
 def _plan_rows(
@@ -60,7 +84,7 @@ def _plan_rows(
     """How events become rows of a table: its columns that hold values are filled."""
     if clause.precedence is not None:
         raise EplValidationError("Event-precedence is not allowed when inserting into a table", span=clause.span)
-    plan = _populate(clause, table.plain_type, row_type, columns, clause.stream or "istream", own_event)
+    plan = _populate(clause, table.plain_type, row_type, columns, clause.stream or "istream", own_event, lenient=own_event)
     return attrs.evolve(plan, table=table)
 
 
@@ -69,30 +93,37 @@ def _supertypes(row_type: EventType) -> tuple[EventType, ...]:
     return row_type.supertypes if row_type.kind == "bean" else ()
 
 
-def _plan(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool) -> InsertPlan:
+def _plan(
+    clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool, wraps: bool
+) -> InsertPlan:
     """How rows of ``row_type`` become events of the target.
 
     ``columns``: the names the row's columns have for the target (the clause's column list, or their own). ``own_event``: rows are whole
-    events of another stream (``select *``). A target that does not exist yet takes over the row's columns.
+    events of another stream (``select *``); ``wraps``: these, or these with columns added, of one stream. A target that does
+    not exist yet takes over the row's columns.
     """
     stream = clause.stream or "istream"
     target = catalog.event_types.get(clause.target)
     if target is None:
         properties = {n: _named(p, n) for n, p in zip(columns, row_type.properties.values())}
         target = EventType(clause.target, row_type.kind if own_event else "map", properties, _supertypes(row_type) if own_event else (),
-                           row_type.start_timestamp, row_type.end_timestamp, open=own_event and row_type.open)
+                           row_type.start_timestamp, row_type.end_timestamp, open=own_event and row_type.open,
+                           underlying=_underlying(row_type, own_event) if wraps else None)
         return InsertPlan(target=target, stream=stream, same=False, positions=tuple(range(len(columns))), converts=(None,) * len(columns))
     if target is row_type:
         return InsertPlan(target=target, stream=stream)
     if target.kind == "variant":
         return InsertPlan(target=_variant_target(target, row_type), stream=stream)
-    if own_event and row_type.is_a(target):
+    kinds = {target.kind, row_type.kind}
+    is_copied = kinds & {"objectarray", "json"} and clause.target not in catalog.named_windows and len(row_type.names) > len(target.names)
+    if own_event and row_type.is_a(target) and not is_copied:
         return InsertPlan(target=target, stream=stream)
     if not target.properties and all(is_null(prop.type) for prop in row_type.properties.values()):
         return InsertPlan(target=target, stream=stream, same=False)
     if clause.target in catalog.named_windows and target.kind != "bean" and not own_event:
         _check_columns(clause, target, row_type, columns)
-    return _populate(clause, target, row_type, columns, stream, own_event)
+    lenient = own_event and (kinds <= {"map", "row"} or clause.target in catalog.named_windows or not kinds <= COPIED)
+    return _populate(clause, target, row_type, columns, stream, own_event, lenient=lenient)
 
 
 def _check_columns(clause: InsertInto, target: EventType, row_type: EventType, columns: tuple[str, ...]) -> None:
@@ -152,18 +183,21 @@ def _variant_target(target: EventType, row_type: EventType) -> EventType:
 
 
 def _populate(
-    clause: InsertInto, target: EventType, row_type: EventType, columns: tuple[str, ...], stream: StreamSelector, own_event: bool
+    clause: InsertInto, target: EventType, row_type: EventType, columns: tuple[str, ...], stream: StreamSelector, own_event: bool,
+    *, lenient: bool
 ) -> InsertPlan:
+    """``lenient``: properties of a whole event that the target does not have are left away."""
     positions: list[int | None] = [None] * len(target.properties)
     converts: list[ValueType | None] = [None] * len(target.properties)
     places = {name: i for i, name in enumerate(target.properties)}
     types = [p.type for p in row_type.properties.values()]
     for position, name in enumerate(columns):
         if name not in places:
-            if own_event:
+            if lenient:
                 continue
+            what = "Event property" if own_event else "Column"
             raise EplValidationError(
-                f"Column '{name}' could not be assigned to any of the properties of the underlying type "
+                f"{what} '{name}' could not be assigned to any of the properties of the underlying type "
                 "(missing column names, event property, setter method or constructor?)",
                 span=clause.span,
             )

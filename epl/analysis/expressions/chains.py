@@ -41,7 +41,7 @@ from epl.plan.join.subqueries import as_rows, is_subquery_value
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call, Chain, Index, Link, Name
 from epl.unparse import expression_text
-from epl.value_types import INT, STRING, ArrayType, ClassType, EnumType, MapType
+from epl.value_types import INT, OBJECT, STRING, ArrayType, ClassType, EnumType, MapType, Scalar
 
 
 @bind_node.register
@@ -389,6 +389,8 @@ def follow(value: TypedExpression, links: Sequence[Link], scope: Scope, node: Ch
         link = links[at]
         if isinstance(link, (Name, Call)) and (optional_at(links, at) or _is_dynamic(value, link)):
             _refuse_dynamic_of_many(value, node)
+            if isinstance(value, (typed.StreamProperty, typed.PropertyOf)) and isinstance(value.type, Scalar) and value.type != OBJECT:
+                raise _unknown(node, scope)
             check_dynamic(value, links, at, node)
             value, taken = dynamic_step(value, links, at)
             at += taken

@@ -17,8 +17,8 @@ from epl.errors import EplValidationError
 from epl.spans import Span
 from epl.syntax import Annotation, Module, Statement
 
-TEXT, ANY, OPTIONAL, OPTIONAL_TEXT = "String", "", "?", "String?"
-"""What an attribute takes: a text, anything, anything or nothing, a text or nothing."""
+TEXT, ANY, OPTIONAL, OPTIONAL_TEXT, OPTIONAL_FLAG = "String", "", "?", "String?", "boolean?"
+"""What an attribute takes: a text, anything, anything or nothing, a text or nothing, a boolean or nothing."""
 
 ATTRIBUTES: Mapping[str, Mapping[str, str]] = {
     "Name": {"value": TEXT}, "Description": {"value": TEXT}, "Tag": {"name": TEXT, "value": TEXT}, "Priority": {"value": ANY}, "Drop": {},
@@ -26,7 +26,7 @@ ATTRIBUTES: Mapping[str, Mapping[str, str]] = {
     "Hook": {"type": ANY, "hook": TEXT}, "Audit": {"value": OPTIONAL},
     "NoLock": {}, "IterableUnbound": {}, "EventRepresentation": {"value": ANY},
     "Private": {}, "Protected": {}, "Public": {}, "BusEventType": {},
-    "JsonSchema": {"dynamic": OPTIONAL, "className": OPTIONAL}, "JsonSchemaField": {"name": TEXT, "adapter": ANY},
+    "JsonSchema": {"dynamic": OPTIONAL_FLAG, "className": OPTIONAL}, "JsonSchemaField": {"name": TEXT, "adapter": ANY},
     "AvroSchemaField": {"name": TEXT, "schema": TEXT},
     "XMLSchema": dict.fromkeys((
         "rootElementName", "schemaResource", "schemaText", "xpathPropertyExpr", "defaultNamespace", "eventSenderValidatesRoot",
@@ -103,11 +103,12 @@ def _check(annotation: Annotation, statement: Statement) -> None:
     attributes = {attribute.lower(): attribute for attribute in ATTRIBUTES[name]}
     for attribute, takes in ATTRIBUTES[name].items():
         value = annotation.get(attribute)
-        if value is None and takes not in (OPTIONAL, OPTIONAL_TEXT):
+        if value is None and not takes.endswith(OPTIONAL):
             raise _refusal(name, f"requires a value for attribute '{attribute}'", span)
-        if takes in (TEXT, OPTIONAL_TEXT) and type(value) in TYPE_NAMES:
-            words = f"requires a String-typed value for attribute '{attribute}' but received a {TYPE_NAMES[type(value)]}-typed value"
-            raise _refusal(name, words, span)
+        given = "String" if isinstance(value, str) else TYPE_NAMES.get(type(value))
+        kind = takes.rstrip(OPTIONAL)
+        if kind and given is not None and given.lower() != kind.lower():
+            raise _refusal(name, f"requires a {kind}-typed value for attribute '{attribute}' but received a {given}-typed value", span)
     if name == "EventRepresentation":
         _check_representation(name, annotation.get("value"), span)
     for attribute, _ in annotation.values:

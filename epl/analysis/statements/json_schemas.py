@@ -18,7 +18,7 @@ NESTED_KINDS = ("json", "map", "bean")
 def check_json_columns(body: CreateSchema, statement: Statement, properties: Mapping[str, Property]) -> None:
     """Refuse what Esper's JSON types refuse, in its words; adapters are Java code, so they are refused as well."""
     for annotation in statement.annotations:
-        if annotation.name.lower() == "jsonschemafield":
+        if annotation.name.lower() == "jsonschemafield" and _text(annotation.get("name")) in properties:
             _refuse_adapter(annotation, statement)
     for column in body.columns:
         column_type = properties[column.name.strip("`")].type

@@ -43,10 +43,11 @@ def analyse_schema(body: CreateSchema, statement: Statement, catalog: Catalog) -
         return _of_class(body, catalog)
     kind = _kind(body, statement, catalog)
     supertypes = tuple(_existing(name, catalog, "supertype", body) for name in body.inherits)
+    copied = _copied(body, catalog)
     properties: dict[str, Property] = {}
-    for source in (*supertypes, *(_existing(name, catalog, "copy-from", body) for name in body.copy_from)):
-        properties.update(source.properties)
-    own: set[str] = set()
+    for name, prop in (*(each for source in supertypes for each in source.properties.items()), *copied.items()):
+        properties.setdefault(name, prop)
+    own = set(copied)
     for column in body.columns:
         name = column_name(column)
         if name in own:
@@ -66,6 +67,19 @@ def analyse_schema(body: CreateSchema, statement: Statement, catalog: Catalog) -
     _check_supertypes(event_type, body)
     _check_timestamps(event_type, body)
     return event_type
+
+
+def _copied(body: CreateSchema, catalog: Catalog) -> dict[str, Property]:
+    """The properties of the types to copy from, which must agree where they have one name."""
+    copied: dict[str, Property] = {}
+    for name in body.copy_from:
+        for prop in _existing(name, catalog, "copy-from", body).properties.values():
+            before = copied.setdefault(prop.name, prop)
+            if before.type != prop.type:
+                raise EplValidationError(
+                    f"Type by name '{name}' contributes property '{prop.name}' defined as '{prop.type.boxed}' which overides the same "
+                    f"property of type '{before.type.boxed}'", span=body.span)
+    return copied
 
 
 def _kind(body: CreateSchema, statement: Statement, catalog: Catalog) -> str:
@@ -170,6 +184,8 @@ def _of_class(body: CreateSchema, catalog: Catalog) -> EventType:
 
     A class that is registered has no type parameters. Where no property is known all are Objects, and type parameters say nothing.
     """
+    if len(body.types) > 1:
+        raise EplValidationError("Multiple types provided", span=body.span)
     written = body.types[0]
     source = find_event_type(written.name, catalog.event_types)
     if written.dimensions:
@@ -209,7 +225,7 @@ def _check_supertypes(event_type: EventType, body: CreateSchema) -> None:
             raise EplValidationError(
                 f"Supertype by name '{supertype.name}' is not {actual}, expected a {expected} event type as a supertype", span=body.span
             )
-    if event_type.kind == "objectarray" and len(event_type.supertypes) > 1:
+    if event_type.kind in ("objectarray", "json") and len(event_type.supertypes) > 1:
         raise EplValidationError("Object-array event types only allow a single supertype", span=body.span)
 
 

@@ -229,7 +229,8 @@ def bind_insert(facts: SelectFacts) -> SelectFacts:
     wild = any(isinstance(i.expression, (Wildcard, StreamWildcard)) for i in facts.select.items)
     columns = insert_columns(facts.select, row_type, wild)
     own_event = wild and len(facts.select.items) == 1
-    plan = plan_insert(clause, row_type, columns, facts.catalog, own_event=own_event, expressions=facts.result_set.columns)
+    plan = plan_insert(clause, row_type, columns, facts.catalog, own_event=own_event, expressions=facts.result_set.columns,
+                       wild=wild and len(facts.streams) == 1)
     return attrs.evolve(facts, insert=plan)
 
 
