@@ -63,7 +63,7 @@ def plan_insert(
 
 
 def _refuse_columns(clause: InsertInto, target: EventType | None) -> None:
-    """A stream that another insert into made of whole events takes no columns."""
+    """A stream that holds whole events, for which another insert into declared it, takes no columns."""
     if target is not None and target.underlying is not None:
         raise EplValidationError(
             f"{_head(target)}Type by name '{target.name}' is not a compatible type (target type underlying is '{target.underlying}')",

@@ -105,10 +105,10 @@ def _check(annotation: Annotation, statement: Statement) -> None:
         value = annotation.get(attribute)
         if value is None and not takes.endswith(OPTIONAL):
             raise _refusal(name, f"requires a value for attribute '{attribute}'", span)
-        given = "String" if isinstance(value, str) else TYPE_NAMES.get(type(value))
+        typed = "String" if isinstance(value, str) else TYPE_NAMES.get(type(value))
         kind = takes.rstrip(OPTIONAL)
-        if kind and given is not None and given.lower() != kind.lower():
-            raise _refusal(name, f"requires a {kind}-typed value for attribute '{attribute}' but received a {given}-typed value", span)
+        if kind and typed is not None and typed.lower() != kind.lower():
+            raise _refusal(name, f"requires a {kind}-typed value for attribute '{attribute}' but received a {typed}-typed value", span)
     if name == "EventRepresentation":
         _check_representation(name, annotation.get("value"), span)
     for attribute, _ in annotation.values:
