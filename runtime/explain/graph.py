@@ -47,9 +47,9 @@ class Group:
 
 @attrs.frozen(kw_only=True)
 class Graph:
-    """``kind``: of what (statement, module). Ids are of this graph alone and hold nothing of a user's text."""
+    """``kind``: of what (statement, module, query). Ids are of this graph alone and hold nothing of a user's text."""
 
-    kind: Choice["statement", "module"]
+    kind: Choice["statement", "module", "query"]
     title: str
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
@@ -108,7 +108,7 @@ class Drawing:
         self.groups.append(group)
         return group.id
 
-    def graph(self, kind: Choice["statement", "module"], title: str, **attributes: Any) -> Graph:
+    def graph(self, kind: Choice["statement", "module", "query"], title: str, **attributes: Any) -> Graph:
         return Graph(kind=kind, title=title, nodes=tuple(self.nodes), edges=tuple(self.edges), groups=tuple(self.groups),
                      attributes=tuple((name, value) for name, value in attributes.items() if value not in (None, "")))
 

@@ -8,9 +8,11 @@ from typing import Any
 import attrs
 
 from epl.plan.statements import ModulePlan, StatementPlan
+from epl.plan.stores.queries import QueryPlan
 from runtime.explain.graph import Graph
 from runtime.explain.layout import MISSING
 from runtime.explain.modules import module_graph
+from runtime.explain.queries import query_graph
 from runtime.explain.statements import statement_graph
 from runtime.explain.svg import svg
 
@@ -62,8 +64,9 @@ class Picture:
         return picture_html(self.graph)
 
 
-def picture(plan: ModulePlan | StatementPlan) -> Picture:
-    """Return the picture of a plan, as ``runtime.compile`` returns it or ``statement.plan`` holds it; nothing is deployed.
+def picture(plan: ModulePlan | StatementPlan | QueryPlan) -> Picture:
+    """Return the picture of a plan, as ``runtime.compile`` and ``compile_query`` return it or ``statement.plan`` holds it; nothing is
+    deployed or run.
 
     >>> from runtime import Runtime
     >>> picture(Runtime().compile("create schema T(a int); select a from T")).graph.kind
@@ -71,12 +74,14 @@ def picture(plan: ModulePlan | StatementPlan) -> Picture:
     """
     if isinstance(plan, ModulePlan):
         return Picture(module_graph(plan.name or "module", plan.statements))
+    if isinstance(plan, QueryPlan):
+        return Picture(query_graph(plan))
     return Picture(statement_graph(plan))
 
 
 def picture_of_plan(plan: Any) -> str:
-    """Return what notebooks show below the text of a plan that is not deployed: its picture; nothing for a query on demand."""
-    return folded_html("picture", picture(plan)._repr_html_()) if isinstance(plan, (ModulePlan, StatementPlan)) else ""
+    """Return what notebooks show below the text of a plan that is not deployed: its picture."""
+    return folded_html("picture", picture(plan)._repr_html_())
 
 
 __all__ = ["Picture", "counted", "facts_html", "folded_html", "picture", "picture_html", "picture_of_plan", "text_html"]

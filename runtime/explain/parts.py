@@ -82,13 +82,13 @@ def _operator(drawing: Drawing, plan: PatternPlan, node: PatternNode, group: str
 # ------------------------------------------------------------------ joins
 
 
-def draw_join(drawing: Drawing, plan: JoinPlan, names: Sequence[str], streams: Streams) -> str:
+def draw_join(drawing: Drawing, plan: JoinPlan, names: Sequence[str], streams: Streams, begins: str) -> str:
     """Draw, for each stream whose events drive a join, the order in which the others are looked up and the indexes that answer; return
-    the group."""
+    the group. ``begins``: what happens to an event for which others are looked up."""
     group = drawing.group("join plan")
     for drive in plan.drives:
         conditions = joined_text(drive.conditions, streams)
-        begin = drawing.node("start", f"{names[drive.stream]} arrives or leaves", f"where {conditions}" if conditions else "", group=group)
+        begin = drawing.node("start", f"{names[drive.stream]} {begins}", f"where {conditions}" if conditions else "", group=group)
         ends = _steps(drawing, begin, drive.steps, names, streams, group)
         across = joined_text(drive.across, streams)
         rows = drawing.node("accept", "rows", f"where {across}" if across else "", group=group)

@@ -20,6 +20,7 @@ from epl.plan.statements import (
     SelectPlan,
     SelectRowPlan,
     StatementPlan,
+    words_of,
 )
 from epl.plan.stores.indexes import CreateIndexPlan
 from epl.plan.stores.named_windows import CreateWindowPlan
@@ -33,6 +34,7 @@ from epl.plan.stores.on_statements import (
     OnWindowPlan,
     UpdateIstreamPlan,
 )
+from epl.plan.stores.queries import QueryPlan, SelectQueryPlan
 from epl.plan.stores.splitting import OnSplitPlan
 from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.walk import expressions_of
@@ -58,23 +60,30 @@ def statement_graph(plan: StatementPlan, tier: str = "", partitioning: str = "")
 class StatementDrawing:
     """Draws one statement between its sources and targets."""
 
-    def __init__(self, sources: Sources, plan: StatementPlan) -> None:
+    begins = "arrives or leaves"
+    """When the look-ups of a join begin at a stream."""
+
+    def __init__(self, sources: Sources, plan: StatementPlan | QueryPlan) -> None:
         self.sources = sources
         self.drawing = sources.drawing
         self.plan = plan
+        self.name = plan.name if isinstance(plan, StatementPlan) else "query"
         self.readers: list[tuple[Any, str]] = []
         """Parts of the plan with expressions, and their nodes."""
 
     def draw(self) -> None:
         body = self.plan.body
-        draw = DRAWN.get(type(body), StatementDrawing._other)
-        last = draw(self, body)
+        last = self._body(body)
         for subquery in body.subqueries:
             self._subquery(subquery, last)
         self._reads(last)
         if self.plan.context is not None:
             context = self.drawing.node("context", self.plan.context.name, "context", name=self.plan.context.name)
             self.drawing.edge(context, last, "control", "of each partition")
+
+    def _body(self, body: BodyPlan) -> str:
+        """Draw what is of its kind alone; return the node that sub-queries and variables lead to."""
+        return DRAWN.get(type(body), StatementDrawing._other)(self, body)
 
     # ------------------------------------------------------------------ selects
 
@@ -93,7 +102,7 @@ class StatementDrawing:
             here = self._after(here, self._reading(plan.where, "where", f"where {expression_text(plan.where, streams)}"))
         return self._finished(here, plan.result_set, plan.insert, streams)
 
-    def _joined(self, plan: SelectPlan, streams: Streams) -> str:
+    def _joined(self, plan: SelectPlan | SelectQueryPlan, streams: Streams) -> str:
         first = len(self.drawing.nodes)
         ends = [draw_stream(self.sources, stream, streams) for stream in plan.streams]
         filters = (node.id for node in self.drawing.nodes[first:] if node.kind == "filter" and node.group is None)
@@ -105,7 +114,7 @@ class StatementDrawing:
         join = self._reading(plan.join, "join", kinds)
         for end, name in zip(ends, names):
             self.drawing.edge(end, join, label=name)
-        group = draw_join(self.drawing, plan.join, names, streams)
+        group = draw_join(self.drawing, plan.join, names, streams, self.begins)
         for node in [node for node in self.drawing.nodes if node.group == group and node.kind == "accept"]:
             self.drawing.edge(node.id, join, "part")
         return join
@@ -125,7 +134,7 @@ class StatementDrawing:
         if insert is not None:
             self._inserts(here, insert)
         elif body.output_type is not None:
-            self._after(here, self.drawing.node("output", self.plan.name, *_columns(body), name=self.plan.name))
+            self._after(here, self.drawing.node("output", self.name, *_columns(body), name=self.name))
 
     def _inserts(self, here: str, insert: InsertPlan) -> None:
         stream = "" if insert.stream == "istream" else f" {insert.stream}"
@@ -168,17 +177,17 @@ class StatementDrawing:
         return node
 
     def _expression(self, plan: CreateExpressionPlan) -> str:
-        return self.drawing.node("note", self.plan.name, "declared expression")
+        return self.drawing.node("note", self.name, "declared expression")
 
     def _other(self, plan: BodyPlan) -> str:
-        return self.drawing.node("statement", self.plan.name, self.plan.kind)
+        return self.drawing.node("statement", self.name, words_of(type(plan).__name__))
 
     # ------------------------------------------------------------------ on-statements
 
     def _on_set(self, plan: OnSetPlan) -> str:
         end = draw_stream(self.sources, plan.stream, [plain])
         values = tuple(assignment.value for assignment in plan.assignments)
-        node = self._after(end, self._reading(values, "action", "set", *_assigned(plan.assignments, [plain])))
+        node = self._after(end, self._reading(values, "action", "set", *assigned_lines(plan.assignments, [plain])))
         for assignment in plan.assignments:
             if assignment.variable is not None:
                 self.drawing.edge(node, self.sources.variable(assignment.variable.name), label="sets")
@@ -188,7 +197,7 @@ class StatementDrawing:
     def _update(self, plan: UpdateIstreamPlan) -> str:
         end = draw_stream(self.sources, plan.stream, [plain])
         where = "" if plan.where is None else f"where {expression_text(plan.where, [plain])}"
-        node = self._after(end, self._reading(plan, "action", "update istream", *_assigned(plan.assignments, [plain]), where))
+        node = self._after(end, self._reading(plan, "action", "update istream", *assigned_lines(plan.assignments, [plain]), where))
         self.drawing.edge(node, self.sources.type(plan.stream.event_type), label="instead")
         return node
 
@@ -329,7 +338,7 @@ def _output_text(plan: OutputPlan) -> str:
     return f"output{selector}{after}"
 
 
-def _assigned(assignments: Sequence[VariableAssignment | PropertyAssignment], streams: Streams) -> list[str]:
+def assigned_lines(assignments: Sequence[VariableAssignment | PropertyAssignment], streams: Streams) -> list[str]:
     lines = []
     for each in assignments:
         target = each.property or ""
@@ -348,7 +357,7 @@ def _action_lines(plan: OnWindowPlan, streams: Streams) -> Iterator[str]:
         yield "select and delete" if plan.delete else "select"
     elif isinstance(plan, OnUpdatePlan):
         yield "update"
-        yield from _assigned(plan.assignments, streams)
+        yield from assigned_lines(plan.assignments, streams)
     elif isinstance(plan, OnMergePlan):
         yield "merge"
         yield from (line for branch in plan.branches for line in _branch_lines(branch, streams))
@@ -364,4 +373,4 @@ def _branch_lines(branch: MergeBranchPlan, streams: Streams) -> Iterator[str]:
     yield f"when {'' if branch.matched else 'not '}matched{condition}: {actions}"
 
 
-__all__ = ["StatementDrawing", "statement_graph"]
+__all__ = ["StatementDrawing", "assigned_lines", "statement_graph"]

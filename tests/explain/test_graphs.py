@@ -221,4 +221,26 @@ def test_plans_show_themselves_in_notebooks() -> None:
         assert "&lt;s&gt;: select" in module.statements[2]._repr_html_() and "create schema" not in module.statements[2]._repr_html_()
         runtime.deploy(module)
         query = runtime.compile_query("select * from W where a < 5")._repr_html_()
-        assert "a &lt; 5" in query and "svg" not in query
+        assert "a &lt; 5" in query and ("<svg" in query) == (find_spec("fast_sugiyama") is not None)
+
+
+@pytest.mark.parametrize(("query", "edges"), [
+    ("select id, count(*) as n from W where id = 'a' group by id", {
+        ("W", "", "hash (id) by id = 'a'"), ("hash (id) by id = 'a'", "", "select id"), ("select id", "", "query")}),
+    ("select 1 as one", {("one row", "", "select one = 1"), ("select one = 1", "", "query")}),
+    ("delete from W where id = 'a'", {("W", "", "delete"), ("delete", "", "W"), ("delete", "", "query")}),
+    ("update W set x = x + 1 where id = 'a'", {("W", "", "update"), ("update", "", "W"), ("update", "", "query")}),
+    ("insert into W values ('a', 1), ('b', 2)", {("insert 2 rows", "", "W"), ("insert 2 rows", "", "query")}),
+])  # fmt: skip
+def test_queries_on_demand(query: str, edges: set[tuple[str, str, str]]) -> None:
+    with Runtime(tier="row") as runtime:
+        runtime.deploy(SCHEMAS + "create window W#keepall as A; create window V#keepall as B")
+        assert labelled(picture(runtime.compile_query(query)).graph) == edges
+
+
+def test_a_query_that_joins_shows_its_look_ups() -> None:
+    with Runtime(tier="row") as runtime:
+        runtime.deploy(SCHEMAS + "create window W#keepall as A; create window V#keepall as B")
+        graph = picture(runtime.compile_query("select w.x as x, v.y as y from W as w, V as v where w.id = v.id and w.id = 'a'")).graph
+        assert {("W", "w", "join"), ("V", "v", "join"), ("rows of w", "", "join")} <= labelled(graph)
+        assert any(node.lines[0].endswith("has a row") for node in of_kind(graph, "start"))
