@@ -59,8 +59,8 @@ class EventType:
     carry undeclared properties that dynamic properties (``x?``) see. ``members``: the types of a variant stream; ``any_type``: a variant
     of any type, or a class whose properties are not known: every name is a property, of type Object. ``is_bus``: events may be sent to it
     from outside.
-    ``property_resolution``: how names of properties are compared, see Settings. ``underlying``: of a stream that insert into declared for whole
-    events, perhaps decorated: the Java class of these, which no columns become.
+    ``property_resolution``: how names of properties are compared, see Settings. ``underlying``: of a stream that insert into declared for
+    whole events, perhaps decorated: the Java class of these, which no columns become.
     """
 
     name: str
