@@ -74,6 +74,18 @@ def test_long_runs_that_lead_nowhere_cost_one_look_a_row() -> None:
     assert len(stream.partition.hopeless) < 1000
 
 
+def test_ways_that_have_counted_other_rows_are_all_tried() -> None:
+    """At one row and place of the pattern, what is preferred has too few rows of B."""
+    text = ("SELECT * FROM t MATCH_RECOGNIZE (ORDER BY id MEASURES array_agg(CLASSIFIER()) AS labels PATTERN ((A | B)* C) "
+            "DEFINE A AS k > 0, B AS k > 0, C AS {})")
+    for condition, labels in (("k = 0 AND count(B.*) = 2", ["A", "B", "B", "C"]), ("k = 0 AND sum(B.k) = 3", ["A", "A", "B", "C"])):
+        stream, emitted = RowByRow(text.format(condition), TABLE), []
+        for number, value in enumerate((1, 2, 3, 0)):
+            emitted += stream.row((0, number, value))
+            stream.restart()
+        assert emitted == [(labels,)]
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_ydb_gives_over_streams_what_it_gives_over_tables(seed: int) -> None:
     drawn = random.Random(seed)
