@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 MISSING = "epl top needs rich and prometheus-client: pip install 'epl-spark[top]'"
 MOST_ROWS = 40
 """Values with labels that a table shows: those with the largest numbers."""
-Key = tuple[str, tuple[tuple[str, str], ...]]
+Labels = tuple[tuple[str, str], ...]
+Key = tuple[str, Labels]
 
 
 @attrs.frozen
@@ -62,7 +63,8 @@ def rates(now: Reading, before: Reading | None, seconds: float) -> dict[Key, flo
 
 
 def dashboard(now: Reading, before: Reading | None = None, seconds: float = 0.0, source: str = "") -> RenderableType:
-    """Return what ``rich`` prints: totals with their rates, then a table for each metric with labels. Raise ImportError without rich."""
+    """Return what ``rich`` prints: totals with their rates, the statements that are measured, those that take most time first, then a table
+    for each other metric with labels. Raise ImportError without rich."""
     try:
         from rich import box
         from rich.console import Group
@@ -81,11 +83,48 @@ def dashboard(now: Reading, before: Reading | None = None, seconds: float = 0.0,
         totals.add_row(Text(clean(name)), number_text(now.values[key]), _rate(growth.get(key)), Text(clean(now.texts.get(key[0], ""))))
     if plain:
         parts.append(totals)
+    statements = {key[1][:2] for key in now.values if key[0] == "epl_statement_seconds"}
+    if statements:
+        parts.append(_statements(now, growth, statements))
     for name in dict.fromkeys(key[0] for key in now.values if key[1]):
-        parts.append(_by_label(now, growth, name))
+        if not (name.startswith("epl_statement_") or name == "epl_window_rows") or not statements:
+            parts.append(_by_label(now, growth, name))
     if not now.values:
         parts.append(Text("no metrics of an EPL runtime", style="italic"))
     return Group(*parts)
+
+
+def _statements(now: Reading, growth: Mapping[Key, float], statements: set[Labels]) -> RenderableType:
+    """One row for each measured statement. ``busy``: the share of the time between two looks that its operators took."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="statements", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in ("statement", "deployment"):
+        table.add_column(title)
+    for title in ("events", "per second", "new rows", "old rows", "timers", "seconds", "busy", "in windows"):
+        table.add_column(title, justify="right")
+
+    def seconds(labels: Labels) -> tuple[float, float]:
+        key = ("epl_statement_seconds", labels)
+        return -growth.get(key, 0.0), -now.values[key]
+
+    def value(name: str, labels: Labels) -> str:
+        return number_text(now.values.get((name, labels), 0.0))
+
+    for labels in sorted(statements, key=lambda each: (seconds(each), each))[:MOST_ROWS]:
+        share = growth.get(("epl_statement_seconds", labels))
+        named = dict(labels)
+        table.add_row(
+            Text(clean(named.get("statement", ""))), Text(clean(named.get("deployment", ""))), value("epl_statement_events", labels),
+            _rate(growth.get(("epl_statement_events", labels))), value("epl_statement_rows", (*labels, ("stream", "new"))),
+            value("epl_statement_rows", (*labels, ("stream", "old"))), value("epl_statement_timers", labels),
+            number_text(round(now.values["epl_statement_seconds", labels], 3)), "" if share is None else f"{share:.1%}",
+            value("epl_window_rows", labels))
+    if len(statements) > MOST_ROWS:
+        table.add_row(f"… {len(statements) - MOST_ROWS} more")
+    return table
 
 
 def _by_label(now: Reading, growth: Mapping[Key, float], name: str) -> RenderableType:

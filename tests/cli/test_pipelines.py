@@ -180,19 +180,25 @@ def test_pipelines_have_rate_speed_and_loops_too(folder: Path, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize("more", [(), ("--to", "avg=out.jsonl")])
-def test_metrics_are_served_while_it_runs(folder: Path, more: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+def test_metrics_are_served_while_it_runs(
+    folder: Path, more: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "runtime.cli", "run", "r.epl", "--events", "t.csv", "--rate", "10", "--speed", "1x", "--loop",
                "--metrics", str(port), *more]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-        until = time.monotonic() + 60
-        while "statement_rows" not in (shown := top(port, capsys)) or "avg" not in shown:
-            assert process.poll() is None and time.monotonic() < until, shown
-            time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(60) == (0 if more else 130)
+        try:
+            until = time.monotonic() + 60
+            while "in windows" not in (shown := top(port, capsys)) or "avg" not in shown:
+                assert process.poll() is None and time.monotonic() < until, shown
+                time.sleep(0.2)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == (0 if more else 130)
+        finally:
+            process.kill()
 
 
 def top(port: int, capsys: pytest.CaptureFixture[str]) -> str:

@@ -188,11 +188,14 @@ def test_the_command_goes_from_topic_to_topic_and_on_after_a_signal(servers: str
     ]
     for expected in (20, 25):
         with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)}) as process:
-            until = time.monotonic() + 120
-            while counted(tmp_path) < expected and process.poll() is None and time.monotonic() < until:
-                time.sleep(0.1)
-            process.terminate()
-            assert process.wait(60) == 0, process.stderr and process.stderr.read()
+            try:
+                until = time.monotonic() + 120
+                while counted(tmp_path) < expected and process.poll() is None and time.monotonic() < until:
+                    time.sleep(0.1)
+                process.terminate()
+                assert process.wait(60) == 0, process.stderr and process.stderr.read()
+            finally:
+                process.kill()
         produce(servers, "orders", [b'{"symbol": "B", "n": %d}' % n for n in range(5)], partition=1)
     rows = [json.loads(record.value()) for record in consumed(servers, "sums")]
     assert [row["c"] for row in rows if row["symbol"] == "A"] == list(range(1, 21)) and counted(tmp_path) >= 25

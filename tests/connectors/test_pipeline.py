@@ -4,6 +4,7 @@ from __future__ import annotations
 import io
 import json
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 
 from epl.errors import EplRuntimeError
 from runtime import Runtime, Settings
-from runtime.connectors import DatabaseSink, FileSink, FileSource, Input, OutputRow, Pipeline, RowSource, StreamSink
+from runtime.connectors import DatabaseSink, FileSink, FileSource, Input, KafkaSource, OutputRow, Pipeline, RowSource, StreamSink
 
 MODULE = """
 @public @buseventtype create schema A(k string, x int, ts long);
@@ -342,3 +343,17 @@ def test_statements_without_values_are_executed_for_each_row(tmp_path: Path) -> 
     sink = DatabaseSink(lambda: sqlite3.connect(tmp_path / "d.db"), "insert into n values (1)")
     Pipeline(started(), [RowSource(ROWS)], {"sums": sink}).run()
     assert database.execute("select count(*) from n").fetchone() == (6,)
+
+
+@pytest.mark.parametrize(("package", "source", "message"), [
+    ("confluent_kafka", KafkaSource("t", "localhost:1"), "Kafka needs confluent-kafka"),
+    ("fsspec", FileSource("memory://a.jsonl"), "memory://a.jsonl is a URI, and fsspec is not installed"),
+])
+def test_a_missing_package_is_named_with_its_extra(
+    package: str, source: Any, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [package, *(each for each in sys.modules if each.startswith(f"{package}."))]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(EplRuntimeError, match=message) as raised:
+        Pipeline(started(), [source], {}).run()
+    assert "pip install 'epl-spark[" in str(raised.value.hint)

@@ -2,18 +2,21 @@
 from __future__ import annotations
 
 import inspect
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import prometheus_client
 import pytest
+from rich.console import Console
 
 import runtime as package
 from epl.errors import EplRuntimeError
 from runtime import Runtime, StatementMetrics
 from runtime.cli import main
 from runtime.event_loop.loop import EventLoop
+from runtime.live.dashboard import dashboard, reading
 from runtime.tools.metrics import RuntimeMetrics
 
 MODULE = """
@@ -151,8 +154,9 @@ def test_prometheus_and_top_show_them(tmp_path: Path, capsys: pytest.CaptureFixt
     (tmp_path / "metrics.txt").write_bytes(text)
     assert main(["top", str(tmp_path / "metrics.txt"), "--once"]) == 0
     shown = capsys.readouterr().out
-    for word in ("statement_events", "statement_rows", "statement_seconds", "window_rows", "sum", "ctx"):
-        assert word in shown
+    row = next(line.split() for line in shown.splitlines() if line.split()[:1] == ["sum"])
+    assert row[1:6] == ["d0", "6", str(metrics.new_rows), "0", str(metrics.timers)] and row[-1] == "2", shown
+    assert "statement_events" not in shown and "ctx" in shown
     plain = prometheus_client.CollectorRegistry()
     plain.register(RuntimeMetrics(run(measured=False)[0]))
     assert b"epl_statement_" not in prometheus_client.generate_latest(plain)
@@ -163,3 +167,18 @@ def test_they_are_plain_values() -> None:
 
     assert json.loads(json.dumps([attrs.asdict(each) for each in run(measured=True)[0].metrics]))[1]["statement"] == "w"
     assert package.StatementMetrics is StatementMetrics
+
+
+def test_top_sorts_statements_by_the_time_that_they_take() -> None:
+    runtime, _ = run(measured=True)
+    registry = prometheus_client.CollectorRegistry()
+    registry.register(RuntimeMetrics(runtime))
+    before = reading(prometheus_client.generate_latest(registry).decode())
+    runtime.send("A", {"k": "a", "x": 1})
+    runtime._core.measured.of(runtime.statement("mr").number).nanoseconds += 500_000_000  # type: ignore[attr-defined]
+    console = Console(width=160, record=True, file=io.StringIO())
+    console.print(dashboard(reading(prometheus_client.generate_latest(registry).decode()), before, 1.0))
+    lines = [line.split() for line in console.export_text().splitlines()]
+    start = next(number for number, line in enumerate(lines) if line[:2] == ["statement", "deployment"])
+    first = lines[start + 2]
+    assert first[0] == "mr" and first[3] == "1" and 50 <= float(first[-2].rstrip("%")) < 60, first
