@@ -366,6 +366,8 @@ def check_pattern(pattern: t.Pattern, dialect: str) -> None:
             raise not_yet(f"Expression not supported: {pattern_text(node)}. Currently, CEP doesn't support '{{-' '-}}' patterns.", node.at)
         if isinstance(node, t.Quantified):
             _check_quantifier(node, extended)
+        if extended and isinstance(node, t.Group):
+            _check_first_of_group(node)
         if isinstance(node, t.Sequence) and not node.parts:
             raise _can_be_empty(node.at)
     fillers = {name.canonical for node in t.descendants(pattern) if isinstance(node, t.Exclusion) for name in variables(node)}
@@ -377,6 +379,12 @@ def check_pattern(pattern: t.Pattern, dialect: str) -> None:
     _check_last(pattern, extended)
 
 
+def _check_first_of_group(node: t.Group) -> None:
+    first = node.pattern.parts[0] if isinstance(node.pattern, t.Sequence) and node.pattern.parts else node.pattern
+    if isinstance(first, t.Quantified) and first.least == 0:
+        raise not_yet("The first pattern of a group must not be optional.", first.at)
+
+
 def _check_quantifier(node: t.Quantified, extended: bool) -> None:
     inner = node.pattern.pattern if isinstance(node.pattern, t.Group) else node.pattern
     if isinstance(node.pattern, t.Group) and not isinstance(inner, t.Variable):
@@ -384,9 +392,6 @@ def _check_quantifier(node: t.Quantified, extended: bool) -> None:
             raise not_yet(f"Expression not supported: {pattern_text(inner)} Group patterns are not supported yet.", node.at)
         if node.greedy and (node.least, node.most) != (0, 1) and node.least != node.most:
             raise not_yet("Greedy quantifiers are not supported for group patterns.", node.at)
-        first = inner.parts[0] if isinstance(inner, t.Sequence) else inner
-        if isinstance(first, t.Quantified) and first.least == 0:
-            raise not_yet("The first pattern of a group must not be optional.", first.at)
     if node.written.startswith("{,") and not extended:
         raise DialectError("VALIDATION", "IllegalArgumentException: The from should be a positive number greater than 0.", node.at)
     if node.most is not None and node.most < node.least:
@@ -404,13 +409,24 @@ def _can_be_empty(at: int) -> DialectError:
     return not_yet(words, at)
 
 
+OPTIONAL_BEFORE_NOT = (
+    "UnsupportedOperationException: Specifying a pattern with an optional path to NOT condition is not supported yet. You can simulate "
+    "such pattern with two independent patterns, one with and the other without the optional part."
+)
+
+
 def _check_last(pattern: t.Pattern, extended: bool) -> None:
     """Alibaba has the elements of flink-cep's interface, which runs a greedy last element."""
     parts = flat(pattern)
     takes = [part for part in parts if not isinstance(part, t.Anchor | t.Exclusion | t.NotNext)]
     if not takes or all(isinstance(part, t.Quantified) and part.least == 0 for part in takes):
         raise _can_be_empty(pattern.at)
-    for before, after in pairwise(parts):
+    named = [part for part in parts if not isinstance(part, t.Anchor | t.Exclusion)]
+    if isinstance(named[0], t.NotNext):
+        raise DialectUnsupported("a pattern does not begin with [^ ]", named[0].at)
+    for before, after in pairwise(named):
+        if isinstance(after, t.NotNext) and isinstance(before, t.Quantified) and before.least == 0:
+            raise DialectError("NOT_SUPPORTED", OPTIONAL_BEFORE_NOT, after.at)
         if _is_greedy(before) and isinstance(after, t.Quantified) and after.least == 0 and after.most in (1, None):
             message = "MalformedPatternException: Optional pattern cannot be preceded by greedy pattern"
             raise DialectError("MALFORMED_PATTERN", message, after.at)

@@ -27,8 +27,8 @@ class Edge:
 
 @attrs.define(eq=False)
 class State:
-    """``label``: the variable that a take maps rows to. ``waits``: the state is left by a row only (or by the end of the input), not in
-    the same moment as it is entered. ``pending``: the match is complete when the time of WITHIN is over."""
+    """``label``: the variable that a take maps rows to. ``waits``: the state is left by a row only, not in the same moment as it
+    is entered. ``pending``: the match is complete when the time of WITHIN is over."""
 
     label: str | None = None
     edges: list[Edge] = attrs.field(factory=list)

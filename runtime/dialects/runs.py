@@ -124,22 +124,17 @@ class Runs:
 
     def finish(self) -> Iterator[tuple[Run, bool]]:
         """The input has ended: no row follows, and all time is over."""
-        ended = [run for run in self.runs if run.state.waits and not run.state.pending and self._ends(run.state)]
-        dead = sorted((run for run in self.runs if run not in ended and not run.state.pending), key=lambda run: run.start)
+        dead = [run for run in self.runs if not run.state.pending]
         pending = [run for run in self.runs if run.state.pending]
         timed = self.within is not None
         self.runs = RunQueue()
-        for run in (*ended, *pending):
+        for run in pending:
             self.complete.offer(run)
         for run in dead:
             if timed:
                 yield run, False
         for match in self._final():
             yield match, True
-
-    @staticmethod
-    def _ends(state: State) -> bool:
-        return any(edge.kind == PROCEED and edge.target.is_final for edge in state.edges)
 
     # one row
 

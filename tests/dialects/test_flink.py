@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from epl.errors import EplRuntimeError, EplValidationError
+from epl.errors import EplError, EplRuntimeError, EplValidationError
 from runtime import Runtime
 
 START = datetime(2018, 9, 17, 10)
@@ -209,9 +209,23 @@ def test_group_patterns_loop_and_their_rows_add_up() -> None:
     assert run(clause, letters("a1 b1 b2 c1 b3 c2 c3 d1"), "alibaba") == [("b1", "b2", "b3")]
     loose = f"ORDER BY rowtime MEASURES A.id AS a PATTERN (A {{- X*? -}} (B C)) {defines}"
     assert run(loose, letters("a1 b1 d1 b2 c1"), "alibaba") == []
-    for pattern, words in [("(A B)+ C", "Greedy quantifiers are not supported for group"), ("A (B? C)+? D", "must not be optional")]:
-        with pytest.raises(EplValidationError, match=words):
+    for pattern, words in [
+        ("(A B)+ C", "Greedy quantifiers are not supported for group"), ("(A B)+", "Greedy quantifiers are not supported for group"),
+        ("A (B? C)+? D", "must not be optional"), ("A (B? C)", "must not be optional"), ("A+{(B C)}", "Encountered"),
+        ("A [^(B C)]", "Encountered"), ("A B*? [^C] D", "an optional path to NOT condition"), ("[^A] B", "does not begin with"),
+        ("A B+ {- X*? -} C?", "Optional pattern cannot be preceded by greedy pattern"),
+    ]:  # fmt: skip
+        with pytest.raises(EplError, match=words):
             run(f"ORDER BY rowtime MEASURES A.id AS a PATTERN ({pattern}) {defines}", letters("a1"), "alibaba")
+
+
+def test_a_row_that_is_not_there_is_not_of_another_variable() -> None:
+    """``[^B]`` needs a next row: at the end of the input there is none."""
+    clause = "ORDER BY rowtime MEASURES A.id AS a {timeouts} PATTERN (A [^B]) {within} DEFINE A AS type = 'a', B AS type = 'b'"
+    table = letters("a1 x1 a2 b1 a3")
+    assert run(clause.format(timeouts="", within=""), table, "alibaba") == [("a1",)]
+    timed = clause.format(timeouts="ONE ROW PER MATCH SHOW TIMEOUT MATCHES", within="WITHIN INTERVAL '9' SECOND")
+    assert run(timed, table, "alibaba") == [("a1",), ("a3",)]
 
 
 def test_no_skip_keeps_what_has_begun() -> None:

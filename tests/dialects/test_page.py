@@ -16,7 +16,7 @@ DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
 @pytest.mark.parametrize(("page", "least"), [("sql.md", 2), ("guides/from-sql.md", 1)])
 def test_snippets_print_what_follows_them(page: str, least: int) -> None:
     text = (DOCS / page).read_text(encoding="utf-8")
-    pairs = re.findall(r"```python\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL)
+    pairs = re.findall(r"```python\n(.*?)```\n\n```(?:text)?\n(.*?)```", text, re.DOTALL)
     assert len(pairs) >= least
     names: dict[str, Any] = {}
     for code, expected in pairs:
