@@ -15,14 +15,13 @@ from runtime.api.deployment import Deployment
 from runtime.api.runtime import Runtime
 from runtime.cli import OutputClosed, UsageError
 from runtime.cli.faults import Faults
-from runtime.cli.feeds import feed_of
 from runtime.cli.metrics import metrics_page
 from runtime.cli.progress import Progress
 from runtime.cli.texts import deploy_first, deployed, made_runtime, print_error, read_text, shown_name
 from runtime.connectors.batches import Batches
 from runtime.connectors.cells import milliseconds
 from runtime.connectors.event_files import Chunk, EventFile, FileFault
-from runtime.connectors.feeds import Feed, execute
+from runtime.connectors.feeds import DirectFeed, Feed, execute
 from runtime.connectors.pacing import Pace, Timetable, speed_of
 from runtime.connectors.row_reader import RowOptions, RowReader
 from runtime.conversion.rows import Rows
@@ -197,7 +196,7 @@ class Run:
     def __init__(self, options: argparse.Namespace, runtime: Runtime, file: EventFile, feed: Feed | None = None) -> None:
         self.options = options
         self.file = file
-        self.feed = feed or feed_of(options, runtime)
+        self.feed = feed or _feed_of(options, runtime)
         row_options = RowOptions(options.type, options.type_column, options.time, options.missing)
         self.reader = RowReader(runtime, row_options, self._warn, file.names, has_header=file.kind != "parquet")
         self.batches = Batches(runtime, self.reader)
@@ -302,6 +301,20 @@ class Run:
     def _execute(self, instructions: Iterable[Instruction]) -> None:
         for instruction in self._times.timed(instructions):
             execute(instruction, self.feed, self._pace)
+
+
+def _feed_of(options: argparse.Namespace, runtime: Runtime) -> Feed:
+    """Return what the options say; UsageError without Java."""
+    if not options.spark:
+        return DirectFeed(runtime)
+    if options.batches < 1:
+        raise UsageError("--batches: at least 1")
+    try:
+        from runtime.cli.run_spark import SparkFeed
+
+        return SparkFeed(runtime, options.batches)
+    except EplRuntimeError as error:
+        raise UsageError(f"--spark: {error}") from None
 
 
 def _refused(path: str, line: int | None, error: EplRuntimeError) -> int:
