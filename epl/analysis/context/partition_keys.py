@@ -159,10 +159,14 @@ def _initiated(written: Written, items: tuple[KeyedItem, ...], spec: KeyedContex
 def analyse_hash(spec: HashContext, name: str, where: Declaring) -> HashLevel:
     """Return the level; it has no properties of its own."""
     granularity = _granularity(spec)
+    if spec.preallocate:
+        _check_preallocated(granularity, spec.granularity, where)
     items = tuple(_hash_item(written, granularity, where) for written in spec.items)
     return HashLevel(name=name, prefix=where.prefix, items=items, granularity=granularity, preallocate=spec.preallocate)
 
 
+MOST_PREALLOCATED = 100_000
+"""Partitions of a context that begin at once: some seconds and 300 MB."""
 JAVA_NUMBERS = {"double": "Double", "float": "Float", "long": "Long"}
 
 
@@ -177,6 +181,17 @@ def _granularity(spec: HashContext) -> int:
     if value < 1:
         raise EplUnsupportedError("A granularity of 0 is not supported", span=written.span, hint="write the number of partitions")
     return value
+
+
+def _check_preallocated(granularity: int, written: Expression | None, where: Declaring) -> None:
+    """Refuse a level whose partitions are more than may begin at once, those of each branch of the levels around it."""
+    count = granularity
+    for outer in where.outer:
+        count *= outer.granularity if isinstance(outer, HashLevel) and outer.preallocate else 1
+    if count > MOST_PREALLOCATED:
+        raise EplUnsupportedError(
+            f"{count} partitions that are preallocated are not supported", span=None if written is None else written.span,
+            hint=f"at most {MOST_PREALLOCATED}; without preallocate a partition begins with its first event")
 
 
 def _hash_item(written: WrittenHash, granularity: int, where: Declaring) -> HashItem:
