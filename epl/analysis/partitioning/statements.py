@@ -97,7 +97,7 @@ def _within(plan: StatementPlan, context: Context, surroundings: OtherStatements
     """The facts of a statement of a context."""
     limits = Limits(surroundings.partitions_limited, surroundings.states_limited, surroundings.subexpressions_limited)
     check_in_partitions(plan, context, surroundings.contexts_of_variables, limits)
-    if isinstance(plan.body, (CreateVariablePlan, CreateTablePlan, CreateIndexPlan)):
+    if isinstance(plan.body, (CreateVariablePlan, CreateIndexPlan)):
         return [Facts(plan.name)]
     facts = facts_within(plan, context)
     for node in (n for e in expressions_of(plan.body, context.levels) for n in e.walk()):
