@@ -118,17 +118,20 @@ def ydb_condition(drawn: random.Random, own: str, used: list[str]) -> tuple[str,
 
 
 class Chains:
-    """``links``: how each variable but the first follows the one before; ``values``: that rows of each variable have."""
+    """``links``: how each variable but the first follows the one before; ``values``: that rows of each variable have; ``rises``: a row of
+    the last variable has more than that of the first, so that a later run may be complete before an earlier one."""
 
-    def __init__(self, links: Sequence[str], values: Sequence[frozenset[int]], skip: str, within: int | None) -> None:
-        self.links, self.values, self.skip, self.within = links, values, skip, within
+    def __init__(self, links: Sequence[str], values: Sequence[frozenset[int]], skip: str, within: int | None, rises: bool) -> None:
+        self.links, self.values, self.skip, self.within, self.rises = links, values, skip, within, rises
         self.rows: list[Row] = []
         self.now = 0
         self.limit = 0
         self.ended: set[int] = set()
         self.complete: list[tuple[int, ...]] = []
 
-    def fits(self, variable: int, place: int) -> bool:
+    def fits(self, variable: int, place: int, first: int) -> bool:
+        if self.rises and variable == len(self.values) - 1:
+            return less(self.rows[first][K], self.rows[place][K]) is True
         return self.rows[place][K] in self.values[variable]
 
     def chains(self, chain: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], bool]]:
@@ -137,7 +140,7 @@ class Chains:
             yield chain, False
             return
         variable, link = len(chain), self.links[len(chain) - 1]
-        following = [place for place in range(chain[-1] + 1, len(self.rows)) if self.fits(variable, place)]
+        following = [place for place in range(chain[-1] + 1, len(self.rows)) if self.fits(variable, place, chain[0])]
         if link == "strict":
             following = [place for place in following if place == chain[-1] + 1]
         elif link == "followed by":
@@ -148,7 +151,7 @@ class Chains:
             yield chain, True
 
     def of(self, start: int) -> list[tuple[tuple[int, ...], bool]]:
-        gone = start in self.ended or start < self.limit or not self.fits(0, start)
+        gone = start in self.ended or start < self.limit or not self.fits(0, start, start)
         return [] if gone else list(self.chains((start,)))
 
     def row(self, row: Row) -> list[tuple[int, ...]]:
@@ -197,7 +200,10 @@ def test_alibaba_emits_matches_and_timeouts_at_their_time(part: int) -> None:
         values = [frozenset(drawn.choices(VALUES[:4], k=2)) for _ in variables]
         within = drawn.randint(2, 6) if drawn.random() < 0.7 else None
         written = variables[0] + "".join(WRITTEN[link] + label for link, label in zip(links, variables[1:]))
-        defines = ", ".join(f"{label} AS {label}.k IN ({', '.join(map(str, each))})" for label, each in zip(variables, values))
+        rises = drawn.random() < 0.6
+        tests = [f"{label}.k IN ({', '.join(map(str, each))})" for label, each in zip(variables, values)]
+        tests = [*tests[:-1], f"{variables[-1]}.k > A.k"] if rises else tests
+        defines = ", ".join(f"{label} AS {test}" for label, test in zip(variables, tests))
         timed = "" if within is None else f"WITHIN INTERVAL '0.00{within}' SECOND"
         mode = "ONE ROW PER MATCH" + (" SHOW TIMEOUT MATCHES" if within is not None else "")
         measures = ", ".join(f"{label}.n AS m{label}" for label in variables)
@@ -205,16 +211,16 @@ def test_alibaba_emits_matches_and_timeouts_at_their_time(part: int) -> None:
             f"SELECT * FROM t MATCH_RECOGNIZE (ORDER BY ts MEASURES {measures} {mode} {SKIPS[skip]} PATTERN ({written}) {timed} "
             f"DEFINE {defines})"
         )
-        stream, chains = RowByRow(text, TABLE, "alibaba"), Chains(links, values, skip, within)
+        stream, chains = RowByRow(text, TABLE, "alibaba"), Chains(links, values, skip, within, rises)
         time = 0
-        for number in range(12):
+        for number in range(16):
             time += drawn.choice((0, 1, 1, 3))
             row = (number, time, drawn.choice(VALUES))
             assert shown(stream.row(row)) == shown(chains.row(row)), (seed, text, chains.rows)
             if within is not None and drawn.random() < 0.3:
                 time += 2
                 assert shown(stream.clock(time)) == shown(chains.clock(time)), (seed, text, chains.rows, time)
-            if drawn.random() < 0.4:
+            if drawn.random() < 0.4 or stream.partition.runs.complete:
                 stream.restart()
         needed = {place for start in range(len(chains.rows)) for chain, goes_on in chains.of(start) if goes_on for place in chain}
         assert len(stream.partition.rows.items) <= 2 * len(needed) + 17
