@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 import pathlib
 import subprocess
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -32,3 +37,14 @@ def traces() -> pathlib.Path:
     folder = pathlib.Path(named)
     assert folder.is_dir(), f"EPL_TRACES={named} is not a folder"
     return folder
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """The Spark session of all tests of a process: a test that lets epl-spark begin one asks for it first, since Spark keeps its options."""
+    from runtime.spark import session  # needs Java
+
+    started = session("epl-spark tests", options={"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"})
+    started.sparkContext.setLogLevel("OFF")
+    yield started
+    started.stop()

@@ -114,21 +114,14 @@ def is_pipeline(options: argparse.Namespace) -> bool:
 def _driven(options: argparse.Namespace, runtime: Runtime, file: EventFile) -> int:
     """Return the exit code of the events, and of what is due until ``--until``."""
     if options.record is None:
-        return _to_end(options, Run(options, runtime, file))
+        return Run(options, runtime, file).drive()
     modules = [*options.with_files, options.module_file]
     try:
         recorder = Recorder(options.record, runtime, Recorded(modules, runtime.now, options.imports, options.config))
     except (EplRuntimeError, OSError) as error:
         raise UsageError(f"--record: {error}") from None
     with recorder:
-        return _to_end(options, Run(options, runtime, file, recorder))
-
-
-def _to_end(options: argparse.Namespace, run: Run) -> int:
-    code = run.drive()
-    if code == 0 and options.until is not None:
-        run.move(moment("--until", options.until))
-    return code
+        return Run(options, runtime, file, recorder).drive()
 
 
 def check_options(options: argparse.Namespace) -> None:
@@ -202,19 +195,18 @@ class Run:
         self.batches = Batches(runtime, self.reader)
         self.in_batches = feed is None and not options.spark and options.speed is options.rate is options.loop is None
         self.skipped = 0
+        self._until = None if options.until is None else moment("--until", options.until)
         begins = options.start is not None or file.kind == "script"
         self._pace = Pace(None if options.speed is None else speed_of(options.speed), begins=begins or options.rate is not None)
         self._times = Timetable(options.rate, runtime.now if options.rate is not None or begins else None)
-
-    def move(self, target: int) -> None:
-        """Walk to a time after the last event."""
-        execute(At(target), self.feed, self._pace)
 
     def drive(self) -> int:
         """Return the exit code: 1 where the file cannot be read to its end."""
         try:
             with Progress("events", self.file.total, self.options.progress) as progress:
                 self._passes(progress)
+            if self._until is not None:
+                execute(At(self._until), self.feed, self._pace)
             self.feed.finish()
         except FileFault as fault:
             return _refused(self.options.events, fault.line, fault.error)

@@ -37,6 +37,7 @@ def test_page_with_other_output_is_noticed(pages: ModuleType) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.usefixtures("spark")
 def test_step_of_the_tutorial_on_spark() -> None:
     (block,) = re.findall(r"^```py\n(.*?)^```\n", PAGES[0].read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     seconds = pd.to_datetime([40, 41, 52], unit="s")

@@ -66,9 +66,10 @@ def test_partial_matches_keep_no_rows_of_dead_matches() -> None:
 
 
 def test_paths_survive_writing_and_share_their_beginnings() -> None:
-    _, partial_matches = run(machine_of("A+ B")[0], "aaaa")
+    machine = machine_of("A+ B")[0]
+    _, partial_matches = run(machine, "aaaa")
     writer = PathWriter()
     kept = writer.partial_matches(partial_matches)
     assert len(writer.nodes) == 4 + 3 + 2 + 1
-    assert PathReader(writer.nodes, 2).partial_matches(kept) == partial_matches
+    assert PathReader(writer.nodes, 2).partial_matches(kept, len(machine.nothing)) == partial_matches
     assert ROW.names == ("id", "k", "v")

@@ -200,7 +200,7 @@ class NewPlan(BodyPlan):
 def test_unknown_statements_are_refused() -> None:
     found = partitioning_of([StatementPlan(name="s", body=NewPlan(None), text="")], "s")
     assert isinstance(found, Whole) and found.describe() == (
-        "not at all: New of statement 's': this kind of statement is not known to be local to a key"
+        "not at all: new of statement 's': this kind of statement is not known to be local to a key"
     )
 
 

@@ -1,25 +1,15 @@
-"""One Spark session for all tests of a process, and files that a stream takes one by one."""
+"""Files that a stream takes one by one."""
 
 from __future__ import annotations
 
 import os
 import pathlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-
-from runtime.spark import session
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    made = session("epl-spark tests", options={"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"})
-    made.sparkContext.setLogLevel("OFF")
-    yield made
-    made.stop()
 
 
 class Stream:
