@@ -41,7 +41,7 @@ def traces() -> pathlib.Path:
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """The Spark session of all tests of a process: a test that lets epl-spark begin one asks for it first, since Spark keeps its options."""
+    """The Spark session of all tests of a process. A test that lets epl-spark begin one asks for it first: Spark keeps its options."""
     from runtime.spark import session  # needs Java
 
     started = session("epl-spark tests", options={"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"})
