@@ -1,21 +1,28 @@
-# make demo: the demo job on Spark. make test: the tests. make bench: cost per event, compared with other engines. Each makes its own virtual
-# environment under .venv/. make docs: the site, into build/site; "make docs SERVE=1" serves it while you write.
+# make demo: the demo job on Spark. make test: the tests; make quick: the fast ones. make bench: cost per event, compared with other
+# engines. Each makes its own virtual environment under .venv/. make docs: the site, into build/site; "make docs SERVE=1" serves it while
+# you write.
 PYTHON ?= python3
 JOBS ?= 2
 DEMO := .venv/demo
 TEST := .venv/test
 DOCS := .venv/docs
+# $(call WITH_JAVA,VENV): set JAVA_HOME, to a downloaded Java where none is installed; fails where there is none
+WITH_JAVA = { home=$$(.ci/java-home $(1)/bin/python) && export JAVA_HOME="$$home"; }
 
-.PHONY: demo test docs package bench bench-spark kill lint clean java python
+.PHONY: demo test quick docs package bench bench-spark kill lint clean python
 
-demo: java $(DEMO)/ready
-	$(DEMO)/bin/python examples/demo.py
+demo: $(DEMO)/ready
+	@if $(call WITH_JAVA,$(DEMO)); then $(DEMO)/bin/python examples/demo.py; else $(DEMO)/bin/python examples/demo.py --in-process; fi
 
 test: $(TEST)/ready
-	@.ci/require-java || echo "make test: without Java the Spark tests are skipped."
 	@command -v mvn >/dev/null || echo "make test: without Maven (mvn) the tests over a Kafka broker are skipped."
 	@if [ -z "$$EPL_TRACES" ]; then echo "make test: EPL_TRACES is not set, the tests over recorded traces are skipped."; fi
+	@$(call WITH_JAVA,$(TEST)) || echo "make test: without Java the Spark tests are skipped."; \
 	$(TEST)/bin/python -m pytest -n $(JOBS) --dist loadgroup $(ARGS)
+
+# the recorded cases, and one file of tests per room: under two minutes; the files are listed in tests/quick.txt
+quick: $(TEST)/ready
+	$(TEST)/bin/python -m pytest -n $(JOBS) -m "not slow and not spark" $(ARGS) @tests/quick.txt
 
 lint: $(TEST)/ready
 	$(TEST)/bin/ruff check .
@@ -37,15 +44,12 @@ bench: $(TEST)/ready
 	$(TEST)/bin/python -m benchmarks --workloads "$(WORKLOADS)" --engines "$(ENGINES)" --parts "$(PARTS)" $(if $(EVENTS),--events $(EVENTS)) $(OPTIONS)
 
 # the hosts on Spark, as ratios to reading the same files; OPTIONS="--rows 500000 --batches 5"
-bench-spark: java $(TEST)/ready
-	$(TEST)/bin/python -m benchmarks.spark $(OPTIONS)
+bench-spark: $(TEST)/ready
+	$(call WITH_JAVA,$(TEST)) && $(TEST)/bin/python -m benchmarks.spark $(OPTIONS)
 
 # jobs on Spark that die by SIGKILL and lose nothing (docs/operations.md); OPTIONS="--events 500000 --random 3"
-kill: java $(TEST)/ready
-	$(TEST)/bin/python -m tests.spark.kill $(OPTIONS)
-
-java:
-	@.ci/require-java
+kill: $(TEST)/ready
+	$(call WITH_JAVA,$(TEST)) && $(TEST)/bin/python -m tests.spark.kill $(OPTIONS)
 
 python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "Python 3.10 or newer is needed, this is " + sys.version.split()[0] + ": make PYTHON=python3.11 ...")'
@@ -53,7 +57,7 @@ python:
 $(DEMO)/ready: setup.cfg pyproject.toml | python
 	$(PYTHON) -m venv $(DEMO)
 	$(DEMO)/bin/python -m pip install --quiet --quiet --upgrade pip
-	$(DEMO)/bin/python -m pip install --quiet --quiet -e '.[spark]'
+	$(DEMO)/bin/python -m pip install --quiet --quiet 'cjdk>=0.5' -e '.[spark]'
 	touch $@
 
 $(TEST)/ready: setup.cfg pyproject.toml | python

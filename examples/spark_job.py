@@ -1,4 +1,4 @@
-"""A Spark job with two sources: ``python examples/spark_job.py`` (needs Java 17 or newer and ``pip install 'epl-spark[spark]'``).
+"""A Spark job with two sources: ``python examples/spark_job.py`` (needs Java 17 or newer and ``pip install '.[spark]'``).
 
 Two folders of Parquet files, purchases and declined payments, form one streaming query of 12 micro-batches. The statements find cards with
 two declined payments in a row and then a large purchase, within a minute, across micro-batches. The same runs twice more, by ``send`` in

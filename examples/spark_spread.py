@@ -1,4 +1,4 @@
-"""A distributed statement: ``python examples/spark_spread.py`` (needs Java 17 or newer and ``pip install 'epl-spark[spark]'``).
+"""A distributed statement: ``python examples/spark_spread.py`` (needs Java 17 or newer and ``pip install '.[spark]'``).
 
 Prices of many symbols come as files, shuffled within two seconds. ``transform`` returns the rises of each symbol as a streaming DataFrame:
 rows are partitioned by symbol over two engines in Spark's stateful operator, each of which buffers rows until no earlier one is expected.

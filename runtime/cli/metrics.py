@@ -7,8 +7,7 @@ from contextlib import contextmanager
 
 from runtime.api.runtime import Runtime
 from runtime.cli import UsageError
-
-MISSING = "--metrics needs prometheus-client: pip install 'epl-spark[top]'"
+from runtime.extras import install
 
 
 class MetricsPage:
@@ -20,7 +19,7 @@ class MetricsPage:
 
             from runtime.tools.metrics import RuntimeMetrics
         except ImportError:
-            raise UsageError(MISSING) from None
+            raise UsageError(f"--metrics needs prometheus-client: {install('top')}") from None
         self.registry = CollectorRegistry()
         self._collector = RuntimeMetrics
         self._shown: object = None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from runtime.cli import UsageError
 from runtime.cli.run import moment
+from runtime.extras import install
 
 if TYPE_CHECKING:
     from runtime.tools.serve.options import Allowed, Options
@@ -25,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401
     except ImportError as error:
-        raise UsageError(f"epl serve needs the extra [serve] ({error}): pip install 'epl-spark[serve]'") from None
+        raise UsageError(f"epl serve needs more packages ({error}): {install('serve')}") from None
     from epl.errors import EplError
     from runtime.tools.serve.access import is_loopback
     from runtime.tools.serve.server import ServeFault, serve

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from runtime.cli import UsageError
 from runtime.cli.texts import made_runtime
+from runtime.extras import install
 from runtime.tools.session import Session
 from runtime.tools.shell import main
 
@@ -17,7 +18,7 @@ from runtime.tools.shell import main
 def run(options: argparse.Namespace) -> int:
     """Run the shell on standard input."""
     if sys.stdin.isatty() and not (find_spec("prompt_toolkit") and find_spec("pygments")):
-        raise UsageError("epl shell in a terminal needs prompt_toolkit and pygments: pip install 'epl-spark[shell]'")
+        raise UsageError(f"epl shell in a terminal needs prompt_toolkit and pygments: {install('shell')}")
     for path in options.modules:
         if not path.exists():
             raise UsageError(f"cannot read {path}: no such file or folder")

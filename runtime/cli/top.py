@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from urllib.request import build_opener
 
 from runtime.cli import UsageError
-from runtime.live.dashboard import MISSING, Reading, dashboard, reading
+from runtime.live.dashboard import Reading, dashboard, missing, reading
 
 LARGEST = 4 << 20
 """Bytes of text that are read."""
@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
         from rich.console import Console
         from rich.live import Live
     except ImportError:
-        raise UsageError(MISSING) from None
+        raise UsageError(missing()) from None
     console = Console()
     if options.once:
         console.print(dashboard(now, source=options.source))

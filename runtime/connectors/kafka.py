@@ -14,8 +14,8 @@ from runtime.connectors.input import Input
 from runtime.connectors.output import OutputRow, check_stream
 from runtime.connectors.row_reader import RowOptions, RowReader
 from runtime.conversion.rows import jsonable
+from runtime.extras import install
 
-NEEDS = "pip install 'epl-spark[kafka]'"
 REACHABLE = "is it running, and reachable from here?"
 log = logging.getLogger("epl")
 T = TypeVar("T")
@@ -35,7 +35,7 @@ def _client() -> Any:
     try:
         import confluent_kafka
     except ImportError:
-        raise EplRuntimeError("Kafka needs confluent-kafka", hint=NEEDS) from None
+        raise EplRuntimeError("Kafka needs confluent-kafka", hint=install("kafka")) from None
     return confluent_kafka
 
 

@@ -9,10 +9,11 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from epl.errors import EplRuntimeError
+from runtime.extras import install
 
 URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(::[A-Za-z][A-Za-z0-9+.-]+)*://")
 """A scheme has two letters at least: ``c:/trades.csv`` is a path of Windows."""
-NEEDS = "pip install 'epl-spark[files]' brings fsspec; other stores need their own package beside it (s3fs, gcsfs, adlfs)"
+NEEDS = "stores other than local files need their own package beside fsspec (s3fs, gcsfs, adlfs)"
 
 
 def is_uri(location: str) -> bool:
@@ -49,7 +50,7 @@ def file_system(location: str) -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError:
-        raise EplRuntimeError(f"{location} is a URI, and fsspec is not installed", hint=NEEDS) from None
+        raise EplRuntimeError(f"{location} is a URI, and fsspec is not installed", hint=f"{install('files')}; {NEEDS}") from None
     try:
         system, path = url_to_fs(location)
     except (ImportError, ValueError) as error:

@@ -10,7 +10,6 @@ import attrs
 from epl.plan.statements import ModulePlan, StatementPlan
 from epl.plan.stores.queries import QueryPlan
 from runtime.explain.graph import Graph
-from runtime.explain.layout import MISSING
 from runtime.explain.modules import module_graph
 from runtime.explain.queries import query_graph
 from runtime.explain.statements import statement_graph
@@ -24,8 +23,8 @@ def picture_html(graph: Graph) -> str:
     """Return the picture, or what to install for it."""
     try:
         return f'<div style="overflow-x:auto">{svg(graph)}</div>'
-    except ImportError:
-        return f'<p style="{FACTS}">{escape(MISSING)}</p>'
+    except ImportError as error:
+        return f'<p style="{FACTS}">{escape(str(error))}</p>'
 
 
 def facts_html(facts: Iterable[str]) -> str:

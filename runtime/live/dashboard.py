@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import attrs
 
 from runtime.explain.labels import clean
+from runtime.extras import install
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-MISSING = "epl top needs rich and prometheus-client: pip install 'epl-spark[top]'"
 MOST_ROWS = 40
 """Values with labels that a table shows: those with the largest numbers."""
 Labels = tuple[tuple[str, str], ...]
@@ -27,13 +27,18 @@ class Reading:
     texts: Mapping[str, str]
 
 
+def missing() -> str:
+    """Return the message where a package of ``epl top`` is missing."""
+    return f"epl top needs rich and prometheus-client: {install('top')}"
+
+
 def reading(text: str) -> Reading:
     """Parse Prometheus text; only metrics whose names begin with ``epl`` count. Raise ValueError for another text, ImportError without
     prometheus-client."""
     try:
         from prometheus_client.parser import text_string_to_metric_families
     except ImportError as error:
-        raise ImportError(MISSING) from error
+        raise ImportError(missing()) from error
     values: dict[Key, float] = {}
     counters: set[str] = set()
     texts: dict[str, str] = {}
@@ -71,7 +76,7 @@ def dashboard(now: Reading, before: Reading | None = None, seconds: float = 0.0,
         from rich.table import Table
         from rich.text import Text
     except ImportError as error:
-        raise ImportError(MISSING) from error
+        raise ImportError(missing()) from error
     growth = rates(now, before, seconds)
     parts: list[RenderableType] = [Text(clean(source), style="bold")] if source else []
     plain = [key for key in now.values if not key[1]]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from runtime.explain.labels import clean
+from runtime.extras import install
 
-MISSING = "live views need anywidget: pip install 'epl-spark[live]'"
 SHOWN, EVERY = 20, 0.25
 """Rows that are shown, and seconds between two updates of the notebook at least."""
 
@@ -120,7 +120,7 @@ def build_widget(name: str, columns: list[str]) -> Any:
         import anywidget
         import traitlets
     except ImportError as error:
-        raise ImportError(MISSING) from error
+        raise ImportError(f"live views need anywidget: {install('live')}") from error
 
     class Widget(anywidget.AnyWidget):
         """What the browser gets: texts only, which it shows as texts."""

@@ -3,13 +3,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from runtime.extras import install
 from runtime.pictures.lanes import Lane, Places, lanes_of
 from runtime.pictures.timeline import BAR, BAR_LINE, OUTCOMES
 
 if TYPE_CHECKING:
     from runtime.pictures.recording import Recording
 
-MISSING = "interactive timelines need altair: pip install 'epl-spark[plot]'"
 SIGNS = {"event": "event", "insert": "insert stream", "remove": "remove stream", "step": "partial match"}
 
 
@@ -18,7 +18,7 @@ def chart(recording: Recording) -> Any:
     try:
         import altair as alt
     except ImportError as error:
-        raise ImportError(MISSING) from error
+        raise ImportError(f"interactive timelines need altair: {install('plot')}") from error
     places = Places(recording.moments, "auto", recording.units_per_second)
     lanes = lanes_of(recording)
     bars, marks = (alt.InlineData(values=values) for values in (_bars(lanes, places), _marks(lanes, places, recording)))
@@ -68,4 +68,4 @@ def _marks(lanes: list[Lane], places: Places, recording: Recording) -> list[dict
     ]
 
 
-__all__ = ["MISSING", "chart"]
+__all__ = ["chart"]

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from runtime.explain.labels import clean
+from runtime.extras import install
 from runtime.pictures.lanes import Lane, Places, lanes_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from runtime.pictures.recording import Recording
 
-MISSING = "timelines need matplotlib: pip install 'epl-spark[plot]'"
 TYPES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b3a500", "#56b4e9")
 """A colour for the events of each type: Okabe and Ito's, which colour-blind readers can tell apart."""
 BAR, BAR_LINE, INK, FAINT = "#dceaf5", "#0072b2", "#1b1b1b", "#d9d9d9"
@@ -38,7 +38,7 @@ def timeline(recording: Recording, *, axis: str = "auto", title: str | None = No
         import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError(MISSING) from error
+        raise ImportError(f"timelines need matplotlib: {install('plot')}") from error
     places = Places(recording.moments, axis, recording.units_per_second)
     lanes = lanes_of(recording)
     rows = sum(lane.rows for lane in lanes) + 0.5 * len(lanes)
@@ -149,4 +149,4 @@ def _rounded(line: str) -> str:
     return re.sub(r"(\d+\.\d{2})\d+", r"\1", line)
 
 
-__all__ = ["MISSING", "save", "svg_text", "timeline"]
+__all__ = ["save", "svg_text", "timeline"]

@@ -1,17 +1,18 @@
 """Statements on Apache Spark: ``start`` for streaming DataFrames, ``transform`` for batch DataFrames, ``sql`` for
 queries in a SQL dialect over them. docs/spark.md is the manual.
 
-Importing this package needs pyspark, the extra ``epl-spark[spark]``; starting a session needs Java 17 or newer.
+Importing this package needs pyspark, the extra ``spark``; starting a session needs Java 17 or newer.
 """
 
 from epl.errors import EplRuntimeError
+from runtime.extras import install
 
 try:
     import pyspark as _pyspark  # noqa: F401
 except ModuleNotFoundError as error:
     raise EplRuntimeError(
         f"Spark is not installed: {error}",
-        hint="pip install 'epl-spark[spark]'; Spark also needs Java 17 or newer, found through JAVA_HOME or PATH",
+        hint=f"{install('spark')}; Spark also needs Java 17 or newer, found through JAVA_HOME or PATH",
     ) from error
 
 from runtime.spark.distributed_host.frames import transform as transform

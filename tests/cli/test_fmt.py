@@ -58,6 +58,6 @@ def test_tools_whose_packages_are_missing_name_their_extra(monkeypatch: pytest.M
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     assert (main(["lsp"]), main(["shell"])) == (2, 2)
     assert capsys.readouterr().err == (
-        "epl: epl lsp needs pygls: pip install 'epl-spark[lsp]'\n"
-        "epl: epl shell in a terminal needs prompt_toolkit and pygments: pip install 'epl-spark[shell]'\n"
+        "epl: epl lsp needs pygls: pip install 'pygls>=2.1'\n"
+        "epl: epl shell in a terminal needs prompt_toolkit and pygments: pip install 'prompt_toolkit>=3.0.36' 'pygments>=2.15'\n"
     )

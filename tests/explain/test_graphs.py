@@ -186,7 +186,7 @@ def test_without_the_library_the_rest_is_shown(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(__import__("sys").modules, "fast_sugiyama", None)
     with Runtime(tier="row") as runtime:
         shown = runtime.deploy(SCHEMAS)._repr_html_()
-        assert "epl-spark[plot]" in shown and "<svg" not in shown
+        assert "need fast-sugiyama: pip install" in shown and "<svg" not in shown
 
 
 @drawn

@@ -64,7 +64,7 @@ def test_without_anywidget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "anywidget", None)
     with Runtime(tier="row") as runtime:
         statement = runtime.deploy("create schema A(x int); @name('s') select x from A")[1]
-        with pytest.raises(ImportError, match=r"epl-spark\[live\]"):
+        with pytest.raises(ImportError, match=r"pip install 'anywidget>="):
             statement.live()
         assert not statement.listeners
 

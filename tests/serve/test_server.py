@@ -123,7 +123,7 @@ def test_small_answers_are_sent_at_once() -> None:
 def test_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "starlette", None)
     assert main(["serve"]) == 2
-    assert "pip install 'epl-spark[serve]'" in capsys.readouterr().err
+    assert "pip install 'starlette>=0.40' 'uvicorn" in capsys.readouterr().err
 
 
 def test_example_of_the_documentation_runs(tmp_path: pathlib.Path) -> None:

@@ -39,6 +39,7 @@ from runtime.event_loop.filter_index import Entry
 from runtime.event_loop.loop import EventLoop
 from runtime.event_loop.receiver_order import Path
 from runtime.expressions.generated_steps import EmitSteps
+from runtime.extras import install
 from runtime.statements.running import Declaration
 from windows.event import Event
 from windows.protocol import State
@@ -114,7 +115,7 @@ class BatchTier:
     def __init__(self, host: TierHost, core: EventLoop, *, always: bool) -> None:
         reason = missing()
         if reason is not None:
-            raise EplUnsupportedError(f"The batch tier needs numba: {reason}", hint="pip install 'epl-spark[fast]', or tier='row'")
+            raise EplUnsupportedError(f"The batch tier needs numba: {reason}", hint=f"{install('fast')}, or tier='row'")
         self._host = host
         self._core = core
         self._always = always

@@ -16,6 +16,7 @@ from typing import Any
 import attrs
 
 from epl.errors import EplError, EplSyntaxError
+from runtime.extras import install
 from runtime.replay.epl_online import DEFAULT_START, At, Later, parse_script, parse_time
 
 SUFFIXES = (".test.json", ".test.yaml", ".test.yml", ".test.txt")
@@ -133,7 +134,7 @@ def read_yaml(path: Path, text: str, *, round_trip: bool = False) -> Any:
         from ruamel.yaml.error import MarkedYAMLError
         from ruamel.yaml.events import AliasEvent
     except ModuleNotFoundError:
-        raise BadCaseFile(f"{path}: YAML needs an extra: pip install 'epl-spark[rules]' (JSON needs none)") from None
+        raise BadCaseFile(f"{path}: YAML needs another package: {install('rules')} (JSON needs none)") from None
     yaml = YAML(typ="rt" if round_trip else "safe", pure=True)
     try:
         for event in YAML(typ="safe", pure=True).parse(text):
