@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 
 from epl.errors import EplSyntaxError
+from epl.foreign_words import phrase_hint
 from epl.grammar.elements import Source
 from epl.grammar.lexis import COMMENTS, KEYWORDS, RESERVED_FOR_NAMES, Token, begins_line
 
@@ -107,6 +108,16 @@ def _foreign(source: Source, token: Token) -> str | None:
     return _FOREIGN.get(pair)
 
 
+def _of_other_languages(source: Source, token: Token) -> str | None:
+    """Return the hint for a construct of SQL or another language, which the grammar left at this token or just before it."""
+    text, begin = source.tokens.text, source.tokens.text.rfind(";", 0, token.start) + 1
+    before = source.tokens.preceding(token.start)
+    hint = phrase_hint(text[begin : token.start], text[token.start :])
+    if hint is None and before is not None and before.start >= begin:
+        hint = phrase_hint(text[begin : before.start], text[before.start :])
+    return hint
+
+
 def _starts_another(source: Source, token: Token, expected: list[str]) -> bool:
     """Whether a finished statement is before the token, and the token begins the next one."""
     if token.key not in STATEMENT_STARTS or source.tokens.preceding(token.start) is None:
@@ -116,7 +127,7 @@ def _starts_another(source: Source, token: Token, expected: list[str]) -> bool:
 
 def _hint(source: Source, token: Token, expected: list[str]) -> str | None:
     """A missing semicolon, a sign of another language, a near-miss keyword, an open bracket, or what could be there."""
-    foreign = _foreign(source, token)
+    foreign = _foreign(source, token) or _of_other_languages(source, token)
     if foreign is not None:
         return foreign
     if _starts_another(source, token, expected):

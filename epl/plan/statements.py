@@ -173,6 +173,11 @@ class StatementPlan(ShownInNotebooks):
         return words_of(type(self.body).__name__)
 
     @property
+    def selects(self) -> bool:
+        """Whether it is there for the rows that it selects: a select, an on-select, a split stream."""
+        return self.kind in ("select", "select row", "on select", "on split")
+
+    @property
     def is_named(self) -> bool:
         """Whether ``@name`` gave it its name."""
         return any(a.name.lower() == "name" for a in self.annotations)

@@ -89,6 +89,14 @@ def _add_with(command: argparse.ArgumentParser, what: str = "") -> None:
         help="every module imports this name (an annotation's, without a warning then; a package's as a.b.*); may be repeated",
     )  # fmt: skip
     command.add_argument("--config", type=Path, metavar="FILE", help="Esper's esper.cfg.xml: event types, variables, imports, settings")
+    _add_setup(command)
+
+
+def _add_setup(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--setup", action="append", default=[], metavar="MODULE",
+        help="a Python module, also of this folder, whose register(runtime) registers functions, aggregations, methods; may be repeated",
+    )  # fmt: skip
 
 
 def _add_check(commands: Commands) -> None:
@@ -214,6 +222,7 @@ def _add_shell(commands: Commands) -> None:
     shell.add_argument(
         "--import", dest="imports", action="append", default=[], metavar="NAME", help="every module imports this name; may be repeated"
     )
+    _add_setup(shell)
     shell.set_defaults(module="runtime.cli.shell")
 
 
@@ -230,6 +239,7 @@ def _add_test(commands: Commands) -> None:
     test.add_argument("-k", dest="filter", metavar="TEXT", help="cases whose file::name holds this text")
     test.add_argument("--coverage", action="store_true", help="print statements and transitions of row patterns that no case reaches")
     test.add_argument("-v", "--verbose", action="store_true", help="print the cases that pass, too")
+    _add_setup(test)
     test.set_defaults(module="runtime.cli.test")
 
 

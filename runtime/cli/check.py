@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 import warnings
 from pathlib import Path
+
+import attrs
 
 from epl.analysis.statements.annotations import warning_of
 from epl.errors import AlreadyDeclaredError, EplError, EplWarning
@@ -19,9 +22,22 @@ from epl.spans import Span
 from runtime.api.preconditions import locate
 from runtime.api.runtime import Runtime
 from runtime.cli.diagnostics import Diagnostic, Report
-from runtime.cli.texts import decoded, deploy_first, made_runtime, module_files, not_utf8, read_bytes, shown_name
-from runtime.tools.checking import check_piece
+from runtime.cli.texts import decoded, deploy_first, made_runtime, module_files, not_utf8, plugins_of, read_bytes, shown_name
+from runtime.tools.checking import calls_of, check_piece, stand_in
+from runtime.tools.missing_types import properties_read
 from runtime.tools.modules import Piece, pieces, used_files
+
+UNRESOLVED = re.compile("could not be found|Failed to resolve|could not be resolved|is not valid in any stream|has not been declared")
+UNDECLARED = re.compile(r"Failed to resolve event type, named window or table by name '(\w+)'")
+QUOTED_NAME = re.compile(r"'(\w+)'")
+
+
+def _unresolved(text: str, error: EplError) -> list[str]:
+    """Return the names that the error may be about, if it says that something is not known: those it quotes, and what is at its place."""
+    if UNRESOLVED.search(error.message) is None:
+        return []
+    at = "" if error.span is None else text[error.span.start : error.span.end].split("(")[0].strip()
+    return [at, *reversed(QUOTED_NAME.findall(error.message))]
 
 
 class Check:
@@ -38,8 +54,8 @@ class Check:
         """By deployment id."""
         self._declared: dict[str, tuple[Path, int, int]] = {}
         """Names that statements of all files seem to declare: where the first one is."""
-        self._missing: set[str] = set()
-        """Names that refused statements would have declared."""
+        self._missing: dict[str, str] = {}
+        """Names that refused statements would have declared: where those are."""
 
     def read(self, paths: list[Path]) -> None:
         """Read the files; those that cannot be read are reported."""
@@ -76,7 +92,7 @@ class Check:
 
     def _runtime(self, used: tuple[Path, ...], path: Path | None) -> Runtime:
         """What a file is checked in: the modules of ``--with`` (before it, where it is one of them) and those that it uses."""
-        runtime = made_runtime(self.options)
+        runtime = made_runtime(self.options, stand_in)
         deploy_first(runtime, self.options.with_files[: self._first(path)])
         for deployment, text in (each for other in used for each in self._accepted[other] if self._first(other) is None):
             runtime.deploy(text, name=deployment)
@@ -106,7 +122,8 @@ class Check:
             if checked.internal is not None:
                 self._internal(path, checked.text, checked.internal, checked.whole)
             self.report.refused += not piece.is_counted
-            self._missing.update(() if checked.halves or checked.internal else piece.declares)
+            if not checked.halves and checked.internal is None:
+                self._missing.update(dict.fromkeys(piece.declares, deployment))
         for annotation in checked.unknown_annotations:
             self._add(Diagnostic.at(path, checked.text, annotation.span or checked.whole, "warning", "annotation", warning_of(annotation)))
         return checked.halves
@@ -121,10 +138,27 @@ class Check:
         for error in errors:
             if isinstance(error, AlreadyDeclaredError) and runtime is not None:
                 locate(error, runtime.deployments.values())
+            needed = next((name for name in _unresolved(text, error) if name in self._missing), None)
+            if needed is not None:
+                self._depends(path, text, error.span or whole, needed)
+                continue
             self._locate(path, text, error)
+            undeclared = UNDECLARED.match(error.message)
+            if undeclared is not None:
+                self.report.undeclare(undeclared[1], properties_read(text[whole.start : whole.end], undeclared[1]))
+            untyped = calls_of(text[whole.start : whole.end], plugins_of(self.options)) if error.hint is None else []
+            if untyped:
+                error.hint = f"'{untyped[0]}' is Java's, its type is unknown here: a module of --setup registers one with types"
+            if error.span is not None and not whole.start <= error.span.start <= whole.end:
+                error.span = whole  # its place is in the text of a declared expression, which is elsewhere
             self._add(diagnostic := Diagnostic.of(path, text, error, whole))
-            depends = any(f"'{name}'" in error.message for name in self._missing)
-            self.report.causes["needs what a refused statement declares" if depends else diagnostic.cause()] += 1
+            self.report.causes["needs the type of a function of Java's" if untyped else diagnostic.cause()] += 1
+
+    def _depends(self, path: Path, text: str, span: Span, name: str) -> None:
+        """Report in one line that a statement needs one that is refused itself."""
+        message = f"needs '{name}': {self._missing[name]} is refused"
+        self._add(attrs.evolve(Diagnostic.at(path, text, span, "error", "dependent", message), excerpt=()))
+        self.report.causes["needs what a refused statement declares"] += 1
 
     def _locate(self, path: Path, text: str, error: EplError) -> None:
         """Say where a name is declared that is taken, or that is in another file."""
@@ -133,15 +167,14 @@ class Check:
             line, column = error.declared_at.line_column(self.texts[file])
             error.hint = f"declared in {shown_name(file)}:{line}:{column}"
             return
-        name = "" if error.span is None else text[error.span.start : error.span.end].split("(")[0].strip()
-        file_at = self._declared.get(name)
+        file_at = next((self._declared[name] for name in _unresolved(text, error) if name in self._declared), None)
         if file_at is not None and file_at[0] != path and not self.options.together:
             where = f"{shown_name(file_at[0])}:{file_at[1]}:{file_at[2]}"
             error.hint = f"declared in {where}: check the files --together, or give that one by --with"
 
     def _add(self, diagnostic: Diagnostic) -> None:
         self.report.diagnostics.append(diagnostic)
-        if not self.is_quiet:
+        if not self.is_quiet and self.report.is_news(diagnostic):
             print("\n".join(diagnostic.lines()), file=sys.stderr)
 
 
@@ -158,7 +191,7 @@ def run(options: argparse.Namespace) -> int:
     report = Report()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EplWarning)
-        if not deploy_first(made_runtime(options), options.with_files):
+        if not deploy_first(made_runtime(options, stand_in), options.with_files):
             return 1
         check = Check(options, report)
         check.read(paths)

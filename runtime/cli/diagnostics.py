@@ -26,6 +26,7 @@ RULES = {
     "encoding": "The file is not UTF-8 text",
     "unreadable": "The file cannot be read",
     "internal": "A fault of epl-spark itself",
+    "dependent": "A statement that this one needs is refused",
     "annotation": "An annotation that is not one of Esper's",
 }
 """Codes, and what they mean."""
@@ -77,6 +78,24 @@ class Report:
     unreadable: int = 0
     diagnostics: list[Diagnostic] = attrs.field(factory=list)
     causes: Counter[str] = attrs.field(factory=Counter)
+    undeclared: dict[str, set[str]] = attrs.field(factory=dict)
+    """Event types that are declared nowhere: the properties that statements read of them."""
+    _annotations: Counter[str] = attrs.field(factory=Counter)
+    _shown: set[str] = attrs.field(factory=set)
+
+    def undeclare(self, type_name: str, properties: Iterable[str]) -> None:
+        """Note that statements read an event type that is not declared."""
+        self.undeclared.setdefault(type_name, set()).update(properties)
+
+    def is_news(self, diagnostic: Diagnostic) -> bool:
+        """Return whether people want to read it: an undeclared type and an annotation are printed once; the summary counts them."""
+        if diagnostic.code == "annotation":
+            self._annotations[diagnostic.message] += 1
+        if diagnostic.code != "annotation" and not diagnostic.message.startswith("Failed to resolve event type"):
+            return True
+        is_first = diagnostic.message not in self._shown
+        self._shown.add(diagnostic.message)
+        return is_first
 
     @property
     def warnings(self) -> int:
@@ -95,6 +114,11 @@ class Report:
         line += f", {_count(self.unreadable, 'file')} unreadable" if self.unreadable else ""
         yield line + (f", {_count(self.warnings, 'warning')}" if self.warnings else "")
         yield from (f"{count:6}  {cause}" for cause, count in self.causes.most_common())
+        yield from (f"{count:6}  warning: {message}" for message, count in self._annotations.most_common() if count > 1)
+        if self.undeclared:
+            yield "event types that are declared nowhere, with the properties that statements read:"
+            for name, properties in sorted(self.undeclared.items()):
+                yield f"        create schema {name}({', '.join(f'{each} …' for each in sorted(properties))})"
 
     def json(self) -> dict[str, Any]:
         return {
@@ -109,6 +133,7 @@ class Report:
                 for d in self.diagnostics
             ],
             "causes": [{"cause": cause, "count": count} for cause, count in self.causes.most_common()],
+            "undeclared": [{"type": name, "properties": sorted(read)} for name, read in sorted(self.undeclared.items())],
         }  # fmt: skip
 
     def github(self) -> Iterable[str]:

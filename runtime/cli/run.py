@@ -10,7 +10,6 @@ from itertools import islice
 from typing import Any
 
 from epl.errors import EplRuntimeError, EplSyntaxError
-from epl.plan.statements import SelectPlan
 from runtime.api.deployment import Deployment
 from runtime.api.runtime import Runtime
 from runtime.cli import OutputClosed, UsageError
@@ -175,12 +174,12 @@ def attach(deployment: Deployment, requested: list[str], printer: Printer) -> No
 
 
 def chosen(deployment: Deployment, requested: list[str]) -> list[Statement]:
-    """Return the statements asked for, else all selects; UsageError for a name that no statement has."""
+    """Return the statements asked for, else all that select; UsageError for a name that no statement has."""
     names = {s.name for s in deployment}
     for name in requested:
         if name not in names:
             raise UsageError(f"--statement: no statement named {name!r}; there are {', '.join(sorted(names))}")
-    return [s for s in deployment if (s.name in requested if requested else isinstance(s.plan.body, SelectPlan))]
+    return [s for s in deployment if (s.name in requested if requested else s.plan.selects)]
 
 
 class Run:

@@ -30,8 +30,8 @@ def run(options: argparse.Namespace) -> int:
     from epl.errors import EplError
     from runtime.tools.serve.access import is_loopback
     from runtime.tools.serve.server import ServeFault, serve
-    from runtime.tools.serve.setup import SetupFault
     from runtime.tools.serve.stored_state import StateFault
+    from runtime.tools.setup import SetupFault
 
     chosen = options_of(options)
 
@@ -47,9 +47,9 @@ def run(options: argparse.Namespace) -> int:
 
     try:
         serve(chosen, announce)
-    except (ServeFault, SetupFault, StateFault) as error:
-        raise UsageError(str(error)) from None
-    except EplError as error:
+    except SetupFault as fault:
+        raise UsageError(f"--allow setup:{fault}") from None
+    except (ServeFault, StateFault, EplError) as error:
         raise UsageError(str(error)) from None
     return 0
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from runtime.cli import UsageError
+from runtime.cli.texts import setup_of
 from runtime.tools.rule_tests.coverage import Coverage
 from runtime.tools.rule_tests.files import BadCaseFile, case_files, read_cases
 from runtime.tools.rule_tests.running import CaseRunner, Result
@@ -16,6 +17,7 @@ from runtime.tools.rule_tests.writing import update
 def run(options: argparse.Namespace) -> int:
     """Return 0; 1 where a case fails, or a file or its module cannot be read."""
     logging.getLogger("epl").addHandler(logging.NullHandler())  # the cases hold what statements throw
+    register = setup_of(options)
     try:
         paths = case_files(options.paths)
     except BadCaseFile as error:
@@ -25,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     for path in paths:
         try:
             file = read_cases(path)
-            runner = CaseRunner(file, covered.setdefault(file.modules, Coverage()) if options.coverage else None)
+            runner = CaseRunner(file, covered.setdefault(file.modules, Coverage()) if options.coverage else None, register)
             chosen = [case for case in file.cases if options.filter is None or options.filter in f"{path}::{case.name}"]
             results = [runner.run(case) for case in (file.cases if options.update else chosen)]
             if options.update:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import attrs
 
@@ -16,6 +16,10 @@ from epl.settings import Settings
 from runtime.api.deployment import Deployment
 from runtime.api.runtime import Runtime
 from runtime.cli import UsageError
+from runtime.tools.setup import SetupFault, registering
+
+if TYPE_CHECKING:
+    from runtime.esper_config import Plugins
 
 
 def read_bytes(path: Path) -> bytes:
@@ -62,9 +66,34 @@ def print_error(path: Path, text: str, error: EplError, to: TextIO | None = None
         print(f"    hint: {error.hint}", file=out)
 
 
-def made_runtime(options: argparse.Namespace, **options_of_runtime: Any) -> Runtime:
-    """Return a runtime that has what ``--config`` says, and whose modules import what ``--import`` names; UsageError for a file that cannot
-    be read or declared. What has no effect is printed as a warning."""
+def made_runtime(
+    options: argparse.Namespace, prepare: Callable[[Runtime, Plugins], None] | None = None, **options_of_runtime: Any
+) -> Runtime:
+    """Return a runtime that has what ``--config`` and ``--setup`` say, and whose modules import what ``--import`` names; UsageError for a
+    file or module that cannot be read or declared. What has no effect is printed as a warning. ``prepare`` is called before ``--setup``, if
+    the configuration declares functions of Java's."""
+    register = setup_of(options)
+    runtime = _configured(options, options_of_runtime)
+    if prepare is not None and (plugins := plugins_of(options)) is not None:
+        prepare(runtime, plugins)
+    register(runtime)
+    return runtime
+
+
+def plugins_of(options: argparse.Namespace) -> Plugins | None:
+    """Return the functions of Java's that the file of ``--config`` declares, once it has been read."""
+    return getattr(options, "plugins", None)
+
+
+def setup_of(options: argparse.Namespace) -> Callable[[Runtime], None]:
+    """Return the function that registers what the modules of ``--setup`` give; UsageError for a module that cannot."""
+    try:
+        return registering(options.setup)
+    except SetupFault as fault:
+        raise UsageError(f"--setup {fault}") from None
+
+
+def _configured(options: argparse.Namespace, options_of_runtime: dict[str, Any]) -> Runtime:
     path = getattr(options, "config", None)
     if path is None:
         return Runtime(settings=Settings(imports=tuple(options.imports)), **options_of_runtime)
@@ -78,6 +107,7 @@ def made_runtime(options: argparse.Namespace, **options_of_runtime: Any) -> Runt
         raise UsageError(f"--config: cannot read {path}: {error.strerror or error}") from None
     except EplError as error:
         raise UsageError(f"--config: {error.message}" + (f" ({error.hint})" if error.hint else "")) from None
+    options.plugins = config.plugins
     if not getattr(options, "remarked", False):
         options.remarked = True
         for remark in config.remarks:

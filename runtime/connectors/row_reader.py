@@ -10,8 +10,9 @@ import attrs
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
-from epl.plan.statements import SelectPlan
+from epl.plan.statements import InsertPlan
 from epl.plan.streams import types_read
+from epl.plan.walk import plans_of
 from runtime.api.runtime import Runtime
 from runtime.connectors.cells import cell_value, milliseconds, plain_value
 from runtime.connectors.event_files import Chunk, FileFault
@@ -36,9 +37,9 @@ class RowOptions:
 
 def only_type(runtime: Runtime) -> str | None:
     """Return the one event type that statements read and no statement fills; None where there are none or several."""
-    bodies = [s.plan.body for d in runtime.deployments.values() for s in d if isinstance(s.plan.body, SelectPlan)]
+    bodies = [s.plan.body for d in runtime.deployments.values() for s in d]
     read = {each.name for body in bodies for each in types_read(body)}
-    filled = {body.insert.target.name for body in bodies if body.insert is not None}
+    filled = {part.target.name for body in bodies for part in plans_of(body) if isinstance(part, InsertPlan)}
     candidates = read - filled
     return candidates.pop() if len(candidates) == 1 else None
 

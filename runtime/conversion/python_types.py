@@ -17,6 +17,7 @@ import attrs
 from epl.analysis.names.type_names import resolve_type_name
 from epl.errors import EplDeploymentError
 from epl.event_types import EventOf, EventType, Property
+from epl.foreign_words import TYPES
 from epl.parse import parse_expression
 from epl.syntax import Cast
 from epl.value_types import (
@@ -170,7 +171,7 @@ def _named(text: str, where: str, known: Known) -> ValueType:
     cast = parse_expression(f"cast(x, {text})")
     value_type = resolve_type_name(cast.type_name, known.event_types, enums=known.enums) if isinstance(cast, Cast) else None
     if value_type is None:
-        raise EplDeploymentError(f"{where}: no type is named '{text}'")
+        raise EplDeploymentError(f"{where}: no type is named '{text}'", hint=TYPES.get(text.lower()))
     return value_type
 
 

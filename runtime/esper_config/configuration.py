@@ -18,6 +18,7 @@ from runtime.esper_config.settings import (
     ATTRIBUTES_WITHOUT_MEANING,
     CONTAINERS,
     NOT_HERE,
+    PLUGINS,
     WITHOUT_MEANING,
     located,
     setting_of,
@@ -53,6 +54,14 @@ class Variable:
 
 
 @attrs.frozen
+class Plugins:
+    """Names by which EPL calls code of Java's, as the file declares them."""
+
+    functions: tuple[str, ...] = ()
+    aggregations: tuple[str, ...] = ()
+
+
+@attrs.frozen
 class EsperConfig:
     """What a configuration file says.
 
@@ -60,6 +69,7 @@ class EsperConfig:
         settings: The settings that it changes, the others as Esper has them, except ``default_access``.
         remarks: What in it has no effect here.
         classes: Event types of Java classes: the class by the type's name. They are declared by ``create schema``, or given to ``runtime``.
+        plugins: Names of the functions and aggregations of Java that it declares. Python's are registered in their place.
 
     Examples:
         >>> config = EsperConfig.parse(b\"\"\"<esper-configuration><common>
@@ -79,6 +89,7 @@ class EsperConfig:
     settings: Settings
     remarks: tuple[Remark, ...]
     classes: Mapping[str, str]
+    plugins: Plugins
     _types: tuple[Declaration, ...]
     _variables: tuple[Variable, ...]
 
@@ -168,6 +179,7 @@ class _Reader:
         self._types: list[Declaration] = []
         self._variables: list[Variable] = []
         self._classes: dict[str, str] = {}
+        self._plugins: dict[str, list[str]] = {"functions": [], "aggregations": []}
 
     def read(self, root: Element) -> EsperConfig:
         if root.name != "esper-configuration":
@@ -185,7 +197,9 @@ class _Reader:
             except ValueError as error:
                 raise located(self.file, element, error) from None
         return EsperConfig(
-            self.file, settings, tuple(self._remarks), self._classes, tuple(in_order(self.file, self._types)), tuple(self._variables)
+            self.file, settings, tuple(self._remarks), self._classes,
+            Plugins(tuple(self._plugins["functions"]), tuple(self._plugins["aggregations"])),
+            tuple(in_order(self.file, self._types)), tuple(self._variables),
         )
 
     def _remark(self, kind: str, element: Element, message: str, hint: str | None = None) -> None:
@@ -208,6 +222,10 @@ class _Reader:
                 self._section(inner, child)
             elif inner in WITHOUT_MEANING:
                 self._remark("no effect", child, f"element '{inner}' has no effect here")
+            elif inner in PLUGINS:
+                kind, hint = PLUGINS[inner]
+                self._plugins[kind].append(name := required(self.file, child, "name"))
+                self._remark("not here", child, f"'{name}' of '{inner}' is code of Java's", hint)
             elif inner in NOT_HERE:
                 self._remark("not here", child, f"element '{inner}' has no effect here", NOT_HERE[inner])
             else:

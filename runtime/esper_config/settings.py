@@ -77,8 +77,6 @@ ATTRIBUTES_WITHOUT_MEANING = {
 NOT_HERE: Mapping[str, str] = {
     "common/database-reference": "Runtime.register_database gives a database by its name",
     "common/method-reference": "Runtime.register_method gives a function with its cache",
-    "compiler/plugin-singlerow-function": "Runtime.register_function gives a function by its name",
-    "compiler/plugin-aggregation-function": "Runtime.register_aggregation gives an aggregation by its name",
     "compiler/plugin-aggregation-multifunction": "Runtime.register_aggregation gives an aggregation by its name",
     "compiler/plugin-view": "Runtime.register_window gives a data window",
     "compiler/plugin-virtualdw": "register_table or a named window gives the rows",
@@ -93,6 +91,17 @@ NOT_HERE: Mapping[str, str] = {
     "compiler/serde": "state is kept by snapshots",
 }
 """Elements of Esper that have no equal in a file: path → what to do."""
+
+
+PLUGINS: Mapping[str, tuple[str, str]] = {
+    "compiler/plugin-singlerow-function": (
+        "functions", "Runtime.register_function gives a Python function that name; on the command line, in a module of --setup",
+    ),
+    "compiler/plugin-aggregation-function": (
+        "aggregations", "Runtime.register_aggregation gives a Python class that name; on the command line, in a module of --setup",
+    ),
+}
+"""Elements that give code of Java's a name: path → what it is, and what gives the name to Python's."""
 
 
 def setting_of(file: str, path: str, element: Element, attribute: str) -> tuple[str, Any] | None:
@@ -110,5 +119,5 @@ def located(file: str, element: Element, error: ValueError) -> EplDeploymentErro
 
 
 __all__ = [
-    "ATTRIBUTES_WITHOUT_MEANING", "CONTAINERS", "NOT_HERE", "SETTINGS", "WITHOUT_MEANING", "located", "setting_of",
+    "ATTRIBUTES_WITHOUT_MEANING", "CONTAINERS", "NOT_HERE", "PLUGINS", "SETTINGS", "WITHOUT_MEANING", "located", "setting_of",
 ]

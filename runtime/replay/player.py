@@ -16,7 +16,6 @@ import attrs
 
 from epl.errors import EplError, EplRuntimeError, EplValidationError
 from epl.event_types import EventType
-from epl.plan.statements import SelectPlan, SelectRowPlan
 from epl.value_types import OBJECT, ValueType
 from runtime.api.deployment import Deployment
 from runtime.api.runtime import Runtime
@@ -111,11 +110,6 @@ def _cut(steps: Sequence[Step], batches: bool) -> Iterator[Sequence[Step]]:
 def _asked(step: Step) -> Done:
     left_out = (*RESULTS, "values") if step["op"] == "get_variable" else RESULTS
     return {k: v for k, v in step.items() if k not in left_out}
-
-
-def is_listened(statement: Statement) -> bool:
-    """Return whether a statement gets a listener where everything listens: it selects."""
-    return isinstance(statement.plan.body, (SelectPlan, SelectRowPlan)) or statement.plan.kind in ("on select", "on insert", "on split")
 
 
 class TracePlayer:
@@ -248,7 +242,7 @@ class TracePlayer:
         if "deployment" in item:
             self.ids[item["deployment"]] = deployment.id
         if self.listens_to_all:
-            for statement in filter(is_listened, deployment):
+            for statement in (each for each in deployment if each.plan.selects):
                 self._listen(statement)
         return deployment
 

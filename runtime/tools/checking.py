@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING, Any
+
 import attrs
 
 from epl.analysis.statements.annotations import unknown_in_module
@@ -12,6 +15,9 @@ from epl.syntax import Annotation
 from runtime.api.plan_cache import parsed
 from runtime.api.runtime import Runtime
 from runtime.tools.modules import Piece, at_its_place
+
+if TYPE_CHECKING:
+    from runtime.esper_config import Plugins
 
 
 @attrs.frozen
@@ -51,4 +57,43 @@ def check_piece(runtime: Runtime, text: str, headers: list[Piece], piece: Piece,
     return Checked(padded, whole, errors, (), tuple(unknown_in_module(module, catalog)), internal)
 
 
-__all__ = ["Checked", "check_piece"]
+def stand_in(runtime: Runtime, plugins: Plugins) -> None:
+    """Register functions and aggregations that take anything and return a value of unknown type, in place of those that are Java's."""
+    for name in plugins.functions:
+        runtime.register_function(name, _of_java)
+    for name in plugins.aggregations:
+        runtime.register_aggregation(name, _AggregationOfJava)
+
+
+def calls_of(text: str, plugins: Plugins | None) -> list[str]:
+    """Return the names among ``plugins`` that a statement calls, as it is written."""
+    if plugins is None:
+        return []
+    return [name for name in (*plugins.functions, *plugins.aggregations) if re.search(rf"(?<![\w.]){re.escape(name)}\s*\(", text)]
+
+
+def _of_java(*arguments: Any) -> Any:
+    raise NotImplementedError("this function is Java's: nothing runs in a check")
+
+
+class _AggregationOfJava:
+    def enter(self, *values: Any) -> None:
+        _of_java()
+
+    def leave(self, *values: Any) -> None:
+        _of_java()
+
+    def value(self) -> Any:
+        return None
+
+    def clear(self) -> None:
+        _of_java()
+
+    def state(self) -> Any:
+        return None
+
+    def restore(self, state: Any) -> None:
+        _of_java()
+
+
+__all__ = ["Checked", "calls_of", "check_piece", "stand_in"]

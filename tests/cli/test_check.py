@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pathlib
+import sys
 
 import pytest
 
@@ -161,6 +162,7 @@ def test_json_has_the_documented_shape(rules: pathlib.Path, capsys: pytest.Captu
                 "count": 1,
             }
         ],
+        "undeclared": [],
     }  # fmt: skip
 
 
@@ -215,3 +217,105 @@ def test_commands_for_github_actions(rules: pathlib.Path, capsys: pytest.Capture
     assert "%0Ahint: " in lines[1]
     assert lines[1].startswith("::error file=rules/a%2Cb.epl,line=4,")
     assert lines[2] == "epl check: 1 file, 3 statements, 1 accepted (33%), 2 refused"
+
+
+def test_what_a_refused_statement_leads_to_is_one_line(rules: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (rules / "a.epl").write_text(
+        "create schema Tick(s string, n int);\ncreate context Ten start @now end after ten sec;\n"
+        "insert into Totals select s, summ(n) as total from Tick;\nselect total from Totals where total > 5;\n"
+        "context Ten select s from Tick;\nselect * from pattern [every a=Totals -> b=Totals(s=a.s)]"
+    )
+    code, out, err = check(capsys, "rules")
+    assert code == 1 and [line for line in err.splitlines() if "[dependent]" in line] == [
+        "rules/a.epl:4:19: error: needs 'Totals': rules/a.epl:3:1 is refused [dependent]",
+        "rules/a.epl:5:13: error: needs 'Ten': rules/a.epl:2:1 is refused [dependent]",
+        "rules/a.epl:6:30: error: needs 'Totals': rules/a.epl:3:1 is refused [dependent]",
+    ]
+    assert "     3  needs what a refused statement declares\n" in out and err.count("    hint:") <= 2
+
+
+def test_a_context_of_another_file_is_named(rules: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (rules / "a.epl").write_text("create context Ten start @now end after 10 sec;")
+    (rules / "b.epl").write_text("create schema A(n int);\ncontext Ten select n from A")
+    assert findings(capsys, "rules")[0][4] == "declared in rules/a.epl:1:1: check the files --together, or give that one by --with"
+    assert check(capsys, "rules", "--together")[0] == 0
+
+
+def test_undeclared_types_are_listed_once_with_what_is_read_of_them(rules: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (rules / "a.epl").write_text(
+        "@Rule(x=1) select price, upper(symbol) as u from Trade(volume > 3)#time(5) where side = 'b' group by price;\n"
+        "@Rule(x=2) select t.venue from Trade#keepall as t, Quote#keepall as q where q.bid = t.ask;\n"
+        "@Rule(x=3) select * from pattern [every a=Trade -> b=Quote(lot > a.lots)]"
+    )
+    code, out, err = check(capsys, "rules")
+    assert code == 1 and err.count("Failed to resolve event type") == 1 and err.count("@Rule' is not one of Esper's") == 1
+    assert out.endswith(
+        "     3  warning: Annotation '@Rule' is not one of Esper's: it is kept as metadata and has no effect\n"
+        "event types that are declared nowhere, with the properties that statements read:\n"
+        "        create schema Trade(ask …, lots …, price …, side …, symbol …, venue …, volume …)\n"
+    )
+    assert json.loads(check(capsys, "rules", "--json")[1])["undeclared"][0]["type"] == "Trade"
+
+
+CONFIG = (
+    "<esper-configuration><compiler><plugin-singlerow-function name='norm' function-class='X' function-method='y'/>"
+    "<plugin-aggregation-function name='topK' factory-class='Z'/></compiler></esper-configuration>"
+)
+SETUP = '''
+class Top:
+    def __init__(self) -> None:
+        self.values: list[int] = []
+    def enter(self, k: int, value: int) -> None:
+        self.values.append(value)
+    def leave(self, k: int, value: int) -> None:
+        self.values.remove(value)
+    def value(self) -> int:
+        return max(self.values)
+    def clear(self) -> None:
+        self.values = []
+    def state(self) -> list[int]:
+        return self.values
+    def restore(self, state: list[int]) -> None:
+        self.values = list(state)
+def norm(text: str) -> int:
+    return len(text)
+def register(runtime):
+    runtime.register_function("norm", norm)
+    runtime.register_aggregation("topK", Top)
+'''
+MODULE = (
+    "create schema A(s string, n int);\n@name('a') select norm(s) as u, topK(5, n) as t from A#length(4);\n"
+    "@name('b') select norm(s) + 1 as u from A"
+)
+
+
+def test_functions_of_java_are_known_and_registered_by_setup(
+    rules: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (rules / "a.epl").write_text(MODULE)
+    pathlib.Path("c.xml").write_text(CONFIG)
+    pathlib.Path("acme_rules.py").write_text(SETUP)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    assert len(findings(capsys, "rules")) == 3
+    assert [(line, hint) for _, line, _, _, hint in findings_beside_warnings(capsys, "rules", "--config", "c.xml")] == [
+        (3, "'norm' is Java's, its type is unknown here: a module of --setup registers one with types")]
+    assert check(capsys, "rules", "--config", "c.xml", "--setup", "acme_rules")[0] == 0
+    assert main(["explain", "rules/a.epl", "--setup", "acme_rules"]) == 0
+    pathlib.Path("e.jsonl").write_text('{"s": "abc", "n": 3}\n')
+    assert main(["run", "rules/a.epl", "--events", "e.jsonl", "--type", "A", "--setup", "acme_rules", "--format", "json"]) == 0
+    assert [json.loads(line)["new"] for line in capsys.readouterr().out.splitlines() if line.startswith("{")] == [
+        [{"u": 3, "t": 3}], [{"u": 4}]]
+    case = {"cases": [{"name": "one", "steps": [
+        {"op": "event", "type": "A", "props": {"s": "abc", "n": 3}, "out": [
+            {"statement": "a", "new": [{"u": 3, "t": 3}]}, {"statement": "b", "new": [{"u": 4}]}]}]}]}
+    (rules / "a.test.json").write_text(json.dumps(case))
+    assert main(["test", "rules/a.test.json", "--setup", "acme_rules"]) == 0
+    assert main(["test", "rules/a.test.json"]) == 1
+    assert main(["check", "rules", "--setup", "no_such_module"]) == 2
+    assert "epl: --setup no_such_module: No module named 'no_such_module'" in capsys.readouterr().err
+
+
+def findings_beside_warnings(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[tuple[str, int, int, str, str | None]]:
+    """As ``findings``, where the configuration has remarks."""
+    _, out, _ = check(capsys, *arguments, "--json")
+    return [(d["file"], d["line"], d["column"], d["message"], d["hint"]) for d in json.loads(out)["diagnostics"]]

@@ -329,3 +329,17 @@ def test_iso_texts_are_the_instants_that_they_say(moment: datetime.datetime, zon
 @pytest.mark.parametrize("text", ["", "now", "2024", "2024-13-01", "2024-01-01T25:00", "01.02.2024", "12:00", "2024-01-01T00:00:00[UTC]"])
 def test_other_texts_are_no_instants(text: str) -> None:
     assert instant(text) is None
+
+
+def test_all_statements_that_select_print_their_rows(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An on-select, a split stream and a type that only an on statement reads, as recorded traces listen to them."""
+    (tmp_path / "r.epl").write_text(
+        "@buseventtype @public create schema M(k string, v int);\ncreate window W#keepall as (k string);\n"
+        "@name('merge') on M merge W insert select k;\n@name('q') on M(v > 1) as m select w.k as k from W as w;\n"
+        "@name('split') on M insert into X select k where v > 5;\n@name('delete') on M(v = 9) delete from W"
+    )
+    (tmp_path / "m.csv").write_text("k,v\na,1\nb,2\nc,7\n")
+    assert main(["run", str(tmp_path / "r.epl"), "--events", str(tmp_path / "m.csv"), "--format", "json"]) == 0
+    calls = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert sorted(call["statement"] for call in calls) == ["q", "q", "split", "split"]
+    assert [call["new"] for call in calls if call["statement"] == "split"] == [[{"k": "a", "v": 1}], [{"k": "b", "v": 2}]]

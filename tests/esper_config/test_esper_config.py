@@ -109,7 +109,7 @@ def test_settings_have_their_meaning() -> None:
     ("<compiler><expression nope='1'/></compiler>", "unknown", "attribute 'nope' of 'compiler/expression' has no effect here"),
     ("<engine-settings><defaults/></engine-settings>", "unknown", "element 'engine-settings' is not read here"),
     ("<compiler><plugin-singlerow-function name='f' function-class='X' function-method='y'/></compiler>", "not here",
-     "element 'compiler/plugin-singlerow-function' has no effect here"),
+     "'f' of 'compiler/plugin-singlerow-function' is code of Java's"),
     ("<common><event-type name='E' class='com.x.E'/></common>", "not here", "event type 'E' is of the Java class com.x.E"),
     ("<common><event-type name='E'><xml-dom root-element-name='r'/></event-type></common>", "not here", "event type 'E' is of xml-dom"),
     ("<runtime><threading/></runtime>", "no effect", "element 'runtime/threading' has no effect here"),

@@ -19,7 +19,7 @@ from epl.analysis.expressions.rewriting import replaced, replaced_syntax
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.filters.partitions import own_keys
 from epl.catalog import Catalog
-from epl.errors import EplError, EplUnsupportedError
+from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.plan.expressions import (
     Aggregated,
     Constant,
@@ -186,7 +186,13 @@ def _without_needless_groups(shape: Shape, grouping: Grouping) -> Grouping:
 def _having(select: Select, scope: Scope) -> TypedExpression | None:
     if select.having is None:
         return None
-    bound = bind_in_clause(select.having, attrs.evolve(scope, clause="having-clause"))
+    try:
+        bound = bind_in_clause(select.having, attrs.evolve(scope, clause="having-clause"))
+    except EplValidationError as error:
+        alias = next((item.alias for item in select.items if item.alias and f"named '{item.alias}'" in error.message), None)
+        if alias is not None and error.hint is None:
+            error.hint = f"having does not see the name '{alias}' of the select clause: write its expression"
+        raise
     if not is_boolean(bound.type):
         raise StatementRefusal("The having-clause expression must return a boolean value", span=select.having.span)
     return bound

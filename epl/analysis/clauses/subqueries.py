@@ -54,6 +54,7 @@ from epl.syntax.expressions import Subquery
 from epl.unparse import subquery_title
 from epl.value_types import BOXED_BOOLEAN, NULL, STRING, CollectionType, MapType, ValueType, is_boolean, is_null, is_numeric
 
+ADD_WINDOW = "add a data window, such as #keepall or #lastevent"
 NO_WINDOW = "Subqueries require one or more views to limit the stream, consider declaring a length or time window"
 NO_AGGREGATION = (
     "Aggregation functions are not supported within subquery filters, consider using a having-clause or insert-into instead"
@@ -344,7 +345,7 @@ class _Subquery:
         if self.stream.retains and stored_table_of(self.stream) is None:
             return
         if self.scope.in_filter and not self.stream.retains:
-            raise EplValidationError(NO_WINDOW, span=self.node.span)
+            raise EplValidationError(NO_WINDOW, span=self.node.span, hint=ADD_WINDOW)
         previous = next((n for e in (*columns, where) if e is not None for n in e.walk() if isinstance(n, Previous)), None)
         if previous is not None:
             raise EplValidationError(
@@ -355,7 +356,8 @@ class _Subquery:
         wildcard = isinstance(self.select.items[0].expression, Wildcard)
         plain = not aggregated and not wildcard and any(read.stream == 0 for read in reads(columns))
         if _is_correlated(where) or plain:
-            raise EplValidationError(f"{NO_WINDOW} (applies to correlated or non-fully-aggregated subqueries)", span=self.node.span)
+            raise EplValidationError(
+                f"{NO_WINDOW} (applies to correlated or non-fully-aggregated subqueries)", span=self.node.span, hint=ADD_WINDOW)
 
     def _over_groups(
         self, columns: Sequence[TypedExpression], having: TypedExpression | None, group_by: Sequence[TypedExpression], aggregated: bool

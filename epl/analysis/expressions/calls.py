@@ -12,6 +12,7 @@ from epl.analysis.expressions.properties import path_of
 from epl.analysis.expressions.scope import Scope
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf
+from epl.foreign_words import METHODS
 from epl.functions.registry import FIRST_ARGUMENT, NOT_CONSTANT, TIME_PERIOD, Bound, EnumerationSpec, FunctionSpec, LambdaShape
 from epl.java_classes import value_has_method
 from epl.plan import expressions as typed
@@ -119,7 +120,7 @@ def unknown_method(value: TypedExpression, name: str, types: Sequence[ValueType]
     """Return the refusal of a method that the value does not have: in Esper's words, or as not supported where Java has it."""
     if value_has_method(value.type, name):
         return EplUnsupportedError(f"Java's method '{name}' of {type_name(value.type.boxed)} is not supported", span=node.span)
-    return EplValidationError(_no_such_method(value, name, types), span=node.span)
+    return EplValidationError(_no_such_method(value, name, types), span=node.span, hint=METHODS.get(name))
 
 
 def _no_such_method(value: TypedExpression, name: str, types: Sequence[ValueType]) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from epl.analysis.names.remedies import class_as_event_type
+from epl.analysis.names.remedies import class_as_event_type, property_type
 from epl.analysis.names.type_names import find_event_type, resolve_type_name
 from epl.analysis.statements.json_schemas import check_json_columns, is_dynamic, provided_properties
 from epl.catalog import Catalog
@@ -131,7 +131,7 @@ def column_type(name: str, written: TypeName, catalog: Catalog) -> ValueType:
         raise EplValidationError(
             f"Nestable type configuration encountered an unexpected property type name '{written.name}' for property '{name}', "
             "expected java.lang.Class or java.util.Map or the name of a previously-declared event type",
-            span=written.span, hint=class_as_event_type(written.name),
+            span=written.span, hint=property_type(written.name),
         )
     return resolved
 

@@ -15,6 +15,7 @@ from epl.analysis.statements.schemas import column_name, column_type
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventOf, EventType, Property
+from epl.foreign_words import TYPES
 from epl.functions.aggregations import AggregationCall, AggregationSpec
 from epl.functions.sketches import sketch_settings
 from epl.plan.expressions import Constant, StreamProperty, TypedExpression
@@ -37,7 +38,7 @@ from epl.syntax import (
     Wildcard,
 )
 from epl.unparse import expression_text
-from epl.value_types import BOXED_NAMES, OBJECT, ValueType
+from epl.value_types import BOXED_NAMES, OBJECT, ValueType, named_type
 
 NO_WINDOW = ("first", "last", "minby", "maxby")
 """Aggregations of events that a table keeps as ``window`` or ``sorted``."""
@@ -117,7 +118,9 @@ def _not_an_aggregation(written: Chain, catalog: Catalog) -> EplValidationError:
             bind(written, Scope(catalog, (), clause="table-column", allow_previous=False))
         except EplValidationError as error:
             return introduced(error, written, "table-column")
-    return EplValidationError(f"Expression '{expression_text(written)}' is not an aggregation", span=written.span)
+    name = getattr(call, "name", "").lower()
+    hint = TYPES.get(name) if named_type(name) is None else f"a type has no length: write {name}"
+    return EplValidationError(f"Expression '{expression_text(written)}' is not an aggregation", span=written.span, hint=hint)
 
 
 def _event_type(name: str, written: Column, catalog: Catalog) -> EventType | None:

@@ -16,7 +16,6 @@ from epl.errors import EplRuntimeError
 from runtime.api.runtime import Runtime
 from runtime.conversion.rows import Rows
 from runtime.replay.epl_online import DEFAULT_START, format_time, output_text, parse_time
-from runtime.replay.player import is_listened
 from runtime.replay.trace_values import json_row, json_value
 from runtime.statements.statement import Statement
 from runtime.tools.rule_tests.files import SUFFIXES, expected_file
@@ -57,7 +56,7 @@ class Recorder:
         self._calls: list[tuple[str, Rows, Rows, int]] = []
         for deployment in runtime.deployments.values():
             for statement in deployment:
-                if is_listened(statement):
+                if statement.plan.selects:
                     statement.add_listener(self._heard)
 
     def _heard(self, new: Rows, old: Rows, statement: Statement, runtime: Runtime) -> None:

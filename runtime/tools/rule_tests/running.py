@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,15 +35,17 @@ class Result:
 
 
 class CaseRunner:
-    """Runs the cases of one file; raise BadCaseFile for modules that cannot be read or are refused."""
+    """Runs the cases of one file; raise BadCaseFile for modules that cannot be read or are refused. ``register`` is called with the runtime
+    of each case before its modules are deployed."""
 
-    def __init__(self, file: CaseFile, coverage: Coverage | None = None) -> None:
+    def __init__(self, file: CaseFile, coverage: Coverage | None = None, register: Callable[[Runtime], None] | None = None) -> None:
         self.file = file
         self._coverage = coverage
+        self._register = register
         self._modules = [(path, _module_text(file, path)) for path in file.modules]
 
     def run(self, case: Case) -> Result:
-        player = _Player(self.file, self._coverage)
+        player = _Player(self.file, self._coverage, self._register)
         self._deploy(player)
         played: list[Mapping[str, Any]] = []
         for step in case.steps:
@@ -70,8 +72,8 @@ class CaseRunner:
 class _Player(TracePlayer):
     """A player whose runtime has an application's settings, and whose listeners' calls are kept for a script's text."""
 
-    def __init__(self, file: CaseFile, coverage: Coverage | None) -> None:
-        self._file, self._coverage = file, coverage
+    def __init__(self, file: CaseFile, coverage: Coverage | None, register: Callable[[Runtime], None] | None) -> None:
+        self._file, self._coverage, self._register = file, coverage, register
         self._texts: list[str] = []
         self._at: int | None = None
         self._rows: list[tuple[str, Rows, Rows]] = []
@@ -84,6 +86,8 @@ class _Player(TracePlayer):
         runtime = Runtime(start_time=self._file.start_time, settings=settings, on_error=self._on_error, tier="row")
         if config is not None:
             _declare(self._file, config, runtime)
+        if self._register is not None:
+            self._register(runtime)
         if self._coverage is not None:
             runtime.observe_patterns(rows=self._coverage.took, events=self._coverage.came)
         return runtime

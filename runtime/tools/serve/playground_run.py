@@ -28,7 +28,7 @@ from runtime.statements.statement import Statement
 from runtime.tools.serve.answers import error_json, fault_json, short, statement_json
 from runtime.tools.serve.options import Limits
 from runtime.tools.serve.pictures import pictures_of
-from runtime.tools.serve.setup import registering
+from runtime.tools.setup import registering
 
 MOST_FAULTS = 50
 MOST_STOPS = 200_000

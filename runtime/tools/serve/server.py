@@ -18,8 +18,8 @@ from runtime.tools.serve.access import Policy, is_loopback
 from runtime.tools.serve.app import Application
 from runtime.tools.serve.engine import Engine
 from runtime.tools.serve.options import Options
-from runtime.tools.serve.setup import registering
 from runtime.tools.serve.stored_state import FILE, StateFault, StoredState
+from runtime.tools.setup import registering
 
 SHORTEST_TOKEN = 16
 

@@ -19,6 +19,7 @@ from epl.analysis.names.type_names import find_event_type
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
+from epl.foreign_words import WINDOWS
 from epl.plan.expressions import TypedExpression
 from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.streams import SourcePlan, StorePlan, StreamPlan
@@ -188,6 +189,8 @@ def _window(view: View, event_type: EventType, source: EventType, catalog: Catal
 
 
 def _close_window(name: str, catalog: Catalog) -> str | None:
+    if name.lower() in WINDOWS:
+        return WINDOWS[name.lower()]
     close = get_close_matches(name, [n for n in catalog.window_configs if ":" not in n], 1)
     return f"did you mean #{close[0]}?" if close else None
 
