@@ -6,7 +6,7 @@ routed meanwhile (insert into) are processed the same way, first come first serv
 from __future__ import annotations
 
 import logging
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -19,7 +19,7 @@ from runtime.event_loop.delivery import Delivery, MatchStates, RowCounts
 from runtime.event_loop.dispatch import dispatcher, intake
 from runtime.event_loop.filter_index import FilterIndex, Receiver
 from runtime.event_loop.receiver_order import Places
-from runtime.event_loop.routed_events import RoutedEvents
+from runtime.event_loop.routed_events import Instant, RoutedEvents
 from runtime.event_loop.store_deltas import INTO_WINDOW, StoreDeltas
 from runtime.event_loop.stream_updates import EventUpdates
 from windows.event import Event
@@ -100,14 +100,15 @@ class EventLoop:
             settings.max_subexpressions, settings.max_subexpressions_prevent_start, "subexpressions", settings.max_statement_subexpressions)
         self.queue: deque[tuple[Any, EventType | None, int]] = deque()
         """Routed events, their streams and precedence; without a stream: named windows have changed."""
-        self.store_deltas = StoreDeltas(self.queue, on_error)
+        self.routed = RoutedEvents(settings.max_routed)
+        self.instant = Instant(settings.max_routed)
+        self.store_deltas = StoreDeltas(self.queue, on_error, self.routed)
         self.stores: dict[EventType, Any] = {}
         """The rows of named windows (runtime.stores.named_window), by their event types."""
         self.contexts: dict[Any, Any] = {}
         """The contexts (runtime.context.tree), by what declares them."""
         self.context_listeners: Sequence[Callable[[Any], object]] = ()
         """Called when one is created or destroyed."""
-        self.routed = RoutedEvents(settings.max_routed)
         self.pending: dict[Delivery, None] = {}
         """What has something to deliver once all statements have had the event."""
         self.dispatchers: dict[EventType, Callable[[Event], None]] = {}
@@ -307,7 +308,7 @@ class EventLoop:
                 begun = True
         finally:
             routed.end(outer)
-        if routed.refused and not outer:
+        if (routed.refused or routed.unchanged) and not outer:
             for error, statement, event in routed.faults():
                 self.on_error(error, statement, event)
 
@@ -418,10 +419,20 @@ class EventLoop:
                     f"Time cannot move by span to {target}: more than {max_stops} timers are due on the way, "
                     f"the clock is at {self.clock.now}"
                 )
-            self.advance(max(nearest, self.clock.now))
+            now = max(nearest, self.clock.now)
+            if not self.instant.stop(now):
+                self._drop_due(now)
+                continue
+            self.advance(now)
             stops += 1
         self.span_stops += stops
         self.advance(target)
+
+    def _drop_due(self, now: int) -> None:
+        """Cancel the timers that are due again at an instant at which time has stopped too often; one error for each statement."""
+        timers = Counter(str(timer.owner) for timer in self.schedule.take_due(now))
+        for owner, number in timers.items():
+            self.on_error(self.instant.error(number), owner, None)
 
     def _walk(self, target: int, resolution: int) -> None:
         while self.clock.now < target:

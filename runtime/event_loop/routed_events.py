@@ -1,7 +1,9 @@
-"""How many events may follow from one event from outside: statements that insert into what they read themselves never end.
+"""How much may follow from one event from outside: statements that insert into what they read, or change it, never end.
 
-Events that are routed while routed ones are processed are counted; those that a single event, window or timer routes at once are not, but
-each adds ``SHARE`` to what the count may reach, so that a window's release may take its way through many statements.
+Counted are events that are routed while routed ones are processed, and rows that enter a named window because rows of named windows have
+changed. Those that a single event, window or timer routes or changes at once are not, but each adds ``SHARE`` to what the count may reach,
+so that a window's release may take its way through many statements. Timers that are due again and again at one instant are counted by
+``Instant``, against the same setting.
 """
 from __future__ import annotations
 
@@ -11,13 +13,45 @@ from epl.errors import EplRuntimeError
 from windows.event import Event
 
 SHARE = 100
-Fault = tuple[EplRuntimeError, str, Event]
+Fault = tuple[EplRuntimeError, str, "Event | None"]
+HINT = "statements that insert into what they read, or change it, directly or by others, never end; Settings(max_routed=…) sets the limit"
+
+
+class Refused(EplRuntimeError):
+    """A change of a named window is beyond the limit. One error for each statement reports how many are."""
+
+    window = ""
+
+
+class Instant:
+    """How often time has stopped at one instant: a timer that is due at once each time it has run never ends."""
+
+    __slots__ = ("limit", "time", "stops")
+
+    def __init__(self, limit: int | None) -> None:
+        self.limit: float = inf if limit is None else limit
+        self.time: int | None = None
+        self.stops = 0
+
+    def stop(self, now: int) -> bool:
+        """Count a stop at this time; return whether there may be one."""
+        if now != self.time:
+            self.time, self.stops = now, 0
+        self.stops += 1
+        return self.stops <= self.limit
+
+    def error(self, timers: int) -> EplRuntimeError:
+        """Return the error of a statement whose timers no longer run."""
+        run = "a timer does" if timers == 1 else f"{timers} timers do"
+        return EplRuntimeError(
+            f"At {self.time}: {run} not run any more, since timers were due again at the same time more than {self.limit:.0f} times",
+            hint="a period of 0 that begins again when it ends never ends; Settings(max_routed=…) sets the limit")
 
 
 class RoutedEvents:
     """Counts them; what is beyond the limit is refused, and one error a statement says how many events were."""
 
-    __slots__ = ("limit", "count", "most", "working", "refused")
+    __slots__ = ("limit", "count", "most", "working", "refused", "unchanged")
 
     def __init__(self, limit: int | None) -> None:
         self.limit: float = inf if limit is None else limit
@@ -27,6 +61,8 @@ class RoutedEvents:
         """Whether routed events are being processed."""
         self.refused: dict[str, tuple[int, Event]] = {}
         """By statement: how many events, and the first of them."""
+        self.unchanged: dict[str, tuple[int, str]] = {}
+        """By statement: how many changes of a named window were refused, and the name of the first."""
 
     def take(self, event: Event, statement: str | None) -> bool:
         """Return whether one more event may be routed. Raise EplRuntimeError where no statement emits it."""
@@ -41,6 +77,24 @@ class RoutedEvents:
         number, first = self.refused.get(statement, (0, event))
         self.refused[statement] = number + 1, first
         return False
+
+    def allow(self, rows: int) -> None:
+        """Note that rows have entered or left named windows."""
+        if not self.working:
+            self.most += SHARE * rows
+
+    def change(self, window: str, rows: int) -> None:
+        """Count rows that are to enter a named window since rows of named windows have changed; raise Refused beyond the limit."""
+        self.count += rows
+        if self.count > self.most:
+            error = Refused(f"a change of '{window}'")
+            error.window = window
+            raise error
+
+    def note_refused(self, statement: str, window: str) -> None:
+        """Note that a change of the window by the statement was refused."""
+        number, first = self.unchanged.get(statement, (0, window))
+        self.unchanged[statement] = number + 1, first
 
     def begin(self) -> bool:
         """Begin to process routed events; gives what ``end`` is to be called with: whether that is going on already."""
@@ -57,11 +111,18 @@ class RoutedEvents:
     def faults(self) -> list[Fault]:
         """Return an error for each statement that was refused events, which are forgotten."""
         faults: list[Fault] = [(self._error(number, event), name, event) for name, (number, event) in self.refused.items()]
+        faults += [(self._unchanged_error(number, window), name, None) for name, (number, window) in self.unchanged.items()]
         self.refused.clear()
+        self.unchanged.clear()
         return faults
 
     def _error(self, number: int, event: Event) -> EplRuntimeError:
         events = "event is" if number == 1 else "events are"
         return EplRuntimeError(
             f"Insert into '{event.type.name}': {number} {events} not processed, since one event led to more than {self.limit:.0f} others",
-            hint="statements that insert into what they read, directly or by others, never end; Settings(max_routed=…) sets the limit")
+            hint=HINT)
+
+    def _unchanged_error(self, number: int, window: str) -> EplRuntimeError:
+        changes = "1 change of it is" if number == 1 else f"{number} changes of it are"
+        return EplRuntimeError(
+            f"Named window '{window}': {changes} not made, since one event led to more than {self.limit:.0f} others", hint=HINT)

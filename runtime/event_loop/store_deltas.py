@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from runtime.event_loop.receiver_order import Places
+from runtime.event_loop.routed_events import Refused, RoutedEvents
 from windows.event import Event
 
 FIRST = 1 << 62
@@ -27,21 +28,32 @@ class Consumer(Protocol):
 
 
 class StoreDeltas:
-    """``queue``: of routed events; an entry without a type calls ``deliver``."""
+    """``queue``: of routed events; an entry without a type calls ``deliver``. ``routed``: counts what follows from one event."""
 
-    def __init__(self, queue: deque[Any], on_error: Callable[[BaseException, str, Event | None], None]) -> None:
+    def __init__(
+        self, queue: deque[Any], on_error: Callable[[BaseException, str, Event | None], None], routed: RoutedEvents
+    ) -> None:
         self._queue = queue
         self._on_error = on_error
+        self._routed = routed
+        self._delivering = False
         self._waiting: dict[Consumer, tuple[Sequence[Event], Sequence[Event]]] = {}
 
     def add(self, consumers: Iterable[Consumer], new: Sequence[Event], old: Sequence[Event]) -> None:
         """Let a delta wait; what several steps of one event change is one delta to a consumer."""
         waiting = self._waiting
+        if not self._routed.working:
+            self._routed.allow(len(new) + len(old))
         for consumer in consumers:
             if not waiting:
                 self._queue.appendleft((None, None, FIRST))
             before = waiting.get(consumer)
             waiting[consumer] = (new, old) if before is None else ((*before[0], *new), (*before[1], *old))
+
+    def changing(self, window: str, rows: int) -> None:
+        """Count rows that are to enter a window that has consumers; raise Refused where deltas have led to too many."""
+        if self._delivering:
+            self._routed.change(window, rows)
 
     def forget(self, consumer: Consumer) -> None:
         """The consumer is closed."""
@@ -53,14 +65,18 @@ class StoreDeltas:
         consumers = sorted(waiting, key=lambda consumer: consumer.order)
         dropped: list[Any] = []
         """Windows whose deltas go no further."""
+        outer, self._delivering = self._delivering, True
         for consumer in consumers:
             if consumer.store in dropped:
                 continue
             try:
                 if consumer.take(*waiting[consumer]):
                     dropped.append(consumer.store)
+            except Refused as error:
+                self._routed.note_refused(consumer.name, error.window)
             except Exception as error:  # noqa: BLE001 - law 6: one statement's fault harms no other
                 self._on_error(error, consumer.name, None)
+        self._delivering = outer
         return consumers
 
 

@@ -56,6 +56,8 @@ class NamedWindowStore:
             if not self.batches:
                 self._output.update(NO_EVENTS, NO_EVENTS)
             return
+        if self._consumers and new:
+            self._deltas.changing(self.window.event_type.name, len(new))
         self._changing()
         if not silent:
             if self.batches or self.rows.restricted:
