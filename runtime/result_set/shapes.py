@@ -31,6 +31,8 @@ class ResultSet:
 
     child: Sink
     contents: Callable[[], Iterable[Row]] = tuple
+    is_read: Callable[[], bool] | None = None
+    """Whether anything reads the rows now; None where they are emitted in any case. Set where a row costs as much as its group is large."""
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         self.plan = plan
@@ -41,6 +43,9 @@ class ResultSet:
         self.finish = needed.shared("finish", (plan,), lambda: Finish(plan, needed))
 
     def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        if self.is_read is not None and not self.is_read():
+            self.apply(new, old)
+            return
         batches = OutputRows(), OutputRows()
         self.collect(new, old, *batches)
         self.emit(self.finish(batches[0]), self.finish(batches[1]), force=not new and not old)

@@ -22,12 +22,16 @@ from runtime.operators.store_entry import StoreEntry, contents_of, fill
 from runtime.operators.stream_entry import NoEntry, StreamEntry
 from runtime.operators.timers_together import TimersTogether
 from runtime.pattern.entries import entry_of
+from runtime.statements.statement_output import StatementOutput
 from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event
 from windows.keys import key_evaluator
 from windows.prior import PriorBuffer
 from windows.protocol import Sink, State, View
 from windows.shape import ANYTHING, of_event, takes
+
+LISTS = ("window", "sorted")
+"""Aggregations whose value is a list of events."""
 
 
 class Where:
@@ -162,7 +166,10 @@ class SelectOperators:
 
     def connect(self) -> Sink:
         """Chain the operators from where on, last first; return the first of them."""
-        self.result_set.child = self.inserter or self.context.output
+        output = self.context.output
+        self.result_set.child = self.inserter or output
+        if self.inserter is None and isinstance(output, StatementOutput) and _copies_groups(self.plan.result_set):
+            self.result_set.is_read = output.is_read
         streams = self.plan.streams
         withholds = any(store_of(stream) is not None or any(w.withholds for w in stream.windows) for stream in streams)
         sink: Sink = Gate(self.result_set, self.context) if withholds else self.result_set
@@ -238,6 +245,12 @@ class RunningSelect(SelectOperators):
         if self.recognizer is not None:
             self.recognizer.restore(state["match_recognize"])
         self.result_set.restore(state["result_set"])
+
+
+def _copies_groups(plan: ResultSetPlan) -> bool:
+    """Return whether each row holds all events of its group: it is then made for a listener only. Rows whose output is limited are made
+    when they are emitted."""
+    return plan.output is None and any(each.function in LISTS for each in plan.aggregations)
 
 
 def _row_test(plan: SelectPlan, environment: Environment) -> Callable[[Any], bool]:

@@ -134,6 +134,10 @@ class StatementOutput(Delivery):
                 self._forced = True
             self._core.pending[self] = None
 
+    def is_read(self) -> bool:
+        """Return whether there are listeners."""
+        return bool(self.listeners or self.batch_listeners)
+
     def deliver(self) -> None:
         """Call the listeners with what has come together; a listener's exception harms no other listener."""
         new, old = self.waiting_new, self.waiting_old
