@@ -12,10 +12,9 @@ from runtime.dialects.expressions import Queries
 from runtime.dialects.frames import Frame, FrameCompiler, Marks
 from runtime.dialects.program import DONE, JUMP, MATCH, compile_pattern
 from runtime.dialects.recognition import partitions
+from runtime.dialects.visited import MOST_OF_A_PARTITION
 
 Row = tuple[Any, ...]
-MOST_OF_A_PARTITION = 4
-"""How many times the steps of one match all matches of a partition may need."""
 
 
 @attrs.frozen(eq=False)

@@ -18,6 +18,7 @@ from runtime.dialects.runs import Run, Runs, taken_by
 from runtime.dialects.streaming.held_rows import ScatteredRows
 from runtime.dialects.streaming.partition import NO_QUERIES, Partition, Row, States, admitted
 from runtime.dialects.streaming.stored import PLACE, check_between
+from runtime.dialects.visited import is_exceeded
 from windows.shape import INTEGER, Check, Shape, integer, one_of
 
 FEW_ROWS = 16
@@ -88,6 +89,8 @@ class FlinkRecognizer:
                 for rows in (partition.rows, partition.times):
                     while len(rows) > count:
                         rows.pop()
+            if is_exceeded(error):
+                runs.runs, runs.complete = RunQueue(), RunQueue()
             partition.fail(error)
         self._settle(partition)
         return output

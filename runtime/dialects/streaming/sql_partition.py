@@ -20,7 +20,7 @@ from runtime.dialects.streaming.held_rows import HeldRows
 from runtime.dialects.streaming.partition import NO_QUERIES, Partition, Row, States
 from runtime.dialects.streaming.stored import PLACE, check_between, check_held
 from runtime.dialects.streaming.waiting import StreamFrameCompiler, Waiting, looks_behind, numbers_matches
-from runtime.dialects.visited import LEAST_VISITS, MOST_VISITS, digest, is_long, too_many, visits_of
+from runtime.dialects.visited import MOST_OF_A_PARTITION, MOST_VISITS, Visited, is_exceeded, too_many, visits_of
 from windows.shape import BOOLEAN, INTEGER, Check, Shape, integer, optional
 
 Way = tuple[int, int, Marks, Marks]
@@ -29,17 +29,25 @@ Way = tuple[int, int, Marks, Marks]
 
 class Search:
     """The search for the match that begins at a row. ``pending``: the ways still to be tried, the preferred one last. ``taken``: the
-    instructions that took the rows of the way that is tried. ``done``: it has led to a match."""
+    instructions that took the rows of the way that is tried, ``paths`` the numbers of its variables, where they matter. ``done``: it has
+    led to a match. ``tried``: how many states were visited, in this call, to learn whether ways that wait may lead to one."""
 
-    __slots__ = ("done", "frame", "pending", "taken", "visited")
+    __slots__ = ("done", "frame", "paths", "pending", "taken", "tried", "visited")
 
     def __init__(self, rows: HeldRows, start: int, number: int, marks: Marks, totals: Marks) -> None:
         self.frame = Frame(rows)
         self.frame.start, self.frame.number = start, number
         self.taken: list[int] = []
-        self.visited: set[Any] = set()
+        self.paths = [0]
+        self.tried = 0
+        self.visited = Visited(0)
         self.pending: list[Way] = [(0, start, marks, totals)]
         self.done = False
+
+    @property
+    def spent(self) -> int:
+        """How many states it has visited."""
+        return len(self.visited.states) + self.visited.spent + self.tried
 
 
 class SqlPartition(Partition):
@@ -121,7 +129,7 @@ class SqlRecognizer:
     def _go_on(self, partition: SqlPartition) -> list[Row]:
         """Search as far as the rows go; return the output rows of what is decided."""
         output: list[Row] = []
-        begun = partition.here
+        begun, spent, most = partition.here, 0, MOST_OF_A_PARTITION * self.most_visits
         while partition.here < len(partition.rows):
             search = partition.search
             if search is None:
@@ -134,14 +142,17 @@ class SqlRecognizer:
                 if not self._decide(partition, search):
                     break
                 if self.is_plain and not search.done:
-                    for row, pc in search.visited:
+                    for pc, row, *_ in search.visited.states:
                         partition.hopeless.setdefault(row, set()).add(pc)
                 self._emit(partition, search, output)
+                spent += search.spent
+                if spent > most:
+                    raise too_many(most, "partition")
             except Waiting:
                 break
             except Exception as error:  # noqa: BLE001 - law 6: the match that begins here is given up, all others are not
                 partition.fail(error)
-                partition.here += 1
+                partition.here = len(partition.rows) if is_exceeded(error) else partition.here + 1
             self._end(partition)
         if partition.hopeless:
             for row in range(begun, partition.here):
@@ -176,12 +187,17 @@ class SqlRecognizer:
         rows, frame, pending, start = partition.rows, search.frame, search.pending, search.frame.start
         hopeless = partition.hopeless
         count = len(rows)
+        visited, paths, looks_around = search.visited, search.paths, self.compiler.looks_around
+        search.tried = 0
+        visited.limit = visits_of(count - start, len(operations), self.most_visits)
         is_last = rows.ended or self._is_over(partition, start)
         while pending:
             way = pending.pop()
             pc, row, marks, totals = way
             del search.taken[row - start :]
             del frame.labels[row - start :]
+            if looks_around:
+                del paths[row - start + 1 :]
             while True:
                 operation = operations[pc]
                 if operation == JUMP:
@@ -195,10 +211,8 @@ class SqlRecognizer:
                         break
                     pending.append((pc, row, marks, totals))
                     return False
-                key = self._key(search, pc, row, marks, totals)
-                if key in search.visited or (row in hopeless and pc in hopeless[row]):
+                if (row in hopeless and pc in hopeless[row]) or visited.seen(pc, row, marks, totals, paths[-1]):
                     break
-                search.visited.add(key)
                 if operation == SPLIT:
                     pending.append((second[pc], row, marks, totals))
                     pc = first[pc]
@@ -214,13 +228,15 @@ class SqlRecognizer:
                     except Waiting:
                         if not self._may_lead_on(partition, search, pc, row):
                             break
-                        search.visited.discard(key)
+                        visited.forget(pc, row, marks, totals, paths[-1])
                         pending.append((pc, row, marks, totals))
                         raise
                     if accepted is None:
                         break
                     marks, totals = accepted
                     search.taken.append(pc)
+                    if looks_around:
+                        paths.append(visited.path(paths[-1], frame.labels[-1]))
                     row += 1
                 pc += 1
         return True
@@ -232,27 +248,21 @@ class SqlRecognizer:
         trial = Search(partition.rows, frame.start, frame.number, frame.marks, frame.totals)
         trial.pending = [(pc + 1, row + 1, frame.marks, frame.totals)]
         trial.taken, trial.frame.labels = [*search.taken, pc], list(frame.labels)
+        trial.paths = [0] * (len(trial.taken) + 1)
         try:
-            return not self._decide(partition, trial) or trial.done
-        except Exception:  # noqa: BLE001 - what fails there fails when the way comes there
-            return True
+            leads_on = not self._decide(partition, trial) or trial.done
+        except Exception as error:  # what else fails there fails when the way comes there
+            if is_exceeded(error):
+                raise
+            leads_on = True
+        search.tried += trial.spent
+        if search.tried > search.visited.limit:
+            raise too_many(search.visited.limit)
+        return leads_on
 
     def _is_over(self, partition: SqlPartition, start: int) -> bool:
         """Return whether time alone says that no further row is of a match that begins there."""
         return self.within is not None and partition.now is not None and partition.now - partition.times[start] >= self.within
-
-    def _key(self, search: Search, pc: int, row: int, marks: Marks, totals: Marks) -> Any:
-        """Return what two ways have in common that go on alike."""
-        if len(search.visited) > LEAST_VISITS or len(search.visited) > self.most_visits:
-            limit = visits_of(row - search.frame.start, len(self.program.operations), self.most_visits)
-            if len(search.visited) > limit:
-                raise too_many(limit)
-        if not self.compiler.looks_back:
-            return row, pc
-        labels = tuple(search.frame.labels) if self.compiler.looks_around else ()
-        if any(map(is_long, totals)):
-            return pc, row, digest((marks, totals, labels))
-        return pc, row, marks, totals, labels
 
     def _test(
         self, partition: SqlPartition, frame: Frame, pc: int, row: int, marks: Marks, totals: Marks

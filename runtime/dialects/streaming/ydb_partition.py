@@ -14,6 +14,7 @@ from runtime.dialects.program import MATCH
 from runtime.dialects.streaming.held_rows import HeldRows
 from runtime.dialects.streaming.partition import NO_QUERIES, Partition, Row, States, admitted
 from runtime.dialects.streaming.stored import PLACE, check_between
+from runtime.dialects.visited import EXCEEDED, LEAST_VISITS, is_exceeded
 from runtime.dialects.ydb_recognition import Way, YdbRecognition
 from windows.shape import Check, Shape, integer, optional
 
@@ -63,6 +64,9 @@ class YdbRecognizer(YdbRecognition):
         except Exception as error:  # noqa: BLE001 - law 6
             partition.rows.pop()
             partition.fail(error)
+            if is_exceeded(error):
+                partition.begun = []
+                self._settle(partition)
             return output
         partition.begun = begun
         self._emit(partition, final, output)
@@ -77,14 +81,13 @@ class YdbRecognizer(YdbRecognition):
         going_on: list[Begun] = []
         final = [] if states else [new]
         frame = Frame(partition.rows)
-        visits = 0
-        for each in (*partition.begun, *([new] if states else [])):
-            visits += len(each.states)
+        everything = (*partition.begun, *([new] if states else []))
+        most = min(self.most_visits, LEAST_VISITS)
+        if sum(len(each.states) for each in everything) > most:
+            raise QueryFailed(EXCEEDED, f"the row pattern is ambiguous: one row needs more than {most} steps")
+        for each in everything:
             moved = self._moved_one(frame, each, place)
             (going_on if moved.states else final).append(moved)
-        if visits > self.most_visits:
-            message = f"the row pattern is ambiguous: one row needs more than {self.most_visits} steps"
-            raise QueryFailed("EXCEEDED_PATTERN_LIMIT", message)
         return going_on, final
 
     def _moved_one(self, frame: Frame, begun: Begun, place: int) -> Begun:
