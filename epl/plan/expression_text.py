@@ -165,6 +165,7 @@ TEXTS: dict[type, Callable[[Any, Writer], str]] = {
     typed.TypeNameOf: lambda n, text: f"typeof({text(n.operand)})",
     typed.IsInsertStream: lambda n, text: "istream()",
     typed.Function: lambda n, text: f"({', '.join(f'p{p}' for p in n.parameters)}) => {text(n.body)}",
+    typed.Applied: lambda n, text: f"({text(n.function)})({text.list(n.arguments)})",
     typed.Invoke: lambda n, text: f"{n.function}({text.list(n.arguments)})",
     typed.Previous: _previous,
     typed.Prior: lambda n, text: f"prior({n.index}, {text(n.value)})",

@@ -410,6 +410,14 @@ class Function(TypedExpression):
 
 
 @attrs.frozen(kw_only=True)
+class Applied(TypedExpression):
+    """The value of a function's body; its ``arguments`` are evaluated once, before it."""
+
+    function: Function
+    arguments: tuple[TypedExpression, ...]
+
+
+@attrs.frozen(kw_only=True)
 class Invoke(TypedExpression):
     """A call of a Python function of the registry with evaluated arguments.
 

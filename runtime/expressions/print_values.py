@@ -12,6 +12,7 @@ from epl.java import MAX_TEXT
 from epl.plan.expressions import (
     Aggregated,
     AggregationMethodCall,
+    Applied,
     Cast,
     Coalesce,
     Concatenation,
@@ -288,6 +289,11 @@ def print_struct_as(printer: Printer, node: StructAs) -> str:
 @prints(Function)
 def print_function(printer: Printer, node: Function) -> str:
     return f"(lambda {', '.join(map(local_name, node.parameters))}: {printer.value(node.body)})"
+
+
+@prints(Applied)
+def print_applied(printer: Printer, node: Applied) -> str:
+    return f"{printer.value(node.function)}({', '.join(map(printer.value, node.arguments))})"
 
 
 @prints(Invoke)

@@ -3,6 +3,9 @@ name.
 """
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
 import attrs
 
 from epl.analysis.expressions.binding import StatementRefusal, bind
@@ -28,6 +31,12 @@ def find_alias(name: str, scope: Scope) -> Declaration | None:
 
 LARGEST_EXPANSION = 10_000
 """How many calls of declared expressions a clause may have, those within their bodies counted each time that the body is put in place."""
+
+
+LARGEST_COPY = 64
+"""How many operations an argument may have that is put in place of each use of its parameter."""
+LARGEST_EXPRESSION = 20_000
+"""How many operations a declared expression may have, those of its arguments counted at each use."""
 
 
 def _expanding(declaration: Declaration, scope: Scope) -> Scope:
@@ -62,7 +71,7 @@ def bind_declared(declaration: Declaration, call: syntax.Call, scope: Scope) -> 
     values = [_argument(a, scope, declaration.name) for a in call.arguments]
     inner = _body_scope(declaration, values, _expanding(declaration, scope))
     try:
-        return bind(declaration.body, inner)
+        return _bind_body(declaration, declaration.body, values, inner)
     except StatementRefusal:
         raise
     except EplValidationError as refusal:
@@ -70,6 +79,56 @@ def bind_declared(declaration: Declaration, call: syntax.Call, scope: Scope) -> 
             f"Failed to validate expression declaration '{declaration.name}': "
             f"Failed to validate declared expression body expression {quoted(declaration.body)}: "
             f"{refusal.message}", span=declaration.body.span) from None
+
+
+def _bind_body(
+    declaration: Declaration, body: syntax.Expression, values: Sequence[TypedExpression], scope: Scope
+) -> TypedExpression:
+    """Bind the body. Large arguments are evaluated once, under a name each; small ones are put in place of their parameters."""
+    large = [name for name, value in zip(declaration.parameters, values) if _is_larger(value, LARGEST_COPY)]
+    if large:
+        applied = _applied(body, large, dict(zip(declaration.parameters, values)), scope)
+        if applied is not None:
+            return applied
+    expression = bind(body, scope)
+    if large and _is_larger(expression, LARGEST_EXPRESSION):
+        raise EplUnsupportedError(
+            f"expression '{declaration.name}' of more than {LARGEST_EXPRESSION} operations, those of its arguments counted at each use, is "
+            "not supported", span=declaration.span)
+    return expression
+
+
+def _applied(
+    body: syntax.Expression, large: Sequence[str], values: dict[str, TypedExpression], scope: Scope
+) -> TypedExpression | None:
+    """Return the body as a function of its large arguments; None where it reads them beside the row: in aggregations, prev."""
+    hidden = attrs.evolve(
+        scope, substitutions=tuple((name, value) for name, value in scope.substitutions if name not in large), aggregations=None,
+        allow_previous=False)
+    inner = hidden.with_locals(*((name, values[name].type) for name in large))
+    try:
+        bound = bind(body, inner)
+    except EplValidationError:
+        return None
+    numbers = tuple(range(hidden.next_local, inner.next_local))
+    if not any(isinstance(node, typed.Local) and node.number in numbers for node in bound.walk()):
+        return bound
+    function = typed.Function(type=bound.type, parameters=numbers, body=bound)
+    return typed.Applied(type=bound.type, function=function, arguments=tuple(values[name] for name in large))
+
+
+def _is_larger(expression: TypedExpression, most: int) -> bool:
+    """Return whether an expression has more than so many operations; no more than these are counted."""
+    return sum(1 for _ in islice(_operations(expression), most + 1)) > most
+
+
+def _operations(expression: TypedExpression) -> Iterator[TypedExpression]:
+    """Yield the operations of an expression, those of its aggregations included."""
+    for node in expression.walk():
+        yield node
+        if isinstance(node, typed.Aggregated):
+            for each in node.plan.expressions:
+                yield from _operations(each)
 
 
 def _argument(argument: syntax.Expression, scope: Scope, name: str) -> TypedExpression:
