@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, Protocol
 
+import attrs
+
 from epl.dialects import plans
 from epl.dialects import typed as y
 from epl.dialects import values as v
@@ -42,9 +44,27 @@ class Execution:
         self.most_visits = most_visits
         self.compiler = ExpressionCompiler(self)
         self.outers: list[Row] = []
+        self._shared: Mapping[int, Plan] | None = None
+        """By their ids the plans that the query has in several places: queries of WITH."""
+        self._kept: dict[int, Sequence[Row]] = {}
+        """The rows of those that have been run."""
 
     def rows(self, plan: Plan) -> Sequence[Row]:
-        """Return the rows of a plan."""
+        """Return the rows of a plan; the first one is the query. What a query has in several places is run once, unless it is within a
+        sub-query whose rows it may read."""
+        if self._shared is None:
+            self._shared = in_several_places(plan)
+        place = id(plan)
+        if place not in self._shared:
+            return self._run(plan)
+        rows = self._kept.get(place)
+        if rows is None:
+            rows = self._run(plan)
+            if not self.outers:
+                self._kept[place] = rows
+        return rows
+
+    def _run(self, plan: Plan) -> Sequence[Row]:
         match plan:
             case plans.TablePlan():
                 return self.tables[plan.name]
@@ -215,6 +235,26 @@ class Execution:
         return [
             tuple([value if cast is None or value is None else cast(value) for value, cast in zip(row, casts)]) for row in self.rows(side)
         ]
+
+
+def in_several_places(query: Plan) -> dict[int, Plan]:
+    """Return the plans that a query has in more than one place, by their ids; each is looked through once."""
+    seen: set[int] = set()
+    several: dict[int, Plan] = {}
+    waiting: list[Any] = [query]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            waiting += node.values()
+        elif isinstance(node, tuple):
+            waiting += node
+        elif attrs.has(type(node)):
+            if id(node) not in seen:
+                seen.add(id(node))
+                waiting += [getattr(node, field.name) for field in attrs.fields(type(node))]
+            elif isinstance(node, Plan):
+                several[id(node)] = node
+    return several
 
 
 def _candidates(plan: plans.JoinPlan, right: Sequence[Row]) -> Callable[[Row], Sequence[int]]:

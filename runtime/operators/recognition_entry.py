@@ -61,7 +61,7 @@ class RecognitionEntry(StatefulEntry):
         self._row_check = compiled((*kinds, *(of_sql_type(each.type) for each in self.plan.computed)))
         self._key = self._key_reader()
         self._partitions: dict[Any, Any] = {}
-        self._pages = Paged("row patterns", lambda: self._partitions, self._values_of, lambda key, each: self._recognizer.state(each))
+        self._pages = Paged("row patterns", lambda: self._partitions, self._values_of, lambda key, each: self._state_of(each))
         self._time = self.plan.time
         self.order = RowOrder(source.order, self.plan.order[1:], context.name)
         self._due: list[tuple[int, int, Any]] = []
@@ -83,6 +83,10 @@ class RecognitionEntry(StatefulEntry):
     def _values_of(self, key: Any) -> Any:
         """Return a key as plain values."""
         return key
+
+    def _state_of(self, partition: Any) -> State:
+        """Return the state of a partition's machine; the last value is its place among those that are due at the same time."""
+        return [*self._recognizer.state(partition), partition.turn]
 
     # ------------------------------------------------------------------ rows
 
@@ -167,8 +171,8 @@ class RecognitionEntry(StatefulEntry):
         if deadline != partition.due:
             partition.due = deadline
             if deadline is not None:
-                self._pushes += 1
-                heappush(self._due, (deadline, self._pushes, key))
+                self._pushes = partition.turn = self._pushes + 1
+                heappush(self._due, (deadline, partition.turn, key))
                 if len(self._due) > 2 * len(self._partitions) + 100:
                     self._clean()
 
@@ -277,9 +281,21 @@ class RecognitionEntry(StatefulEntry):
             self.order.restore(state["order"])
         except ValueError as error:
             raise Damaged(f"the order of rows: {error}") from error
-        check = compiled(self._recognizer.shape(self._row_check))
-        for key, saved in state["partitions"]:
+        self._restore_partitions(state["partitions"])
+        if state["due"] is not None:
+            self._timer.set(state["due"])
+
+    def _restore_partitions(self, partitions: Iterable[tuple[Any, Any]]) -> None:
+        """Take the machines of a state. One of an earlier version has no places: those due at one time are in the order of partitions."""
+        shape = self._recognizer.shape(self._row_check)
+        assert isinstance(shape, tuple)
+        check, check_place = compiled(shape), compiled(COUNT)
+        for number, (key, saved) in enumerate(partitions, 1):
+            place = number
+            if isinstance(saved, (list, tuple)) and len(saved) > len(shape):
+                *saved, place = saved
             check(saved)
+            check_place(place)
             try:
                 partition = self._recognizer.restore(saved)
                 key = _key_of(key)
@@ -287,11 +303,21 @@ class RecognitionEntry(StatefulEntry):
                 partition.due = self._recognizer.deadline(partition)
             except (TypeError, ValueError) as error:
                 raise Damaged(f"the state of a row pattern: {error}") from error
+            partition.turn = place
+            self._pushes = max(self._pushes, place)
             if partition.due is not None:
-                self._pushes += 1
-                heappush(self._due, (partition.due, self._pushes, key))
-        if state["due"] is not None:
-            self._timer.set(state["due"])
+                self._due.append((partition.due, place, key))
+        if len({place for _, place, _ in self._due}) < len(self._due):  # parts of several states, as those of shards
+            self._number_again()
+        heapify(self._due)
+
+    def _number_again(self) -> None:
+        """Give each partition that is due a place of its own, in the order of the places that they have."""
+        self._due.sort(key=itemgetter(1))
+        self._pushes = len(self._due)
+        for place, (due, _, key) in enumerate(self._due, 1):
+            self._partitions[key].turn = place
+            self._due[place - 1] = due, place, key
 
 
 def _key_of(value: Any) -> Any:

@@ -86,7 +86,8 @@ def test_a_time_that_ends_many_searches_costs_one_budget() -> None:
     ("sql", "(A | B)* C", "SKIP PAST LAST ROW", TELLING["aggregates"]),
     ("flink", "A*? B*? D*? C", "SKIP TO NEXT ROW", "C AS C.v = 77"),
     ("alibaba", "A {- X* -} B {- Y* -} D {- Z* -} C", "NO SKIP", "C AS C.v = 77"),
-    ("ydb", "(A | B)* D* C", "SKIP PAST LAST ROW", "A AS A.v = LAST(B.v) OR LAST(B.v) IS NULL OR true, B AS FIRST(A.v) IS NULL OR true, C AS C.v = 77"),
+    ("ydb", "(A | B)* D* C", "SKIP PAST LAST ROW",
+     "A AS A.v = LAST(B.v) OR LAST(B.v) IS NULL OR true, B AS FIRST(A.v) IS NULL OR true, C AS C.v = 77"),
 ])
 @pytest.mark.usefixtures("few")
 def test_after_the_error_the_partition_goes_on_with_the_next_row(dialect: str, pattern: str, skip: str, defines: str) -> None:

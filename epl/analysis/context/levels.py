@@ -4,11 +4,11 @@ from __future__ import annotations
 import attrs
 
 from epl.analysis.context.conditions import Declaring, Tagged, analyse_condition, refuse_subqueries
-from epl.analysis.context.partition_keys import analyse_hash, analyse_keyed
+from epl.analysis.context.partition_keys import MOST_PREALLOCATED, analyse_hash, analyse_keyed, begun_at_once
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.rewriting import nodes_of
 from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.errors import EplValidationError
+from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.context.contexts import CategoryLevel, ContextCondition, ContextLevel, LifetimeLevel
 from epl.plan.expressions import TypedExpression
 from epl.syntax import CategoryContext, ContextSpec, Expression, HashContext, KeyedContext, LifetimeContext
@@ -37,6 +37,11 @@ def analyse_level(spec: ContextSpec, name: str, where: Declaring) -> tuple[Conte
 def _category(spec: CategoryContext, name: str, where: Declaring) -> CategoryLevel:
     event_type = where.event_type(spec.source)
     own = ScopeStream(None, event_type)
+    count = len(spec.categories) * begun_at_once(where.outer)
+    if count > MOST_PREALLOCATED:
+        raise EplUnsupportedError(
+            f"{count} partitions of categories, those of each branch of the levels around it, are not supported",
+            span=spec.categories[0][0].span, hint=f"at most {MOST_PREALLOCATED}; a level of keys begins a partition with its first event")
     conditions = where.conditions(spec.source.filters, own)
     tests = tuple(_test(written, own, where) for written, _ in spec.categories)
     return CategoryLevel(

@@ -1,7 +1,7 @@
 """``partition by`` and ``coalesce by``: the event types listed, and what of their events names the partition."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import attrs
 
@@ -13,7 +13,7 @@ from epl.analysis.filters.partitions import partition_conditions
 from epl.analysis.filters.specifications import filter_specification
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
-from epl.plan.context.contexts import ContextCondition, HashItem, HashLevel, KeyedItem, KeyedLevel
+from epl.plan.context.contexts import CategoryLevel, ContextCondition, ContextLevel, HashItem, HashLevel, KeyedItem, KeyedLevel
 from epl.plan.expressions import Element, HashNumber, MapValue, PropertyOf, StreamEvent, StreamProperty, TypedExpression
 from epl.syntax import ContextCondition as Written
 from epl.syntax import Expression, HashContext, KeyedContext, Literal, Wildcard
@@ -183,11 +183,20 @@ def _granularity(spec: HashContext) -> int:
     return value
 
 
+def begun_at_once(levels: Iterable[ContextLevel]) -> int:
+    """Return how many branches levels, each within the one before it, begin at once."""
+    count = 1
+    for level in levels:
+        if isinstance(level, CategoryLevel):
+            count *= len(level.labels)
+        elif isinstance(level, HashLevel) and level.preallocate:
+            count *= level.granularity
+    return count
+
+
 def _check_preallocated(granularity: int, written: Expression | None, where: Declaring) -> None:
     """Refuse a level whose partitions are more than may begin at once, those of each branch of the levels around it."""
-    count = granularity
-    for outer in where.outer:
-        count *= outer.granularity if isinstance(outer, HashLevel) and outer.preallocate else 1
+    count = granularity * begun_at_once(where.outer)
     if count > MOST_PREALLOCATED:
         raise EplUnsupportedError(
             f"{count} partitions that are preallocated are not supported", span=None if written is None else written.span,

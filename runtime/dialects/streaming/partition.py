@@ -26,7 +26,7 @@ class Partition:
     ``failure``: the first error of an expression since it was last asked for; the rest was processed.
     """
 
-    __slots__ = ("due", "failure", "held", "rows", "times")
+    __slots__ = ("due", "failure", "held", "rows", "times", "turn")
 
     def __init__(self) -> None:
         self.rows: Any = HeldRows()
@@ -35,6 +35,8 @@ class Partition:
         self.failure: Exception | None = None
         self.due: int | None = None
         """When the statement looks at it next."""
+        self.turn = 0
+        """Of those due at one time, those with smaller numbers come first."""
 
     def fail(self, error: Exception) -> None:
         """Note that an expression failed."""
