@@ -59,7 +59,6 @@ def _select(plan: SelectPlan, context: OperatorContext) -> Running:
         running = RunningJoin(plan, context)
     for stream in running.streams:
         stream.entry.repeat()
-    running.fill()
     return running
 
 
@@ -138,11 +137,18 @@ class PreparedStatement:
     def _operators(self, context: OperatorContext) -> Running:
         body = self._body
         if not body.subqueries:
-            return self._build(body, context)
+            return _filled(self._build(body, context))
         subqueries = Subqueries(body.subqueries, context)
-        running = WithSubqueries(self._build(body, context), subqueries)
+        statement = self._build(body, context)
         subqueries.open()
-        return running
+        return WithSubqueries(_filled(statement), subqueries)
+
+
+def _filled(statement: Running) -> Running:
+    """Let a select begin with the rows of the named windows that it reads; its conditions may ask its sub-queries, which are open."""
+    if isinstance(statement, SelectOperators):
+        statement.fill()
+    return statement
 
 
 def prepare(plan: StatementPlan, core: EventLoop, number: int, environment: Environment, output: Sink) -> Prepared:

@@ -114,6 +114,21 @@ class Join:
                 self._process(deltas)
         return bool(waiting)
 
+    def begin(self, fill: Callable[[], None]) -> Sequence[JoinedRow]:
+        """Take what ``fill`` brings to the streams; return the rows that they make then, each once."""
+        self.holding = True
+        fill()
+        self.holding = self._withheld = False
+        deltas, self._waiting = self._waiting, {}
+        for delta in deltas.values():
+            delta.stream.apply(delta.new, delta.old)
+        failures = Failures()
+        rows = self._rows([(delta.stream, delta.new) for _, delta in sorted(deltas.items())], failures)
+        for delta in deltas.values():
+            delta.stream.settle(delta.new)
+        failures.settle()
+        return rows
+
     def _process_one(self, stream: Joined, new: Sequence[Event], old: Sequence[Event]) -> None:
         """As ``_process`` of a delta of one stream, which is most of them."""
         drive, prior = self._drives[stream.number], self._priors[stream.number]

@@ -118,9 +118,12 @@ def stream_entry(
     return entry(stream, context, first, number=number, quiet=quiet)
 
 
-def fill(entry: object, context: OperatorContext) -> None:
-    """Let a new statement begin with the rows that are there; it emits nothing for them, but output rate limiting gathers them."""
-    if not isinstance(entry, StoreEntry) or context.restoring:
+def fill(entry: object, context: OperatorContext, *, open_batch: bool = False) -> None:
+    """Let a new statement begin with the rows that are there; it emits nothing for them, but output rate limiting gathers them.
+
+    ``open_batch``: take those of an open batch too, as sub-queries do in Esper; consumers get them when the batch is released.
+    """
+    if not isinstance(entry, StoreEntry) or context.restoring or (entry.store.collects and not open_batch):
         return
     body = context.plan.body
     if isinstance(body, SelectPlan) and len(body.streams) == 1 and body.result_set.output is not None:

@@ -269,7 +269,7 @@ class Subqueries:
             self.streams.append(stream)
             for each in group:
                 each.open(stream)
-            fill(stream.entry, stream.context)
+            fill(stream.entry, stream.context, open_batch=True)
 
     def start(self) -> None:
         for stream in self.streams:

@@ -102,6 +102,9 @@ class Stage(ResultSet):
     def contents(self, contents: Callable[[], Iterable[Row]]) -> None:
         self.inner.contents = contents
 
+    def apply(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self.inner.apply(new, old)
+
 
 class Unaggregated(ResultSet):
     """One row an event."""

@@ -34,9 +34,10 @@ class RunningCreateWindow:
         self._chain = build_chain(stream.windows, stream.retain, context)
         self._stores = context.core.stores
         batches = any(window.is_batch for window in stream.windows)
-        self._in_order = len(stream.windows) == 1 and stream.windows[0].leaves_in_order and not stream.windows[0].is_batch
+        collects = batches and len(stream.windows) == 1
+        self._in_order = len(stream.windows) == 1 and stream.windows[0].leaves_in_order and not collects
         self.store = NamedWindowStore(
-            plan.window, self._chain, context.output, context.core.store_deltas, self._note_change, batches=batches,
+            plan.window, self._chain, context.output, context.core.store_deltas, self._note_change, batches=batches, collects=collects,
             steady=batches or not any(window.evicts_by_arrival for window in stream.windows),
             unique=unique_key(stream.windows) if stream.retain != "union" else (), in_order=self._in_order)
         self._entry = stream_entry(stream, context, Entering(self.store))

@@ -38,6 +38,14 @@ class RunningJoin(SelectOperators):
             if isinstance(joined, JoinedStream):
                 joined.contents = stream.chain.__iter__  # type: ignore[method-assign]
 
+    def fill(self) -> None:
+        """Begin with the rows that the named windows make together: they count in aggregations, and not for the output rate."""
+        rows = self.join.begin(super().fill)
+        if self.where is not None:
+            rows = tuple(self.where.contents(rows))  # type: ignore[arg-type, assignment]
+        if rows:
+            self.result_set.apply(rows, ())
+
     def start(self) -> None:
         super().start()
         self._shared.start()

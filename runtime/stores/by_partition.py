@@ -20,6 +20,8 @@ class PartitionedWindow:
     """The rows of a named window by the number of the partition. Itself it is what statements without the context read: deltas of all
     partitions, from now on."""
 
+    collects = False
+
     def __init__(self, window: NamedWindow) -> None:
         self.window = window
         self.partitions: dict[int, NamedWindowStore] = {}

@@ -19,14 +19,15 @@ class NamedWindowStore:
     """Downstream of the data windows ``chain``, which determine what is held and in which order it is iterated.
 
     ``rows``: the same rows, with the indexes that look-ups ask for. ``output`` gets every delta, then it waits for the consumers.
-    ``changing``: called before other statements change rows. ``batches``: whether a data window releases rows in batches. ``steady``:
-    whether none evicts rows because others come. ``unique``: expressions of which the windows hold one row for each combination of values.
-    ``in_order``: whether they are iterated in the order in which they have arrived. ``queried``: the rows, for queries.
+    ``changing``: called before other statements change rows. ``batches``: whether a data window releases rows in batches. ``collects``:
+    whether it is the only one, so that the rows held are those of the open batch. ``steady``: whether none evicts rows because others
+    come. ``unique``: expressions of which the windows hold one row for each combination of values. ``in_order``: whether they are
+    iterated in the order in which they have arrived. ``queried``: the rows, for queries.
     """
 
     def __init__(
         self, window: NamedWindow, chain: View, output: Sink, deltas: StoreDeltas, changing: Callable[[], None], *, batches: bool,
-        steady: bool, in_order: bool, unique: Sequence[TypedExpression] = (),
+        collects: bool, steady: bool, in_order: bool, unique: Sequence[TypedExpression] = (),
     ) -> None:
         self.window = window
         self.rows = IndexedRows()
@@ -39,6 +40,7 @@ class NamedWindowStore:
         self._filling = self._silent = False
         self._changing = changing
         self.batches = batches
+        self.collects = collects
         self._steady = steady
         self._unique = frozenset(unique)
         self._entering = False
