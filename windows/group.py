@@ -13,10 +13,10 @@ from epl.value_types import DOUBLE
 from windows.event import NO_EVENTS, Event, event_class
 from windows.failures import Failures, keyed
 from windows.group_context import GroupAccess, GroupContext
-from windows.keys import Key, key_evaluator, key_of_values
+from windows.keys import Key, key_evaluator, key_of_values, may_change
 from windows.paging import Paged
 from windows.parameters import Duration, key_arguments
-from windows.protocol import BuildContext, RandomAccess, View
+from windows.protocol import BuildContext, RandomAccess, Sink, View
 from windows.shape import ANYTHING, DUE, TIME, optional, takes
 
 __all__ = ["GroupView", "GroupWin", "Merge"]
@@ -121,6 +121,23 @@ class KeyAdder:
         self.owner.child.update([self.widen(r) for r in new], [self.widen(r) for r in old])
 
 
+class KeyKeeper:
+    """Downstream of one group's windows: notes under which key events are held, where it may be another one when they leave."""
+
+    def __init__(self, key: Key, held: dict[Event, Key], child: Sink) -> None:
+        self.key = key
+        self.held = held
+        self.child = child
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        held, key = self.held, self.key
+        for event in new:
+            held[event] = key
+        for event in old:
+            held.pop(event, None)
+        self.child.update(new, old)
+
+
 class Group:
     """One group: its windows, what answers prev, the values of its keys, when it last changed."""
 
@@ -152,6 +169,7 @@ class GroupView(View):
         self.make = make
         self.access = GroupAccess()
         self.groups: dict[Key, Group] = {}
+        self._held: dict[Event, Key] | None = {} if may_change(config.keys) and self.merge is None else None
         self.context = GroupContext(context, self.access, self.groups)
         self.pages = Paged(
             "groupwin", lambda: self.groups, lambda key: self.groups[key].values, lambda key, group: [group.touched, group.view.state()]
@@ -171,7 +189,7 @@ class GroupView(View):
         self.context.key = key
         view = self.make(self.context)
         adder = None if self.merge is None else KeyAdder(self.merge, values, self)
-        view.child = self.child if adder is None else adder
+        view.child = adder or (self.child if self._held is None else KeyKeeper(key, self._held, self.child))
         group = self.groups[key] = Group(view, self.context.published, values, adder)
         return group
 
@@ -186,15 +204,20 @@ class GroupView(View):
         for event, key in keyed(new, self.key, failures):
             deltas.setdefault(key, ([], []))[0].append(event)
         for event in old:
-            try:
-                deltas.setdefault(self.key(event), ([], []))[1].append(event)
-            except Exception:  # noqa: BLE001 - reported when the event came; it may be held all the same
-                for key, group in self.groups.items():
-                    if any(held is event for held in group.view):
-                        deltas.setdefault(key, ([], []))[1].append(event)
+            for key in self._keys_held(event):
+                deltas.setdefault(key, ([], []))[1].append(event)
         for key, delta in deltas.items():
             failures.attempt(self._update_group, key, *delta)
         failures.settle()
+
+    def _keys_held(self, event: Event) -> Sequence[Key]:
+        """The key of the group that may hold an event that leaves; searched for where it cannot be computed any more."""
+        if self._held is not None and event in self._held:
+            return (self._held[event],)
+        try:
+            return (self.key(event),)
+        except Exception:  # noqa: BLE001 - reported when the event came; it may be held all the same
+            return [key for key, group in self.groups.items() if any(held is event for held in group.view)]
 
     def _update_group(self, key: Key, new: Sequence[Event], old: Sequence[Event]) -> None:
         if self.reclaim is not None:
@@ -217,7 +240,11 @@ class GroupView(View):
             return
         for key in [k for k, g in self.groups.items() if g.touched < limit]:
             self.pages.forget(key)
-            self.groups.pop(key).view.close()
+            view = self.groups.pop(key).view
+            if self._held is not None:
+                for event in view:
+                    self._held.pop(event, None)
+            view.close()
 
     def state(self) -> Any:
         current = self.access.current
@@ -232,6 +259,8 @@ class GroupView(View):
             group = self._make_group(key_of_values(values, self.key_types), list(values))
             group.touched = touched
             group.view.restore(kept)
+            if self._held is not None:
+                self._held.update(dict.fromkeys(group.view, key_of_values(values, self.key_types)))
         if self.reclaim is not None:
             self.reclaim.next_look = state["next_look"]
         current = state["current"]

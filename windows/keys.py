@@ -13,16 +13,20 @@ from math import copysign
 from typing import Any, TypeVar
 
 from epl.event_types import EventOf
-from epl.plan.expressions import TypedExpression
+from epl.plan.expressions import CurrentTime, Invoke, SubqueryValue, TypedExpression, VariableValue
+from epl.plan.stores.tables import TableKeys, TableValue
 from epl.value_types import ArrayType, Scalar, ValueType
 from epl.zeros import NEGATIVE_ZERO
 from windows.event import Event
 from windows.protocol import BuildContext
 
-__all__ = ["Key", "bucket_order", "freeze", "hash_of_keys", "key_evaluator", "key_of_values", "thaw", "values_of_key"]
+__all__ = ["Key", "bucket_order", "freeze", "hash_of_keys", "key_evaluator", "key_of_values", "may_change", "thaw", "values_of_key"]
 
 Key = Any
 """A single key's value, or a tuple of several; arrays as tuples."""
+
+CHANGING = (CurrentTime, Invoke, SubqueryValue, TableKeys, TableValue, VariableValue)
+"""Expressions that may have another value for an event when it leaves than when it came."""
 
 V = TypeVar("V")
 TEXTS = ("char", "String")
@@ -40,6 +44,11 @@ def key_evaluator(keys: Sequence[TypedExpression], context: BuildContext) -> Cal
         first, second = parts
         return lambda event: (first(event), second(event))
     return lambda event: tuple([part(event) for part in parts])
+
+
+def may_change(keys: Sequence[TypedExpression]) -> bool:
+    """Return whether the key of an event may be another one when it leaves: a window then has to keep it."""
+    return any(isinstance(node, CHANGING) for key in keys for node in key.walk())
 
 
 def key_of_values(values: Sequence[Any], types: Sequence[ValueType]) -> Key:

@@ -14,6 +14,7 @@ from epl.plan.windows import Locality, WindowArgument, WindowConfig, WindowRefus
 from epl.value_types import is_numeric
 from windows.event import NO_EVENTS, Event
 from windows.failures import Failures, keyed
+from windows.keys import may_change
 from windows.parameters import Duration, duration_argument, is_literal, is_scalar
 from windows.protocol import BuildContext, View
 from windows.shape import ANYTHING, DUE, EVENT, TIME, takes
@@ -96,7 +97,8 @@ class TimeToLive(WindowConfig):
 class TimeOrderView(View):
     """See TimeOrder and TimeToLive (no duration).
 
-    ``buckets``: events by timestamp, in order of arrival; ``order``: a heap of the timestamps (some of them of buckets that are gone).
+    ``buckets``: events by timestamp, in order of arrival; ``order``: a heap of the timestamps (some of them of buckets that are gone);
+    ``times``: the timestamp of each event held, where it may be another one when the event leaves (it reads the clock, a variable).
     prev counts in the order of timestamps, earliest first.
     """
 
@@ -108,6 +110,7 @@ class TimeOrderView(View):
         self.now = context.now
         self.buckets: dict[int, dict[Event, None]] = {}
         self.order: list[int] = []
+        self.times: dict[Event, int] | None = {} if may_change((timestamp,)) else None
         self.size = 0
         self._sorted: list[Event] | None = None
         self.timer = context.timer(self.expire)
@@ -142,17 +145,25 @@ class TimeOrderView(View):
         gone = []
         for event in events:
             at = self._time_held(event)
-            bucket = self.buckets.get(at)
-            if bucket is not None and event in bucket:
+            bucket = None if at is None else self.buckets.get(at)
+            if at is not None and bucket is not None and event in bucket:
                 del bucket[event]
+                self._forget((event,))
                 self.size -= 1
                 gone.append(event)
                 if not bucket:
                     del self.buckets[at]
         return gone
 
-    def _time_held(self, event: Event) -> int:
+    def _forget(self, events: Iterable[Event]) -> None:
+        if self.times is not None:
+            for event in events:
+                self.times.pop(event, None)
+
+    def _time_held(self, event: Event) -> int | None:
         """The timestamp under which an event that leaves is held, searched for where it cannot be computed any more."""
+        if self.times is not None:
+            return self.times.get(event)
         try:
             return int(self.timestamp(event) or 0)
         except Exception:  # noqa: BLE001 - reported when the event came; it may be held all the same
@@ -175,6 +186,8 @@ class TimeOrderView(View):
                 bucket = self.buckets[at] = {}
                 heappush(self.order, at)
             bucket[event] = None
+            if self.times is not None:
+                self.times[event] = at
             self.size += 1
         self._schedule()
         if let_in or gone:
@@ -187,6 +200,7 @@ class TimeOrderView(View):
         gone: list[Event] = []
         while (earliest := self._earliest()) is not None and earliest <= limit:
             gone.extend(self.buckets.pop(earliest))
+        self._forget(gone)
         self.size -= len(gone)
         self._sorted = None
         self._schedule()
@@ -214,6 +228,8 @@ class TimeOrderView(View):
         if self.duration is not None:
             self.duration.restore(state["duration"])
         self.buckets = {at: dict.fromkeys(events) for at, events in state["events"]}
+        if self.times is not None:
+            self.times = {event: at for at, events in self.buckets.items() for event in events}
         self.order = list(self.buckets)
         heapify(self.order)
         self.size = sum(map(len, self.buckets.values()))

@@ -21,7 +21,7 @@ from windows.shape import NOTHING, takes
 
 class StoreEntry:
     """A stream's part in a named window, from ``start`` to ``close``; ``first`` receives what enters and leaves. ``quiet``: as of
-    StreamEntry."""
+    StreamEntry. ``is_outside``: whether the named window is one of another context, whose rows cannot be iterated."""
 
     def __init__(self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False) -> None:
         source = store_of(stream)
@@ -30,7 +30,7 @@ class StoreEntry:
         self.order = context.order(number)
         self.partition = context.partition
         self.store = store_in(context, source)
-        self._is_outside = source.window.context is not None and source.window.context is not context.plan.context
+        self.is_outside = source.window.context is not None and source.window.context is not context.plan.context
         self.passes = filter_of_store(source, context)
         self._drops = context.drops
         self._update = first.update
@@ -51,7 +51,7 @@ class StoreEntry:
 
     def fill(self) -> None:
         """Take the rows that are there; of a named window of another context none, as in Esper."""
-        if self._is_outside:
+        if self.is_outside:
             return
         rows = self.rows()
         if rows:
@@ -175,4 +175,4 @@ def passing(rows: Iterable[Event], test: Callable[[Event], bool], failures: Fail
     return passed
 
 
-__all__ = ["StoreEntry", "contents_of", "fill", "store_in", "store_of_window", "stream_entry", "windows_of"]
+__all__ = ["StoreContents", "StoreEntry", "contents_of", "fill", "store_in", "store_of_window", "stream_entry", "windows_of"]

@@ -22,7 +22,7 @@ from runtime.operators.stream_entry import NoEntry, StreamEntry
 from runtime.operators.subquery_answers import answer_of
 from runtime.stores.indexes import IndexedRows, LentRows
 from runtime.stores.table import table_store
-from windows.event import NO_EVENTS, Event
+from windows.event import NO_EVENTS, Event, only_events
 from windows.failures import Failures, keyed
 from windows.keys import freeze
 from windows.prior import PriorBuffer
@@ -74,6 +74,8 @@ class SubqueryStream:
         same_rows = plan.contained is None and all(w.retains for w in plan.windows[-1:])
         self._derived: dict[Any, list[Event]] | None = None if same_rows else {}
         """Rows held, by their values, where those that leave are only equal to those that have come."""
+        self._shares_rows = not (isinstance(self.entry, StoreEntry) and self.entry.is_outside)
+        """Whether a restore can read the rows from the window."""
         self._keeps_rows = any(each.keeps_rows for each in plans)
         self._enough = ENOUGH if not plan.retains and all(_asks_how_many(each) for each in plans) else None
         self.aggregations: list[RunningAggregations] = []
@@ -127,8 +129,10 @@ class SubqueryStream:
         state: dict[str, State] = {
             "windows": self.chain.state(),
             "prior": None if self.prior is None else self.prior.state(),
-            "rows": None if _same_rows(self.rows, self.chain) else self.rows.state(),
+            "rows": None if self._shares_rows and _same_rows(self.rows, self.chain) else self.rows.state(),
         }
+        if self._derived and not self._keeps_rows:
+            state["derived"] = [row for rows in self._derived.values() for row in rows]
         if isinstance(self.entry, StatefulEntry):
             state[self.entry.kept_as] = self.entry.state()
         return state
@@ -145,7 +149,9 @@ class SubqueryStream:
         elif self._keeps_rows:
             self.rows.update(tuple(self.chain), NO_EVENTS)
         if self._derived is not None:
-            self._hold(self.rows)
+            derived = state.get("derived", ())
+            only_events(derived)
+            self._hold(self.rows if self._keeps_rows else derived)
 
 
 def _entry(plan: StreamPlan, context: SubqueryContext, first: Sink) -> StreamEntry | PartitionEntry | StoreEntry | StatefulEntry:

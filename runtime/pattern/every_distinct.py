@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from epl.plan.patterns.pattern import EveryDistinctNode
 from runtime.pattern.instances import Instance, Match, Operator, Parent, items, number, part
 from windows.event import Event
+from windows.keys import values_of_key
 from windows.protocol import Damaged, State
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class EveryDistinct(Operator):
         super().__init__(node, machine)
         self.item = machine.operator(node.item, node)
         self.key_of, self.key_from = machine.keys(node.keys)
+        self.key_count = len(node.keys)
         self.expiry = None if node.expiry is None else machine.period(node.expiry)
 
     def instance(self, parent: Parent, match: Match) -> EveryDistinctInstance:
@@ -130,11 +132,8 @@ class EveryDistinctInstance(Instance):
         machine = self.distinct.machine
         sets = {id(keys): (number, keys) for number, keys in enumerate({id(keys): keys for keys in self.children.values()}.values())}
         children = [[machine.state_of(child), sets[id(keys)][0]] for child, keys in self.children.items()]
-        return [children, [[[_values(key), until] for key, until in keys.items()] for _, keys in sets.values()]]
-
-
-def _values(key: Any) -> list[Any]:
-    return list(key) if key.__class__ is tuple else [key]
+        count = self.distinct.key_count
+        return [children, [[[values_of_key(key, count), until] for key, until in keys.items()] for _, keys in sets.values()]]
 
 
 __all__ = ["EveryDistinct"]

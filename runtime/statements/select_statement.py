@@ -18,7 +18,7 @@ from runtime.operators.iterable_unbound import LastEvents
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.stateful_entry import StatefulEntry
-from runtime.operators.store_entry import StoreEntry, contents_of, fill
+from runtime.operators.store_entry import StoreContents, StoreEntry, contents_of, fill
 from runtime.operators.stream_entry import NoEntry, StreamEntry
 from runtime.operators.timers_together import TimersTogether
 from runtime.pattern.entries import entry_of
@@ -133,9 +133,10 @@ class RunningStream:
 
     def restore(self, state: State) -> None:
         self.chain.restore(state["windows"])
-        check = of_event(self.plan.event_type)
-        for event in self.chain:
-            check(event)
+        if not isinstance(self.chain, StoreContents):
+            check = of_event(self.plan.event_type)
+            for event in self.chain:
+                check(event)
         if self.prior is not None:
             self.prior.restore(state["prior"])
         if isinstance(self.entry, StatefulEntry):
