@@ -37,6 +37,7 @@ class Expr(WindowConfig):
     """
 
     names = ("expr",)
+    reads_whole_events = False
     title = "Expression"
     answers_previous = True
     withholds = True

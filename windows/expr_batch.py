@@ -36,6 +36,7 @@ class ExprBatch(WindowConfig):
     """
 
     names = ("expr_batch",)
+    reads_whole_events = False
     title = "Expression-batch"
     is_batch = True
     evicts_by_arrival = False

@@ -37,6 +37,7 @@ class ExtTimedBatch(WindowConfig):
     """
 
     names = ("ext_timed_batch",)
+    reads_whole_events = False
     title = "Externally-timed-batch"
     is_batch = True
     evicts_by_arrival = False

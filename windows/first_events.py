@@ -30,6 +30,7 @@ class FirstLength(WindowConfig):
     """
 
     names = ("firstlength",)
+    reads_whole_events = False
     title = "First-Length"
     named_refusals = True
     is_selective = True
@@ -60,6 +61,7 @@ class FirstTime(WindowConfig):
     """
 
     names = ("firsttime",)
+    reads_whole_events = False
     title = "First-Time"
     named_refusals = True
     is_selective = True

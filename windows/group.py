@@ -38,6 +38,7 @@ class GroupWin(WindowConfig):
     """
 
     names = ("groupwin",)
+    reads_whole_events = False
     namespace = "std"
     title = "Group-By"
     is_data_window = False
@@ -77,6 +78,7 @@ class Merge(WindowConfig):
     """
 
     names = ("merge",)
+    reads_whole_events = False
     namespace = "std"
     title = "Group-By-Merge"
     is_data_window = False

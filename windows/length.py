@@ -34,6 +34,7 @@ class Length(WindowConfig):
     """
 
     names = ("length",)
+    reads_whole_events = False
     title = "Length"
     named_refusals = True
     answers_previous = True

@@ -31,6 +31,7 @@ class LengthBatch(WindowConfig):
     """
 
     names = ("length_batch",)
+    reads_whole_events = False
     title = "Length-Batch"
     named_refusals = True
     is_batch = True

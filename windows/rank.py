@@ -34,6 +34,7 @@ class Rank(WindowConfig):
     """
 
     names = ("rank",)
+    reads_whole_events = False
     namespace = "ext"
     title = "rank"
     answers_previous = True

@@ -46,6 +46,7 @@ class Linest(Derived):
     """
 
     names = ("linest",)
+    reads_whole_events = False
     namespace = "stat"
     title = "Regression"
 
@@ -74,6 +75,7 @@ class Correl(Derived):
     """
 
     names = ("correl",)
+    reads_whole_events = False
     namespace = "stat"
     title = "Correlation"
 

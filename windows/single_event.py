@@ -29,6 +29,7 @@ class LastEvent(WindowConfig):
     """
 
     names = ("lastevent",)
+    reads_whole_events = False
     namespace = "std"
     title = "lastevent"
     named_refusals = True
@@ -55,6 +56,7 @@ class FirstEvent(WindowConfig):
     """
 
     names = ("firstevent",)
+    reads_whole_events = False
     namespace = "std"
     title = "firstevent"
     named_refusals = True

@@ -28,6 +28,7 @@ class Size(Derived):
     """
 
     names = ("size",)
+    reads_whole_events = False
     namespace = "std"
     title = "size"
     has_first_row = True

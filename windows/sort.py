@@ -32,6 +32,7 @@ class Sort(WindowConfig):
     """
 
     names = ("sort",)
+    reads_whole_events = False
     namespace = "ext"
     title = "sort"
     answers_previous = True

@@ -63,6 +63,7 @@ class TimeBatch(WindowConfig):
     """
 
     names = ("time_batch",)
+    reads_whole_events = False
     title = "Time-Batch"
     named_refusals = True
     is_batch = True

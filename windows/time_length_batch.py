@@ -32,6 +32,7 @@ class TimeLengthBatch(WindowConfig):
     """
 
     names = ("time_length_batch",)
+    reads_whole_events = False
     title = "Time-Length-Batch"
     named_refusals = True
     is_batch = True

@@ -36,6 +36,7 @@ class TimeOrder(WindowConfig):
     """
 
     names = ("time_order",)
+    reads_whole_events = False
     namespace = "ext"
     title = "Time-Order"
     answers_previous = True
@@ -73,6 +74,7 @@ class TimeToLive(WindowConfig):
     """
 
     names = ("timetolive",)
+    reads_whole_events = False
     namespace = "ext"
     title = "Time-To-Live"
     answers_previous = True

@@ -37,6 +37,7 @@ class Uni(Derived):
     """
 
     names = ("uni",)
+    reads_whole_events = False
     namespace = "stat"
     title = "uni"
 

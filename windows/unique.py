@@ -33,6 +33,7 @@ class Unique(WindowConfig):
     """
 
     names = ("unique",)
+    reads_whole_events = False
     is_unique = True
     namespace = "std"
     title = "unique"
@@ -65,6 +66,7 @@ class FirstUnique(WindowConfig):
     """
 
     names = ("firstunique",)
+    reads_whole_events = False
     is_unique = True
     namespace = "std"
     title = "firstunique"

@@ -31,6 +31,7 @@ class WeightedAvg(Derived):
     """
 
     names = ("weighted_avg",)
+    reads_whole_events = False
     namespace = "stat"
     title = "weighted_avg"
 

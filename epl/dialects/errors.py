@@ -27,8 +27,8 @@ class DialectUnsupported(EplUnsupportedError):
 class QueryFailed(EplRuntimeError):
     """A query that failed on its rows. ``sql_code``: the name of the system's error, such as ``DIVISION_BY_ZERO``."""
 
-    def __init__(self, sql_code: str, message: str) -> None:
-        super().__init__(message if len(message) <= LONGEST else f"{message[:LONGEST]}…")
+    def __init__(self, sql_code: str, message: str, *, hint: str | None = None) -> None:
+        super().__init__(message if len(message) <= LONGEST else f"{message[:LONGEST]}…", hint=hint)
         self.sql_code = sql_code
 
 

@@ -15,6 +15,7 @@ from epl.plan.join.joins import JoinPlan
 from epl.plan.join.subqueries import SubqueryPlan
 from epl.plan.notebooks import ShownInNotebooks
 from epl.plan.patterns.match_recognize import RowRecognitionPlan
+from epl.plan.reads import Reads
 from epl.plan.result_set import ResultSetPlan, TerminatedOutput
 from epl.plan.stores.tables import Table
 from epl.plan.streams import StreamPlan
@@ -145,12 +146,13 @@ class CreateExpressionPlan(BodyPlan):
 class StatementPlan(ShownInNotebooks):
     """A statement, ready to be built. ``fingerprint``: canonical text with the schemas of the types used; names the statement across
     restarts with ``name``. ``parameters``: keys (names, or numbers from 1) and types of its substitution parameters. ``context``: of which
-    each partition has an instance of the statement.
+    each partition has an instance of the statement. ``reads``: the properties that it reads of its events.
     """
 
     name: str
     body: BodyPlan
     text: str
+    reads: Reads
     annotations: tuple[Annotation, ...] = ()
     priority: int = 0
     drop: bool = False

@@ -71,7 +71,8 @@ class WindowConfig:
     prevwindow may be asked of it when it is the stream's only data window. ``withholds``: a condition is asked once an event is in, which
     may raise (``BuildContext.withhold``). ``groups`` / ``merges``: groupwin and merge. ``is_unique``: it holds one row of each of its
     ``keys``. ``leaves_in_order``: events leave in the order in which they came. ``has_first_row``: a join has a row of it before any
-    event. ``evicts_by_arrival``: what an event evicts, or that it does not enter, is known once it has come.
+    event. ``evicts_by_arrival``: what an event evicts, or that it does not enter, is known once it has come. ``reads_whole_events``:
+    whether its view reads properties that its parameters do not name: what no statement reads is null in its events.
     """
 
     names: ClassVar[tuple[str, ...]] = ()
@@ -90,6 +91,7 @@ class WindowConfig:
     leaves_in_order: ClassVar[bool] = False
     has_first_row: ClassVar[bool] = False
     evicts_by_arrival: ClassVar[bool] = True
+    reads_whole_events: ClassVar[bool] = True
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> WindowConfig:

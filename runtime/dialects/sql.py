@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from epl.dialects.columns_read import columns_read
 from epl.dialects.errors import QueryFailed
 from epl.dialects.plans import Plan
 from epl.dialects.queries import compile_query
 from epl.dialects.scopes import Column
 from epl.dialects.syntax.lexis import DIALECTS, Dialect
+from epl.errors import EplError
 from runtime.dialects.execution import ByColumns, Execution
 from runtime.dialects.matcher import MOST_VISITS
 
@@ -68,9 +70,13 @@ def run_query(
 
 def plan_of(text: str, tables: Mapping[str, pa.Table], dialect: str = "sql") -> Plan:
     """Return the plan of a query over tables, of which the types of the columns matter alone."""
-    from runtime.dialects.tables import columns_of
+    from runtime.dialects import tables as t
 
-    return compile_query(text, dialect_of(dialect), {name: columns_of(table) for name, table in tables.items()})
+    try:
+        return compile_query(text, dialect_of(dialect), {name: t.columns_of(table) for name, table in tables.items()})
+    except EplError:
+        t.check_named(text, tables)  # what is wrong may be but a type that SQL has not
+        raise
 
 
 def run_plan(
@@ -82,6 +88,7 @@ def run_plan(
 
     from runtime.dialects import tables as t
 
+    frames = t.only_read(frames, columns_read(plan))
     columns = None if by_columns is None else by_columns(frames)
     with _failing():
         table = None if columns is None else columns.table(plan)

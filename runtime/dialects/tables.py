@@ -2,11 +2,13 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.types as kinds
 
 from epl.dialects import types as k
@@ -16,6 +18,10 @@ from epl.dialects.types import SqlType
 from epl.dialects.values import Months
 
 Row = tuple[Any, ...]
+MOST_BIGINT = 2**63 - 1
+REFUSED = b"epl:refused"
+"""Metadata of a field: why the frame's column is not there."""
+CAST = "cast it before the query, or leave it out of it"
 SIMPLE: dict[str, Any] = {
     "boolean": pa.bool_(), "tinyint": pa.int8(), "smallint": pa.int16(), "integer": pa.int32(), "bigint": pa.int64(), "real": pa.float32(),
     "double": pa.float64(), "varchar": pa.string(), "char": pa.string(), "date": pa.date32(), "unknown": pa.null(),
@@ -32,15 +38,74 @@ def arrow_table(frame: Any) -> pa.Table:
     if hasattr(frame, "to_arrow"):
         return arrow_table(frame.to_arrow())
     if type(frame).__module__.partition(".")[0] == "pandas":
-        return pa.Table.from_pandas(frame, preserve_index=False)
+        return _pandas_table(frame)
     if hasattr(frame, "__arrow_c_stream__"):
         return pa.table(frame)
     raise QueryFailed("INVALID_TABLE", f"a table is an Arrow table, or a pandas or Polars frame, not {type(frame).__name__}")
 
 
+def _pandas_table(frame: Any) -> pa.Table:
+    """A column that Arrow cannot hold is null, and its field says why: ``only_read`` refuses it where it is read."""
+    try:
+        return pa.Table.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        fields, columns = [], []
+    for place, name in enumerate(frame.columns):
+        try:
+            columns.append(pa.array(frame.iloc[:, place], from_pandas=True))
+            fields.append(pa.field(str(name), columns[-1].type))
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as error:
+            columns.append(pa.nulls(len(frame)))
+            fields.append(pa.field(str(name), pa.null(), metadata={REFUSED: str(error).encode()}))
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields))
+
+
 def columns_of(table: pa.Table) -> tuple[Column, ...]:
-    """Return names and types of the columns."""
-    return tuple(Column(field.name, type_of(field.type)) for field in table.schema)
+    """Return names and types of the columns; a type that SQL has not here is ANY, and ``only_read`` refuses it where it is read."""
+    return tuple(Column(field.name, k.ANY if _is_foreign(field) else type_of(field.type)) for field in table.schema)
+
+
+def _is_foreign(field: pa.Field[Any]) -> bool:
+    try:
+        type_of(field.type)
+    except QueryFailed:
+        return True
+    return REFUSED in (field.metadata or {})
+
+
+def only_read(tables: Mapping[str, pa.Table], places: Mapping[str, Collection[int]] | None) -> dict[str, pa.Table]:
+    """Return the tables with nulls in place of columns that are not read. ``places``: of those that are, by table; None: all. Raise
+    QueryFailed for a column that is read and has a type, or values, that SQL has not."""
+    read: dict[str, pa.Table] = {}
+    for name, table in tables.items():
+        chosen = range(table.num_columns) if places is None else places.get(name, ())
+        for place in chosen:
+            _check_column(name, table.schema.field(place), table.column(place))
+        columns = [column if place in chosen else pa.nulls(table.num_rows) for place, column in enumerate(table.columns)]
+        read[name] = table if places is None else pa.Table.from_arrays(columns, names=table.schema.names)
+    return read
+
+
+def check_named(text: str, tables: Mapping[str, pa.Table]) -> None:
+    """Raise QueryFailed for a column that a text names and whose type SQL has not."""
+    words = {word.lower() for word in re.findall(r"\w+", text)}
+    for name, table in tables.items():
+        for field in table.schema:
+            if field.name.lower() in words and _is_foreign(field):
+                _check_column(name, field, pa.nulls(0, field.type))
+
+
+def _check_column(table: str, field: pa.Field[Any], column: Any) -> None:
+    name, refused = field.name, (field.metadata or {}).get(REFUSED)
+    if refused is not None:
+        raise QueryFailed("INVALID_TABLE", f"column '{name}' of '{table}' cannot be read: {refused.decode()}", hint=CAST)
+    if _is_foreign(field):
+        raise QueryFailed("INVALID_TABLE", f"columns of type {column.type} are not supported: column '{name}' of '{table}'", hint=CAST)
+    if kinds.is_uint64(column.type):
+        largest = pc.max(column).as_py()
+        if largest is not None and largest > MOST_BIGINT:
+            message = f"Out of range for bigint: {largest}, in column '{name}' of '{table}'"
+            raise QueryFailed("NUMERIC_VALUE_OUT_OF_RANGE", message, hint=CAST)
 
 
 def type_of(kind: Any) -> SqlType:
@@ -57,7 +122,7 @@ def type_of(kind: Any) -> SqlType:
             return result
     if kinds.is_timestamp(kind):
         return SqlType("timestamp", ({"s": 0, "ms": 3}.get(kind.unit, 6),))
-    if kinds.is_decimal(kind):
+    if kinds.is_decimal(kind) and kind.precision <= k.MAX_DIGITS:
         return SqlType("decimal", (kind.precision, kind.scale))
     if kinds.is_struct(kind):
         return k.row(tuple(type_of(field.type) for field in kind), tuple(field.name for field in kind))
@@ -77,7 +142,7 @@ def rows_of(table: pa.Table) -> list[Row]:
             column = column.cast(pa.timestamp("us", tz=kind.tz), safe=False).cast(pa.timestamp("us"))
         elif kinds.is_duration(kind):
             column = column.cast(pa.duration("us"), safe=False)
-        values = column.to_pylist()
+        values = [None] * len(column) if kinds.is_null(kind) else column.to_pylist()
         columns.append([None if each is None else tuple(each.values()) for each in values] if kinds.is_struct(kind) else values)
     return list(zip(*columns)) if columns else [()] * table.num_rows
 
@@ -153,4 +218,4 @@ def _plain(value: Any, kind: SqlType) -> Any:
     return value
 
 
-__all__ = ["RowsOfTables", "arrow_table", "columns_of", "rows_of", "table_of"]
+__all__ = ["RowsOfTables", "arrow_table", "arrow_type", "check_named", "columns_of", "only_read", "rows_of", "table_of"]

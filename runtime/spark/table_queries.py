@@ -13,19 +13,21 @@ from typing import Any
 import attrs
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
 
+from epl.dialects.columns_read import columns_read
 from epl.dialects.plans import Plan
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from runtime.batch.dialects.queries import ColumnQueries
 from runtime.dialects.splitting import PARTS, Split, split, tables_of
 from runtime.dialects.sql import plan_of, run_plan
-from runtime.dialects.tables import arrow_type
+from runtime.dialects.tables import arrow_type, only_read
 from runtime.spark.distributed_host.frames import errors_by_partition
 from runtime.spark.probe import check_workers
-from runtime.spark.sources import check_frames
+from runtime.spark.sources import ZONE, check_frames
 
 LEAST_ROWS = 200_000
 """Rows that a task gathers before it runs the query over the partitions that are whole."""
@@ -65,7 +67,7 @@ def sql(text: str, frames: Mapping[str, DataFrame], *, dialect: str = "sql") -> 
             raise EplUnsupportedError(
                 f"Source '{name}' is a stream: queries in a SQL dialect read batch DataFrames here", hint="read it with spark.read"
             )
-    schemas = {name: to_arrow_schema(frame.schema, timezone="UTC") for name, frame in frames.items()}
+    schemas = {name: _arrow_schema(frame) for name, frame in frames.items()}
     plan = plan_of(text, _empty(schemas), dialect)
     read = tables_of(plan)
     if len(read) != 1:
@@ -74,7 +76,8 @@ def sql(text: str, frames: Mapping[str, DataFrame], *, dialect: str = "sql") -> 
             f"a query over {what} is not spread over tasks", hint="join them in Spark first, or use Runtime.sql with frame.toArrow()"
         )
     name = next(iter(read))
-    frame = frames[name]
+    frame, schemas[name] = _only_read(plan, name, frames[name], schemas[name])
+    plan = plan_of(text, _empty(schemas), dialect)  # as the workers see it
     check_workers(frame.sparkSession)
     halves = split(plan)
     if halves is None:
@@ -85,6 +88,29 @@ def sql(text: str, frames: Mapping[str, DataFrame], *, dialect: str = "sql") -> 
     if halves.rest is None:
         return part
     return _mapped(part.repartition(1), TableTask(text, dialect, schemas, name, REST, ()), halves.rest)
+
+
+def _arrow_schema(frame: DataFrame) -> pa.Schema:
+    """Types that Arrow does not have are those of bytes, which SQL does not have here."""
+    fields = []
+    for field in frame.schema.fields:
+        try:
+            kind = to_arrow_type(field.dataType, **ZONE)
+        except PySparkException:
+            kind = pa.binary()
+        fields.append(pa.field(field.name, kind))
+    return pa.schema(fields)
+
+
+def _only_read(plan: Plan, name: str, frame: DataFrame, schema: pa.Schema) -> tuple[DataFrame, pa.Schema]:
+    """The frame and its schema with nulls for the columns that are not read, so that Spark does not scan them; QueryFailed for one that is
+    read and has a type that SQL does not have."""
+    read = columns_read(plan)
+    only_read({name: schema.empty_table()}, read)
+    places = range(len(schema)) if read is None else read.get(name, ())
+    columns = [F.col(f"`{each}`") if place in places else F.lit(None).alias(each) for place, each in enumerate(frame.columns)]
+    fields = [field if place in places else pa.field(field.name, pa.null()) for place, field in enumerate(schema)]
+    return frame.select(*columns), pa.schema(fields)
 
 
 def _mapped(frame: DataFrame, task: TableTask, plan: Plan) -> DataFrame:

@@ -14,6 +14,7 @@ from epl.analysis.partitioning.statements import FACTS, PURE
 from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import ContextValue, Prior, TypedExpression
+from epl.plan.reads import Reads
 from epl.plan.statements import BodyPlan, SelectRowPlan, StatementPlan
 from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.windows import Locality, WindowConfig
@@ -198,7 +199,7 @@ class NewPlan(BodyPlan):
 
 
 def test_unknown_statements_are_refused() -> None:
-    found = partitioning_of([StatementPlan(name="s", body=NewPlan(None), text="")], "s")
+    found = partitioning_of([StatementPlan(name="s", body=NewPlan(None), text="", reads=Reads())], "s")
     assert isinstance(found, Whole) and found.describe() == (
         "not at all: new of statement 's': this kind of statement is not known to be local to a key"
     )

@@ -91,3 +91,12 @@ def test_refusals(spark: SparkSession, frame: DataFrame) -> None:
         failing.collect()
     with pytest.raises(EplError, match="there is no dialect"):
         sql("SELECT * FROM t", {"t": frame}, dialect="oracle")
+
+
+def test_columns_that_are_not_read_are_not_scanned_and_may_have_any_type(spark: SparkSession, table: pa.Table) -> None:
+    text = "SELECT k, top FROM t " + CLAUSE.format(more="", measures=MEASURES, rows="")
+    frame = spark.createDataFrame(table).selectExpr("*", "parse_json('1') as of_variant", "map('a', 1) as of_map")
+    result = sql(text, {"t": frame})
+    assert rows(result.toArrow()) == rows(Runtime.sql(text, {"t": table}))
+    with pytest.raises(EplError, match="column 'of_map' of 't'"):
+        sql("SELECT of_map FROM t", {"t": frame})

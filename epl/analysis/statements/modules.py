@@ -18,6 +18,7 @@ from epl.analysis.statements.on_merge import analyse_on_merge
 from epl.analysis.statements.on_set import analyse_on_set
 from epl.analysis.statements.on_split import analyse_on_split
 from epl.analysis.statements.on_window import analyse_on_delete, analyse_on_select, analyse_on_update
+from epl.analysis.statements.properties_read import properties_read
 from epl.analysis.statements.schemas import analyse_schema
 from epl.analysis.statements.select_statement import analyse_select
 from epl.analysis.statements.select_without_from import analyse_select_row
@@ -147,6 +148,7 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
         fingerprint=fingerprint(unparse(statement), body),
         parameters=tuple(parameter_types(n for e in expressions_of(body) for n in e.walk() if isinstance(n, Parameter)).items()),
         context=context,
+        reads=properties_read(body, context),
     )
     return plan, declared
 
