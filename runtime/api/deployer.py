@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from epl.analysis.statements.annotations import unknown_in_module, warning_of
@@ -21,10 +22,12 @@ from epl.syntax import Module
 from runtime.api.deployment import Deployment
 from runtime.api.plan_cache import parsed
 from runtime.api.preconditions import check_preconditions, first_use, locate, names_in, sees
+from runtime.api.properties_read import PropertiesRead
 from runtime.api.queries import fill, planned_query, query_of
 from runtime.api.substitution_parameters import check_all_used, parameters_of
 from runtime.build import prepare
 from runtime.event_loop.loop import EventLoop
+from runtime.event_loop.observed import is_observed
 from runtime.expressions import Environment, compile_expression
 from runtime.expressions.environment import Cell, HistoricalSources
 from runtime.state.runtime_state import Counts
@@ -52,6 +55,7 @@ class Deployer:
     ) -> None:
         self.deployments: dict[str, Deployment] = {}
         self.counts = Counts()
+        self.properties_read = PropertiesRead(self._plans, partial(is_observed, core))
         self._tables: dict[Table, Any] = {}
         """TableStore of each, or PartitionedTable."""
         self.row_pattern_observer: Callable[[Any, int | None, int], None] | None = None
@@ -60,6 +64,9 @@ class Deployer:
         self._host, self._core, self._settings = host, core, core.settings
         self._functions, self._types, self._variables, self._historical = functions, types, variables, historical
         self._catalog_of, self._undeploy = catalog_of, undeploy
+
+    def _plans(self) -> Iterator[StatementPlan]:
+        return (statement.plan for deployment in self.deployments.values() for statement in deployment)
 
     # ------------------------------------------------------------------ compile
 
@@ -140,6 +147,7 @@ class Deployer:
         check_preconditions(plan, self.deployments.values(), self._types.values(), self._variables)
         check_all_used(plan, parameters)
         statements = self._prepare_all(plan, deployment_id, {s.name: parameters_of(s, parameters) for s in plan.statements})
+        self.properties_read.add(plan.statements)
         deployment = self.deployments[deployment_id] = Deployment(deployment_id, plan, statements, self._undeploy, parameters)
         self._names_changed(deployment)
         return deployment
@@ -254,6 +262,7 @@ class Deployer:
             if declared.kind == "table":
                 self._tables.pop(declared.value, None)
         del self.deployments[deployment.id]
+        self.properties_read.forget()
         self._names_changed(deployment)
         for statement in deployment.statements:
             for ended in tuple(statement.at_end):

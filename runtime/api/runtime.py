@@ -243,7 +243,7 @@ class Runtime(Counts):
         Args:
             target: The event type or its name; or ``{type: table}``, without ``table``: rows are merged in order of time and sequence.
             table: A pyarrow Table or RecordBatch, a pandas or Polars DataFrame, or anything else with ``__arrow_c_stream__``, with a column
-                for each declared property.
+                for each declared property; those that no statement reads are not looked at.
             time: The column of each row's time, one name or one per type: integers in engine units (ms), or timestamps. The clock moves to
                 it before the row is processed. None: no clock moves.
             sequence: The column that orders rows of equal time, one name or one per type.
@@ -271,7 +271,8 @@ class Runtime(Counts):
         with self.lock:
             self._check_open()
             try:
-                send_batch(self._core, self.bus_type, self.columnar(), target, table, Options(time, sequence, late, time_mode, max_stops))
+                chosen = Options(time, sequence, late, time_mode, max_stops)
+                send_batch(self._core, self.bus_type, self.columnar(), target, table, chosen, self._deployer.properties_read)
             finally:  # what came out before a gap that is refused
                 self._deliver_batches()
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import count
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -19,13 +20,17 @@ import pyarrow as pa
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
-from runtime.conversion.batch_order import BatchOrder, Options, Part, part_of
-from runtime.conversion.from_columns import events_of
+from epl.generated_code import field_name
+from runtime.conversion.batch_order import BatchOrder, Options, Part, part_of, unread_types
+from runtime.conversion.columns import columns_of
+from runtime.conversion.from_columns import events_of, property_column
 from runtime.event_loop.cause import ProcessingPosition
 from runtime.event_loop.loop import EventLoop
 from windows.event import Event
 
 if TYPE_CHECKING:
+    from epl.plan.statements import StatementPlan
+    from runtime.api.properties_read import PropertiesRead
     from runtime.batch.tier.column_batch import ColumnBatch
     from runtime.batch.tier.tier import BatchTier
 
@@ -35,29 +40,31 @@ Placed = tuple[int, int, "Event | None"]
 
 def send_batch(
     core: EventLoop, type_of: Callable[[str | EventType], EventType], tier: BatchTier | None, target: str | EventType | Mapping[str, Any],
-    table: Any, chosen: Options,
+    table: Any, chosen: Options, read: PropertiesRead,
 ) -> None:
-    """Do what ``Runtime.send_batch`` says, under the runtime's lock. ``type_of``: the type that takes events from outside."""
+    """Do what ``Runtime.send_batch`` says, under the runtime's lock. ``type_of``: the type that takes events from outside; ``read``: what
+    statements read of them."""
     tables = dict(target) if isinstance(target, Mapping) else {target: table}
     if isinstance(target, Mapping) and table is not None:
         raise EplRuntimeError("send_batch takes a type and a table, or one mapping of types to tables")
     try:
         now, units = core.clock.now, core.settings.units_per_second
-        parts = [part_of(type_of(name), each, chosen, now, units) for name, each in tables.items()]
+        types = [(type_of(name), each) for name, each in tables.items()]
+        parts = [part_of(each, rows, chosen, now, units, read.of(each)) for each, rows in types]
         order = BatchOrder(parts, chosen, now)
         batch = None if tier is None or core.updates.active else _column_batch(tier, order, core)
     except (pa.ArrowException, UnicodeError) as error:
         raise EplRuntimeError(f"the batch cannot be read: {error}") from error
     if tier is None or not tier.is_used:
-        _feed_rows_of(parts, order, core, chosen)
+        _feed_rows_of(parts, order, core, chosen, read)
     elif batch is None:
-        _feed_rows_of(parts, order, core, chosen)
+        _feed_rows_of(parts, order, core, chosen, read)
         tier.advance(core.clock.now, jump=False)
     elif chosen.counts_stops and tier.may_stop(order.times, order.end, chosen.max_stops, beside=batch.leaves_rows):
         with tier.in_rows():
-            _feed_rows_of(parts, order, core, chosen)
+            _feed_rows_of(parts, order, core, chosen, read)
     else:
-        _feed_both(batch, order, core, chosen)
+        _feed_both(batch, order, core, chosen, read)
 
 
 def _column_batch(tier: BatchTier, order: BatchOrder, core: EventLoop) -> ColumnBatch:
@@ -67,17 +74,37 @@ def _column_batch(tier: BatchTier, order: BatchOrder, core: EventLoop) -> Column
     return ColumnBatch(tier, order, core.settings.units_per_second)
 
 
-def _feed_rows_of(parts: Sequence[Part], order: BatchOrder, core: EventLoop, options: Options) -> None:
+def _feed_rows_of(parts: Sequence[Part], order: BatchOrder, core: EventLoop, options: Options, read: PropertiesRead) -> None:
     """Feed the row tier alone."""
-    rows = _merged([_stream(part, core) for part in parts], order)
+    streams = [_stream(part, core) for part in parts]
+    rows = _merged(streams, order)
     core.begun += 1
-    _feed(core, rows, order, options)
+    with read.watched(partial(_fill_in, streams, read, core.settings.units_per_second)):
+        _feed(core, rows, order, options)
 
 
-def _feed_both(batch: ColumnBatch, order: BatchOrder, core: EventLoop, options: Options) -> None:
+def _fill_in(
+    streams: Sequence[tuple[Part, list[Event]]], read: PropertiesRead, units_per_second: int, added: Iterable[StatementPlan]
+) -> None:
+    """Give the events of a batch under way the properties that statements read which a listener deploys; raise EplRuntimeError for values
+    that do not fit."""
+    for part, events in streams:
+        event_type = part.event_type
+        names = {name for plan in added for name in plan.reads.of(event_type)} - read.of(event_type)
+        if not names:
+            continue
+        columns = columns_of(part.table, event_type.name, unread_types(event_type, frozenset(names)))
+        for name in names:
+            field = field_name(name)
+            for event, value in zip(events, property_column(event_type, name, columns, units_per_second)):
+                setattr(event, field, value)
+
+
+def _feed_both(batch: ColumnBatch, order: BatchOrder, core: EventLoop, options: Options, read: PropertiesRead) -> None:
     """Feed what ``batch`` takes to the batch tier, and the other rows to the row tier, whose time advances by all of them."""
     rest = batch.left
-    rows: Iterable[Placed] = list(_merged([_stream(part, core) for part in rest], order))
+    streams = [_stream(part, core) for part in rest]
+    rows: Iterable[Placed] = list(_merged(streams, order))
     core.begun += 1
     jump = options.time_mode == "jump"
     batch.feed(order.end, jump=jump)
@@ -87,7 +114,7 @@ def _feed_both(batch: ColumnBatch, order: BatchOrder, core: EventLoop, options: 
         else:
             options = attrs.evolve(options, max_stops=sys.maxsize)  # between two rows of all there are not so many
     placed = list(rows)
-    with batch.beside(placed):
+    with batch.beside(placed), read.watched(partial(_fill_in, streams, read, core.settings.units_per_second)):
         _feed(core, placed, order, options)
     if options.time is not None and core.clock.now < order.end:
         core.advance_span(order.end)

@@ -14,6 +14,7 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from runtime.clock.instants import FIRST, LAST
 from runtime.clock.schedule import MAX_STOPS, Late, TimeMode
+from runtime.conversion.arrow import arrow_type_of
 from runtime.conversion.columns import Columns, Times, WrongCell, columns_of, sequence_values, time_values
 
 
@@ -62,13 +63,14 @@ class Options:
 @attrs.frozen(eq=False)
 class Part:
     """One type's rows as columns; ``times`` and ``sequence`` by row, None where rows are ordered by the table's order; ``ascends``:
-    whether no row's time is below that of the row in front of it."""
+    whether no row's time is below that of the row in front of it; ``table``: as it came, with the columns that no statement reads."""
 
     event_type: EventType
     columns: Columns
     times: Times | None
     sequence: Sequence[Any] | None
     ascends: bool
+    table: Any = None
 
     def is_ordered(self) -> bool:
         """Return whether the rows are in order as they are."""
@@ -144,10 +146,11 @@ def _ordered(times: Times, numbers: list[Any]) -> Times:
         raise EplRuntimeError(f"The sequence columns cannot be compared: {error}") from error
 
 
-def part_of(event_type: EventType, table: Any, options: Options, now: int, units_per_second: int) -> Part:
-    """Return one type's table, checked. ``now``: where the clock is."""
-    columns = columns_of(table, event_type.name)
+def part_of(event_type: EventType, table: Any, options: Options, now: int, units_per_second: int, read: frozenset[str]) -> Part:
+    """Return one type's table, checked. ``now``: where the clock is; ``read``: the properties that any statement reads: the columns of
+    others are not looked at, and null."""
     time, sequence = _column(options.time, event_type, "time"), _column(options.sequence, event_type, "sequence")
+    columns = columns_of(table, event_type.name, unread_types(event_type, read.union(c for c in (time, sequence) if c is not None)))
     _check_names(event_type, columns, {c for c in (time, sequence) if c is not None})
     times, ascends = (None, True) if time is None else _times(event_type, columns, time, options.late, now, units_per_second)
     order = None
@@ -157,7 +160,13 @@ def part_of(event_type: EventType, table: Any, options: Options, now: int, units
         except WrongCell as wrong:
             where = f"the sequence of row {wrong.row}, column '{sequence}'"
             raise EplRuntimeError(f"Event type '{event_type.name}': {where}, is null") from wrong
-    return Part(event_type, columns, times, order, ascends)
+    return Part(event_type, columns, times, order, ascends, table)
+
+
+@lru_cache(maxsize=64)
+def unread_types(event_type: EventType, read: frozenset[str]) -> Mapping[str, pa.DataType]:
+    """Return the columns that are not among those read, with the types of their properties."""
+    return {name: arrow_type_of(prop.whole_type) for name, prop in event_type.properties.items() if name not in read}
 
 
 def _column(option: str | Mapping[str, str] | None, event_type: EventType, what: str) -> str | None:
@@ -229,4 +238,4 @@ def _ascends(times: Times) -> bool:
     return bool((times[1:] >= times[:-1]).all())
 
 
-__all__ = ["BatchOrder", "Options", "Part", "part_of"]
+__all__ = ["BatchOrder", "Options", "Part", "part_of", "unread_types"]

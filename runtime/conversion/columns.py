@@ -37,6 +37,9 @@ MICROSECOND = datetime.timedelta(microseconds=1)
 Times = np.ndarray[Any, Any]
 
 
+NOTHING: Mapping[str, Any] = {}
+
+
 class WrongCell(Exception):
     """The value of one row does not fit; the caller adds the names."""
 
@@ -55,28 +58,34 @@ class Columns:
     pandas: bool = False
 
 
-def columns_of(table: Any, owner: str) -> Columns:
-    """Return the columns of a pyarrow Table or RecordBatch, a pandas DataFrame, or whatever gives an Arrow stream."""
+def columns_of(table: Any, owner: str, unread: Mapping[str, pa.DataType] = NOTHING) -> Columns:
+    """Return the columns of a pyarrow Table or RecordBatch, a pandas DataFrame, or whatever gives an Arrow stream. ``unread``: columns that
+    are not looked at, and are nulls of these types."""
     if isinstance(table, (pa.Table, pa.RecordBatch)):
-        return _arrow_columns(table, owner)
+        return _arrow_columns(table, owner, unread)
     if type(table).__module__.split(".")[0] == "pandas" and hasattr(table, "columns"):
-        return _pandas_columns(table, owner)
+        return _pandas_columns(table, owner, unread)
     if hasattr(table, "__arrow_c_stream__"):
-        return _arrow_columns(pa.table(table), owner)
+        return _arrow_columns(pa.table(table), owner, unread)
     raise EplRuntimeError(
         f"Event type '{owner}' cannot be built from {type(table).__name__}",
         hint="give a pyarrow Table or RecordBatch, or a pandas DataFrame; send takes single events",
     )
 
 
-def _arrow_columns(table: pa.Table | pa.RecordBatch, owner: str) -> Columns:
+def _arrow_columns(table: pa.Table | pa.RecordBatch, owner: str, unread: Mapping[str, pa.DataType]) -> Columns:
     names = table.schema.names
     _check_names(names, owner)
+    data: dict[str, Any] = {}
     for position, name in enumerate(names):
+        if name in unread:
+            data[name] = pa.nulls(table.num_rows, unread[name])
+            continue
         column: Any = table.column(position)
         if kinds.is_dictionary(column.type):
             _check_indices(column, owner, name)
-    return Columns(dict(zip(names, table.columns)), table.num_rows)
+        data[name] = column
+    return Columns(data, table.num_rows)
 
 
 def _check_indices(column: Any, owner: str, name: str) -> None:
@@ -91,13 +100,16 @@ def _check_indices(column: Any, owner: str, name: str) -> None:
             )
 
 
-def _pandas_columns(frame: pandas.DataFrame, owner: str) -> Columns:
+def _pandas_columns(frame: pandas.DataFrame, owner: str, unread: Mapping[str, pa.DataType]) -> Columns:
     import pandas
 
     names = [str(name) for name in frame.columns]
     _check_names(names, owner)
     data: dict[str, Any] = {}
     for position, name in enumerate(names):
+        if name in unread:
+            data[name] = pa.nulls(len(frame), unread[name])
+            continue
         column = frame.iloc[:, position]
         if column.dtype == object:
             data[name] = [None if v is pandas.NA or v is pandas.NaT or (isinstance(v, float) and v != v) else v for v in column.tolist()]
@@ -121,6 +133,8 @@ def property_values(columns: Columns, name: str, value_type: ValueType, units_pe
     column = columns.data[name]
     if isinstance(column, list):
         return _coerced(column, value_type)
+    if column.null_count == len(column):
+        return [None] * len(column)
     column = _normal(column, columns.pandas, isinstance(value_type, Scalar) and value_type.kind in BITS)
     kind = value_type.kind if isinstance(value_type, Scalar) else None
     if kinds.is_timestamp(column.type):

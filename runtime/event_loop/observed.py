@@ -26,6 +26,11 @@ REPLACED = ("_process_one", "_deliver_deltas", "run_due", "make_intake")
 """Methods that call the observers while there are any: as attributes of the one event loop, so that all others stay as they are."""
 
 
+def is_observed(core: EventLoop) -> bool:
+    """Return whether anything looks at the events of the loop."""
+    return bool(_OBSERVERS.get(core))
+
+
 @contextmanager
 def observing(core: EventLoop, observer: Observer, event_of: Callable[[str | EventType, Any], Event]) -> Iterator[None]:
     """Call the observer while the block runs. ``event_of``: makes the event of what is sent, since intakes that are generated for a type

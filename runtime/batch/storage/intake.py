@@ -57,7 +57,7 @@ class Intake:
         first = parts[0]
         data: dict[str, Any] = {}
         for name in first._columns.data:
-            columns: list[Any] = [_plain(part._columns.data[name]) for part in parts]
+            columns: list[Any] = _of_one_type([_plain(part._columns.data[name]) for part in parts])
             alike = all(not isinstance(c, list) and c.type == columns[0].type for c in columns)
             data[name] = pa.concat_arrays(columns) if alike else [v for c in columns for v in (c if isinstance(c, list) else c.to_pylist())]
         joined = cls(first.event_type, Columns(data, sum(p.rows for p in parts), first._columns.pandas), first._units)
@@ -81,6 +81,8 @@ class Intake:
         for name, prop in self.event_type.properties.items():
             column, declared = self._columns.data[name], prop.whole_type
             if not isinstance(column, list) and isinstance(declared, Scalar) and fits(_decoded(column.type), declared.kind):
+                continue
+            if _is_null(column) and column.type == arrow_type_of(declared):
                 continue
             values = property_column(self.event_type, name, self._columns, self._units)
             changed[name] = _array(values, declared)
@@ -188,6 +190,18 @@ def _plain(column: Any) -> Any:
         return column
     array = one_array(column, "")
     return array.cast(array.type.value_type) if kinds.is_dictionary(array.type) else array
+
+
+def _is_null(column: Any) -> bool:
+    """Whether it is an Arrow column without a value, as one that no statement reads."""
+    return not isinstance(column, list) and column.null_count == len(column)
+
+
+def _of_one_type(columns: list[Any]) -> list[Any]:
+    """The columns, those without a value in the type of the others, if these have one."""
+    others = {None if isinstance(column, list) else column.type for column in columns if not _is_null(column)}
+    arrow = others.pop() if len(others) == 1 else None
+    return columns if arrow is None else [pa.nulls(len(column), arrow) if _is_null(column) else column for column in columns]
 
 
 def _compact(column: Any) -> Any:
