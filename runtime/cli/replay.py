@@ -54,9 +54,12 @@ def run(options: argparse.Namespace) -> int:
     started = time.monotonic()
     done: list[Outcome] = []
     with Progress("files", len(jobs), None) as progress:
-        for outcome in replay_files(jobs, options.jobs):
-            done.append(outcome)
-            progress.advance(1)
+        try:
+            for outcome in replay_files(jobs, options.jobs):
+                done.append(outcome)
+                progress.advance(1)
+        except EplRuntimeError as error:
+            raise UsageError(str(error)) from None
     if options.out is None:
         json.dump([trace for outcome in done for trace in outcome.traces], sys.stdout, ensure_ascii=False, indent=1)
         print()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from http.client import HTTPException
 from pathlib import Path
 from urllib.error import URLError
 from urllib.parse import urlsplit
@@ -62,7 +63,10 @@ def _text(source: str) -> str:
         if ":" not in source:
             raise UsageError(f"there is no file {source}; an address is written as http://host:port/metrics")
         address = f"http://{source}"
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError as error:
+        raise UsageError(f"{source!r} is no address: {error}") from None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise UsageError(f"an address begins with http:// or https://, not {source!r}")
     if parts.path in ("", "/"):
@@ -70,7 +74,7 @@ def _text(source: str) -> str:
     try:
         with build_opener().open(address, timeout=PATIENCE) as answer:
             return bytes(answer.read(LARGEST)).decode("utf-8", "replace")
-    except (URLError, OSError) as error:
+    except (URLError, OSError, HTTPException, ValueError) as error:  # ValueError: an address with signs that HTTP does not allow
         raise UsageError(f"cannot read {address}: {getattr(error, 'reason', error)}") from None
 
 

@@ -1,12 +1,15 @@
 """A job on Spark in a notebook, while it runs: what it says of itself after each step, and the latest rows of statements."""
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from runtime.live.view import EVERY, SHOWN, build_widget, cell_text
+
+log = logging.getLogger("epl")
 
 COLUMNS = ("statement", "row")
 
@@ -57,10 +60,23 @@ class JobView:
 
     def _watch(self, every: float) -> None:
         while not self._closed.wait(every):
-            over = self._facts()["status"] in ("stopped", "failed")
-            self.flush()
+            try:
+                over = self._facts()["status"] in ("stopped", "failed")
+                self.flush()
+            except Exception as error:  # the notebook says that what it shows is old
+                log.error("a live view ends: %s: %s", type(error).__name__, error, exc_info=error)
+                self._end(error)
+                return
             if over:
                 self.close()
+
+    def _end(self, error: Exception) -> None:
+        """Stop watching a job that cannot be asked any more; what is shown stays, with the reason."""
+        self._closed.set()
+        for statement in self.statements:
+            statement.remove_batch_listener(self._take)
+        self.widget.facts = {**self.widget.facts, "error": cell_text(f"{type(error).__name__}: {error}")}
+        self.widget.is_open = False
 
     def flush(self) -> None:
         """Show what has come up to now."""

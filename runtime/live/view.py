@@ -1,6 +1,7 @@
 """A running statement or job in a notebook, while it runs: an anywidget that shows the latest rows and how many there were."""
 from __future__ import annotations
 
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -8,6 +9,8 @@ from typing import Any, Protocol
 
 from runtime.explain.labels import clean
 from runtime.extras import install
+
+log = logging.getLogger("epl")
 
 SHOWN, EVERY = 20, 0.25
 """Rows that are shown, and seconds between two updates of the notebook at least."""
@@ -83,7 +86,7 @@ class View:
                     self.new += sign == "+"
                     self.old += sign == "-"
             if self._due is None:
-                self._due = threading.Timer(self._every, self._push)
+                self._due = threading.Timer(self._every, self._push_later)
                 self._due.daemon = True
                 self._due.start()
 
@@ -93,6 +96,13 @@ class View:
             rows = [list(row) for row in self._rows]
             facts = {"rows": f"{self.new:,} in, {self.old:,} out", "engine time": self._time_text()}
         self.widget.rows, self.widget.facts = rows, facts
+
+    def _push_later(self) -> None:
+        try:
+            self._push()
+        except Exception as error:  # the next row tries again
+            log.error("a live view of statement %r does not show its rows: %s: %s", self.statement.name, type(error).__name__, error,
+                      exc_info=error)
 
     def flush(self) -> None:
         """Show what has come up to now."""

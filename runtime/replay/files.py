@@ -6,12 +6,14 @@ import signal
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import attrs
 
+from epl.errors import EplRuntimeError
 from runtime.replay.corpus import is_case, replay_case
 from runtime.replay.neighbours import with_neighbours
 from runtime.replay.player import Feed, replay_trace
@@ -140,8 +142,15 @@ def replay_files(jobs: list[Job], processes: int) -> Iterator[Outcome]:
         yield from map(replay_file, ordered)
         return
     with ProcessPoolExecutor(processes) as pool:
-        for future in as_completed([pool.submit(replay_file, job) for job in ordered]):
-            yield future.result()
+        futures = {pool.submit(replay_file, job): job for job in ordered}
+        for future in as_completed(futures):
+            try:
+                yield future.result()
+            except BrokenProcessPool:
+                raise EplRuntimeError(
+                    f"a process that replays traces has ended by itself, at or before {futures[future].source.name}",
+                    hint="it may have needed too much memory; --jobs 1 shows where",
+                ) from None
 
 
 def _size(path: Path) -> int:

@@ -112,11 +112,11 @@ class Heartbeat:
 
     def _run(self) -> None:
         while not self._ended.wait(self._beat.every):
-            if not self._job.is_active:
-                return
             try:
+                if not self._job.is_active:
+                    return
                 self.beat(self._job.wall())
-            except Exception as error:
+            except BaseException as error:  # a query whose time stands still would look as if it ran
                 message = f"time cannot be moved: {type(error).__name__}: {error}"
                 failure = error if isinstance(error, EplError) else EplRuntimeError(message)
                 log.error("the heartbeat stops the query: %s", error, exc_info=error)

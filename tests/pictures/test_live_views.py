@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import http.server
 import pathlib
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -143,6 +144,36 @@ def test_epl_top(server: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixt
                           ("file:///etc/passwd", "an address begins with http"), (str(file), "gives no Prometheus text")]:
         assert main(["top", source, "--once"]) == 2
         assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("answer", [
+    b"", b"garbage\r\n", b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 300 + b"\r\n",
+    b"HTTP/1.1 999999999999 \xff\r\n\r\n", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    b"HTTP/1.1 200 OK\r\n\r\nepl_rows_total{a=\"b 1\n", b"HTTP/1.1 200 OK\r\n\r\nepl_rows NaNaN\n",
+    b"HTTP/1.1 302 Found\r\nLocation: file:///etc/passwd\r\n\r\n",
+])  # fmt: skip
+def test_epl_top_of_a_strange_server(answer: bytes, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+
+        def serve() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        assert main(["top", f"http://127.0.0.1:{listening.getsockname()[1]}/metrics", "--once"]) == 2
+        thread.join(5)
+    assert capsys.readouterr().err.startswith("epl: ")
+
+
+@pytest.mark.parametrize("address", ["http://[", "http://a b/", "http://a\nb:1", "http://a:99999/", "http://:1", "a:x"])
+def test_epl_top_of_what_is_no_address(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["top", address, "--once"]) == 2
+    assert capsys.readouterr().err.startswith("epl: ")
 
 
 def test_metrics_of_a_job_are_read() -> None:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
@@ -20,7 +21,7 @@ from epl.errors import EplError
 from runtime.tools.serve.access import Guard, Policy
 from runtime.tools.serve.answers import error_json, fault_json, status_of
 from runtime.tools.serve.counters import Counters
-from runtime.tools.serve.engine import Engine
+from runtime.tools.serve.engine import TICK, Engine
 from runtime.tools.serve.feeding import Feeding
 from runtime.tools.serve.openapi import described
 from runtime.tools.serve.options import Options
@@ -30,6 +31,7 @@ from runtime.tools.serve.rules import Rules
 from runtime.tools.serve.sandbox import Busy, Sandbox
 from runtime.tools.serve.stored_state import StoredState
 from runtime.tools.serve.streams import Streams
+from runtime.tools.serve.tasks import Tasks
 
 log = logging.getLogger("epl.serve")
 
@@ -43,13 +45,16 @@ class Application:
     def __init__(self, options: Options, policy: Policy, engine: Engine | None, state: StoredState | None) -> None:
         self.options, self.engine, self.state = options, engine, state
         self.counters = Counters()
+        self.tasks = Tasks()
+        self.not_saved: str | None = None
+        """Why the state was not saved when the server ended."""
         self.streams: Streams | None = None
         self.sandbox: Sandbox | None = None
         general = {"/health": self.health, "/ready": self.ready, "/metrics": self.metrics, "/openapi.json": self.openapi}
         routes: list[BaseRoute] = [Route(path, handler) for path, handler in general.items()]
         if engine is not None:
             self.streams = Streams(engine.runtime, options.limits)
-            self.counters.watch(engine, self.streams)
+            self.counters.watch(engine, self.streams, self.tasks)
             for handlers in (Rules(engine, self.streams, options.limits), Feeding(engine, self.streams, options.limits)):
                 routes += handlers.routes(BASE)
         if options.playground:
@@ -64,38 +69,34 @@ class Application:
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
-        tasks = []
         if self.sandbox is not None:
             self.sandbox.prepare()
         if self.engine is not None and self.engine.follows_clock:
-            tasks.append(asyncio.create_task(self.engine.tick()))
+            self.tasks.every("clock", TICK, self.engine.tick)
         if self.engine is not None and self.state is not None:
-            tasks.append(asyncio.create_task(self._save_regularly(self.engine, self.state)))
+            self.tasks.every("state", self.options.snapshot_seconds, partial(self._save, self.engine, self.state))
         try:
             yield
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await self.tasks.close()
             if self.sandbox is not None:
                 await self.sandbox.close()
             if self.engine is not None and self.state is not None:
-                await self._save(self.engine, self.state)
-
-    async def _save_regularly(self, engine: Engine, state: StoredState) -> None:
-        while True:
-            await asyncio.sleep(self.options.snapshot_seconds)
-            try:
-                await self._save(engine, state)
-            except Exception:  # the next attempt may succeed: a full disk
-                log.exception("the state was not saved")
+                await self._save_last(self.engine, self.state)
 
     async def _save(self, engine: Engine, state: StoredState) -> None:
         def work() -> None:
             if not state.is_current(engine.changes):
                 state.write(engine.runtime.snapshot(), engine.changes)
 
-        await engine.call(work)
+        await engine.run(work)
+
+    async def _save_last(self, engine: Engine, state: StoredState) -> None:
+        try:
+            await self._save(engine, state)
+        except Exception as error:  # raised by who runs the server
+            log.error("the state was not saved: %s: %s", type(error).__name__, error, exc_info=error)
+            self.not_saved = f"{state.folder}: the state was not saved at the end: {getattr(error, 'strerror', None) or error}"
 
     def close_streams(self) -> None:
         """End the clients' streams, which otherwise would go on for as long as they like."""
@@ -108,12 +109,18 @@ class Application:
         return Json({"status": "ok"})
 
     async def ready(self, _: Request) -> Response:
-        """200 where the runtime answers within two seconds."""
+        """200 where the runtime answers within two seconds, and the last step of each task went well."""
         if self.engine is not None:
             try:
                 await asyncio.wait_for(self.engine.call(lambda: None), READY_SECONDS)
             except (asyncio.TimeoutError, Busy):
-                return Json({"status": "busy"}, status_code=503)
+                reason = f"too many requests wait, or one has taken more than {READY_SECONDS:g} seconds"
+                return Json({"status": "busy", "reason": reason}, status_code=503)
+            except Exception as error:  # noqa: BLE001 - the answer says it
+                return Json({"status": "failing", "reason": f"runtime: {type(error).__name__}: {error}"}, status_code=503)
+        if self.tasks.failures:
+            reason = "; ".join(f"{name}: {why}" for name, why in self.tasks.failures.items())
+            return Json({"status": "failing", "reason": reason}, status_code=503)
         return Json({"status": "ready"})
 
     async def metrics(self, _: Request) -> Response:

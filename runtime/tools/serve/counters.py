@@ -11,6 +11,7 @@ from prometheus_client.registry import Collector
 from runtime.tools.metrics import RuntimeMetrics
 from runtime.tools.serve.engine import Engine
 from runtime.tools.serve.streams import Streams
+from runtime.tools.serve.tasks import Tasks
 
 
 class Counters:
@@ -22,17 +23,17 @@ class Counters:
         self.runs = Counter("epl_playground_runs", "runs of the playground, by what ended them", ["end"], registry=self.registry)
         self.run_seconds = Histogram("epl_playground_run_seconds", "seconds that runs took", registry=self.registry)
 
-    def watch(self, engine: Engine, streams: Streams) -> None:
-        """Add the metrics of a runtime and of its clients."""
+    def watch(self, engine: Engine, streams: Streams, tasks: Tasks) -> None:
+        """Add the metrics of a runtime, of its clients and of what the server does by itself."""
         self.registry.register(RuntimeMetrics(engine.runtime))
-        self.registry.register(_Counted(engine, streams))
+        self.registry.register(_Counted(engine, streams, tasks))
 
 
 class _Counted(Collector):
-    """What engine and streams count themselves."""
+    """What engine, streams and tasks count themselves."""
 
-    def __init__(self, engine: Engine, streams: Streams) -> None:
-        self.engine, self.streams = engine, streams
+    def __init__(self, engine: Engine, streams: Streams, tasks: Tasks) -> None:
+        self.engine, self.streams, self.tasks = engine, streams, tasks
 
     def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:
         events = CounterMetricFamily("epl_events", "events sent, by type", labels=["type"])
@@ -42,6 +43,10 @@ class _Counted(Collector):
         yield CounterMetricFamily("epl_faults", "exceptions in expressions and listeners", value=self.engine.fault_count)
         yield GaugeMetricFamily("epl_stream_clients", "clients that listen", value=len(self.streams.clients))
         yield CounterMetricFamily("epl_stream_rows_dropped", "rows that slow clients have missed", value=self.streams.rows_dropped)
+        failed = CounterMetricFamily("epl_task_failures", "steps of the clock and of saving the state that failed", labels=["task"])
+        for name, count in sorted(self.tasks.failed_steps.items()):
+            failed.add_metric([name], count)
+        yield failed
 
     def describe(self) -> Iterator[CounterMetricFamily]:
         yield from ()

@@ -80,15 +80,17 @@ def content(schema: Schema, form: str = "application/json") -> Schema:
 
 def operation(
     name: str, summary: str, status: str, answer: Schema | None, *, body: dict[str, Schema] | None = None,
-    parameters: tuple[Schema, ...] = (), faults: str = "",
+    parameters: tuple[Schema, ...] = (), faults: str = "", others: Schema | None = None,
 ) -> Schema:
-    """``body``: schemas by media type. ``faults``: the statuses of ``FAULTS`` beyond those that every request may get."""
+    """``body``: schemas by media type. ``faults``: the statuses of ``FAULTS`` beyond those that every request may get. ``others``: answers
+    by status that are not as those of other routes."""
     statuses = {"401", "403", "421", "503", *faults.split(), *(("400", "408", "413", "415") if body else ())}
     described: Schema = {
         "operationId": name, "summary": summary,
         "responses": {
             status: {"description": summary, **(answer or {})},
             **{each: {"description": FAULTS[each], **content(of("Refusal"))} for each in sorted(statuses)},
+            **(others or {}),
         },
     }  # fmt: skip
     if parameters:
@@ -116,7 +118,10 @@ MODULE_BODY = {"application/json": of("Module"), "text/x-epl": TEXT}
 
 GENERAL: dict[str, Schema] = {
     "/health": {"get": operation("health", "the server runs", "200", content(members({"status": TEXT})))},
-    "/ready": {"get": operation("ready", "the runtime answers", "200", content(members({"status": TEXT})))},
+    "/ready": {"get": operation(
+        "ready", "the runtime answers, the clock moves, the state is saved", "200", content(members({"status": TEXT})),
+        others={"503": {"description": "not ready", **content(members({"status": TEXT, "reason": TEXT}))}},
+    )},
     "/metrics": {"get": operation("metrics", "metrics for Prometheus", "200", content(TEXT, "text/plain"))},
 }
 

@@ -73,8 +73,7 @@ class Sandbox:
         self._asked += 1
         try:
             async with self._running:
-                spare, self._spare = self._spare, None
-                process = await (spare or self._start())
+                process = await self._prepared()
                 self.prepare()
                 try:
                     return await self._result(process, job)
@@ -82,6 +81,16 @@ class Sandbox:
                     await _end(process)
         finally:
             self._asked -= 1
+
+    async def _prepared(self) -> asyncio.subprocess.Process:
+        """Return the process that waits; another one where it did not start or has ended meanwhile."""
+        spare, self._spare = self._spare, None
+        if spare is not None and not spare.cancelled():
+            with contextlib.suppress(NotStarted, asyncio.TimeoutError, OSError):
+                process = await spare
+                if process.returncode is None:
+                    return process
+        return await self._start()
 
     async def _start(self) -> asyncio.subprocess.Process:
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}

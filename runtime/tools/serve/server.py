@@ -56,6 +56,8 @@ def serve(options: Options, announce: Callable[[int], None]) -> None:
     with prepared(options) as (server, listening):
         announce(listening.getsockname()[1])
         server.run(sockets=[listening])
+    if server.application.not_saved is not None:
+        raise StateFault(server.application.not_saved)
 
 
 @contextlib.contextmanager
@@ -102,9 +104,9 @@ def _socket(options: Options) -> socket.socket:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((options.host, options.port))
         listening.listen(128)
-    except OSError as error:
+    except (OSError, OverflowError) as error:  # OverflowError: a port beyond 65535
         listening.close()
-        raise ServeFault(f"cannot listen at {options.host} port {options.port}: {error.strerror or error}") from error
+        raise ServeFault(f"cannot listen at {options.host} port {options.port}: {getattr(error, 'strerror', None) or error}") from error
     return listening
 
 
