@@ -5,13 +5,13 @@ import datetime
 from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import attrs
 
 from epl.durations import units_of
 from epl.errors import EplRuntimeError
 from epl.java import ROUNDINGS
+from epl.zones import zone_named
 
 Validator = Callable[[Any, "attrs.Attribute[Any]", Any], None]
 
@@ -69,9 +69,7 @@ def _keeping(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
 
 
 def _known_zone(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
-    try:
-        ZoneInfo(value)
-    except (OSError, TypeError, ValueError, KeyError):
+    if not isinstance(value, str) or zone_named(value) is None:
         _refuse(setting, value, "a time zone of the IANA database such as 'Europe/Berlin'")
 
 

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import attrs
 
 from epl.functions import format_fields as fields
 from epl.functions.java_values import OFFSET_ZERO, JavaException
+from epl.zones import zone_named
 
 Moment = datetime.datetime | datetime.date | datetime.time
 _SIMPLE_LETTERS = "GyYMLwWDdFEuaHkKhmsSzZX"
@@ -196,7 +196,7 @@ def zone_of(text: str) -> datetime.tzinfo:
     known = fields.ZONE_NAMES.get(text.upper())
     if known is not None:
         return datetime.timezone(datetime.timedelta(hours=known))
-    try:
-        return ZoneInfo(text)
-    except (KeyError, ValueError, OSError) as error:
-        raise ValueError(text) from error
+    zone = zone_named(text)
+    if zone is None:
+        raise ValueError(text)
+    return zone

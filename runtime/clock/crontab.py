@@ -23,17 +23,16 @@ from __future__ import annotations
 
 import calendar
 import datetime
-import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from epl.errors import EplDeploymentError, EplUnsupportedError
 from epl.plan.crontab import CronField, CrontabPlan
 from epl.plan.expressions import TypedExpression
 from epl.settings import Settings
+from epl.zones import java_zone
 
 UNITS = (("MINUTES", 0, 59), ("HOURS", 0, 23), ("DAYS_OF_MONTH", 1, 31), ("MONTHS", 1, 12), ("DAYS_OF_WEEK", 0, 6), ("SECONDS", 0, 59),
          ("MILLISECONDS", 0, 999), ("MICROSECONDS", 0, 999))
@@ -76,7 +75,7 @@ class Crontab:
                 "for timer:at", span=fields[4].span
             )
         zone = fields[6].value if len(fields) > 6 else None
-        self._zone = zone_of(settings.time_zone if zone is None else str(constant(zone)))
+        self._zone = java_zone(settings.time_zone if zone is None else str(constant(zone)))
         self._subseconds = _Subseconds(fields[7:], constant, self._per_second) if len(fields) > 7 else None
         """None: that of the time from which the next one is computed."""
 
@@ -346,17 +345,4 @@ def _thousandths(field: CronField, place: int, constant: Constant) -> Values:
     return _values(field, len(UNITS) - 2 + place, constant)
 
 
-def zone_of(name: str) -> datetime.tzinfo:
-    """Return a time zone by its name or as ``GMT+5``, ``GMT-03:30``; GMT for any other text, as Java does."""
-    match = re.fullmatch(r"GMT([+-])(\d{1,2}):?(\d{2})?", name)
-    if match:
-        sign, hours, minutes = match.groups()
-        offset = datetime.timedelta(hours=int(hours), minutes=int(minutes or 0))
-        return datetime.timezone(-offset if sign == "-" else offset)
-    try:
-        return ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError):
-        return datetime.timezone.utc
-
-
-__all__ = ["Crontab", "zone_of"]
+__all__ = ["Crontab"]

@@ -4,7 +4,6 @@ A value of the wrong type is refused before anything is done; the message names 
 """
 from __future__ import annotations
 
-import contextlib
 import datetime
 import enum
 import math
@@ -20,6 +19,7 @@ from epl.generated_code import defined, field_name, literal
 from epl.java import to_float
 from epl.reprs import brief
 from epl.value_types import ArrayType, CollectionType, EnumType, MapType, Scalar, ValueType
+from epl.zones import zone_named
 from runtime.conversion.from_json import parse_json, parsed_json
 from runtime.expressions.structs import PRIMITIVE_DEFAULTS
 from windows.event import Event, Extra, event_class, only_absent
@@ -138,8 +138,7 @@ def _in_own_zone(value: datetime.datetime) -> tuple[datetime.datetime, datetime.
     name = getattr(value.tzinfo, "zone", None)
     zone: datetime.tzinfo = datetime.timezone(value.utcoffset() or datetime.timedelta(0))
     if isinstance(name, str):
-        with contextlib.suppress(KeyError, ValueError, OSError):  # no zone of that name: its offset remains
-            zone = ZoneInfo(name)
+        zone = zone_named(name) or zone  # without a zone of that name its offset remains
     return value.astimezone(zone), zone
 
 

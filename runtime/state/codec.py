@@ -211,4 +211,8 @@ def _of_length(data: bytes, length: int) -> bytes:
 
 def _zoned(data: bytes) -> datetime.datetime:
     local, fold, zone = data.decode().split("|")
-    return datetime.datetime.fromisoformat(local).replace(tzinfo=OFFSET_ZERO if zone == "Z" else ZoneInfo(zone), fold=int(fold))
+    try:
+        tz = OFFSET_ZERO if zone == "Z" else ZoneInfo(zone)
+    except (KeyError, OSError) as error:  # OSError: the name of a folder
+        raise Damaged(f"there is no time zone {brief(zone)}") from error
+    return datetime.datetime.fromisoformat(local).replace(tzinfo=tz, fold=int(fold))
