@@ -41,7 +41,7 @@ class SystemClock:
                 self.failure = None
             except BaseException as error:  # no caller would see the thread end
                 if repr(error) != repr(self.failure):
-                    log.error("the system clock: a step of time raised %s: %s; it goes on", type(error).__name__, error, exc_info=error)
+                    log.error("the system clock: a step raised %s: %s; the next one is taken", type(error).__name__, error, exc_info=error)
                 self.failure = error
 
     def stop(self) -> None:

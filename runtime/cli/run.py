@@ -21,6 +21,7 @@ from runtime.connectors.batches import Batches
 from runtime.connectors.cells import milliseconds
 from runtime.connectors.event_files import Chunk, EventFile, FileFault
 from runtime.connectors.feeds import DirectFeed, Feed, execute
+from runtime.connectors.intake import Skipped, checked
 from runtime.connectors.pacing import Pace, Timetable, speed_of
 from runtime.connectors.row_reader import RowOptions, RowReader
 from runtime.conversion.rows import Rows
@@ -193,7 +194,7 @@ class Run:
         self.reader = RowReader(runtime, row_options, self._warn, file.names, has_header=file.kind != "parquet")
         self.batches = Batches(runtime, self.reader)
         self.in_batches = feed is None and not options.spark and options.speed is options.rate is options.loop is None
-        self.skipped = 0
+        self.skipped = Skipped()
         self._until = None if options.until is None else moment("--until", options.until)
         begins = options.start is not None or file.kind == "script"
         self._pace = Pace(None if options.speed is None else speed_of(options.speed), begins=begins or options.rate is not None)
@@ -215,8 +216,7 @@ class Run:
         except EplRuntimeError as error:
             return _refused(self.options.events, None, error)
         finally:
-            if self.skipped:
-                print(f"{shown_name(self.options.events)}: {self.skipped:,} bad rows skipped", file=sys.stderr)
+            report_skipped(shown_name(self.options.events), "bad rows", self.skipped)
         return 0
 
     def _passes(self, progress: Progress) -> None:
@@ -250,7 +250,7 @@ class Run:
         weighed = 0
         for chunk in self.file.chunks(self.batches.json_schema):
             if weighed == 0 and self.file.names is None:
-                self._located(1, lambda: self.reader.check_first(chunk))  # noqa: B023 - called at once
+                self._located(1, lambda: self.reader.check_first(chunk, self.options.skip_bad_rows))  # noqa: B023 - called at once
             fed = self.batches.feed(chunk) if self.in_batches else None
             if fed is None:
                 rows = chunk.rows()
@@ -279,13 +279,13 @@ class Run:
             except EplRuntimeError as error:
                 if not self.options.skip_bad_rows:
                     raise FileFault(self.file.line_of(number), error) from error
-                self.skipped += 1
+                self.skipped.add(f"{'line' if self.file.kind == 'jsonl' else 'row'} {number}", error.message)
 
     def _check(self, instructions: list[Any]) -> None:
         """Refuse a row before anything of it is done, so that one that is skipped has moved no clock."""
         for instruction in instructions:
             if isinstance(instruction, Send):
-                self.feed.check(instruction.type, instruction.values)
+                checked(self.feed, instruction)
             elif isinstance(instruction, At) and instruction.ms < self.feed.now:
                 raise EplRuntimeError("time goes back")
 
@@ -308,6 +308,16 @@ def _feed_of(options: argparse.Namespace, runtime: Runtime) -> Feed:
         raise UsageError(f"--spark: {error}") from None
 
 
+def report_skipped(what: str, rows: str, skipped: Skipped) -> None:
+    """Print how many rows were skipped, with place and reason of the first ones."""
+    if skipped.count:
+        print(f"{what}: {skipped.count:,} {rows} skipped", file=sys.stderr)
+        for each in skipped.first:
+            print(f"    {each}", file=sys.stderr)
+        if skipped.count > len(skipped.first):
+            print(f"    and {skipped.count - len(skipped.first):,} more", file=sys.stderr)
+
+
 def _refused(path: str, line: int | None, error: EplRuntimeError) -> int:
     where = "" if line is None else f":{line}"
     message = error.message if len(error.message) <= LONGEST else f"{error.message[:LONGEST]}…"
@@ -317,4 +327,4 @@ def _refused(path: str, line: int | None, error: EplRuntimeError) -> int:
     return 1
 
 
-__all__ = ["run"]
+__all__ = ["report_skipped", "run"]

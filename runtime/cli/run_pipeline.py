@@ -16,7 +16,7 @@ from runtime.api.runtime import Runtime
 from runtime.cli import UsageError
 from runtime.cli.faults import Faults
 from runtime.cli.metrics import MetricsPage, metrics_page
-from runtime.cli.run import Printer, attach, check_options, chosen, moment
+from runtime.cli.run import Printer, attach, check_options, chosen, moment, report_skipped
 from runtime.cli.texts import deploy_first, deployed, made_runtime, read_text
 from runtime.connectors import Pipeline, Sink
 from runtime.connectors.feeds import DirectFeed, Feed
@@ -105,8 +105,7 @@ def _run(options: argparse.Namespace, text: str, page: MetricsPage | None) -> in
         return 1
     finally:
         faults.report()
-    if pipeline.skipped:
-        print(f"epl: {pipeline.skipped:,} rows skipped", file=sys.stderr)
+    report_skipped("epl", "rows", pipeline.intake.skipped)
     return 1 if faults.kinds else 0
 
 

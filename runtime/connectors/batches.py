@@ -14,7 +14,7 @@ from epl.errors import EplRuntimeError
 from epl.value_types import Scalar, ValueType
 from runtime.api.runtime import Runtime
 from runtime.connectors.cells import INSTANTS
-from runtime.connectors.event_files import Chunk
+from runtime.connectors.event_files import Chunk, FileFault
 from runtime.connectors.row_reader import RowReader
 
 TIME, SEQUENCE = "--time", "--sequence"
@@ -68,7 +68,7 @@ class Batches:
             self.runtime.send_batch(tables, time=time, sequence=several, max_stops=sys.maxsize)
         except NoColumn:
             return None
-        except (EplRuntimeError, pa.ArrowException):
+        except (EplRuntimeError, FileFault, ValueError, OverflowError, pa.ArrowException):
             if self.runtime.batches_begun != begun:
                 raise
             return None  # sent one by one, the row that is wrong is found

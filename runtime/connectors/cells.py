@@ -53,7 +53,7 @@ def milliseconds(value: Any) -> int | None:
     """
     if isinstance(value, str):
         if WHOLE.fullmatch(value.strip()):
-            return int(value)
+            return _whole_or_none(value)
         value = instant(value)
     if isinstance(value, datetime.datetime):
         return ((value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)) - EPOCH) // MILLISECOND
@@ -62,6 +62,13 @@ def milliseconds(value: Any) -> int | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value or value in (float("inf"), float("-inf")):
         return None
     return int(value)
+
+
+def _whole_or_none(text: str) -> int | None:
+    try:
+        return int(text)
+    except ValueError:  # more digits than Python converts
+        return None
 
 
 def cell_value(cell: Any, declared: ValueType | None) -> Any:

@@ -6,6 +6,7 @@ case: for what columns cannot hold, and to say which row is wrong.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -17,6 +18,7 @@ from typing import Any, BinaryIO, Literal, cast
 
 import attrs
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.json
 
@@ -35,6 +37,9 @@ UNCLOSED = "a quote has no end"
 LAST_CELL = "\0the end of the file"
 """Begins a record that is read after a CSV file's own: pyarrow takes the end of a file for the end of a quote, and then it is a part
 of the last cell."""
+
+NOT_UTF8, NAMED = "\0not UTF-8: byte 0x", "epl-named"
+"""In a CSV file that pyarrow reads, begins what is written in place of a byte that is not UTF-8; the codecs' name of what writes it."""
 
 Row = tuple[int, "dict[str, Any] | EplRuntimeError"]
 """(number, from 1: a line of JSON, a row of CSV or Parquet; the row, or what is wrong with it)."""
@@ -281,6 +286,15 @@ class EventFile:
         return bytes(self._handle.read1(BLOCK // 4) if self.location == "-" else self._handle.read(BLOCK // 4))
 
 
+def _name_bytes(error: UnicodeError) -> tuple[str, int]:
+    """Write each byte that is not UTF-8 as text."""
+    assert isinstance(error, UnicodeDecodeError)
+    return "".join(f"{NOT_UTF8}{byte:02x}\0" for byte in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(NAMED, _name_bytes)
+
+
 def _buffered(stream: Any) -> Any:
     """A binary stream that can be looked into."""
     return stream if hasattr(stream, "peek") else io.BufferedReader(stream)
@@ -290,22 +304,28 @@ def _reason(error: BaseException) -> str:
     return str(getattr(error, "strerror", None) or error)
 
 
-@attrs.define(eq=False)
 class _Continued:
-    """A file with some more bytes after its own."""
+    """A file as pyarrow reads it: what is not UTF-8 becomes ``NOT_UTF8`` with the byte, since pyarrow ends where it cannot decode a row
+    that it is to skip; and there are some more bytes after the file's own."""
 
-    file: Any
-    more: bytes
+    def __init__(self, file: Any, more: bytes) -> None:
+        self.file = file
+        self._more: bytes | None = more
+        self._decoder = codecs.getincrementaldecoder("utf-8")(NAMED)
+        self._ahead = b""
 
     @property
     def closed(self) -> bool:
         return bool(self.file.closed)
 
     def read(self, size: int) -> bytes:
-        data: bytes = self.file.read(size)
-        if not data:
-            data, self.more = self.more[:size], self.more[size:]
-        return data
+        while not self._ahead and self._more is not None:
+            data: bytes = self.file.read(size)
+            self._ahead = self._decoder.decode(data, not data).encode()
+            if not data:
+                self._ahead, self._more = self._ahead + self._more, None
+        taken, self._ahead = self._ahead[:size], self._ahead[size:]
+        return taken
 
     def close(self) -> None:
         self.file.close()
@@ -321,7 +341,23 @@ def _unpacked(raw: Any) -> Any:
 
 
 def _listed(batch: pa.RecordBatch, first: int) -> Callable[[], Iterator[Row]]:
-    return lambda: iter([(number, row) for number, row in enumerate(batch.to_pylist(), first)])
+    def rows() -> Iterator[Row]:
+        try:
+            yield from enumerate(batch.to_pylist(), first)
+        except (ValueError, OverflowError, pa.ArrowException):  # a time beyond Python's, text that is not UTF-8: some rows are good
+            yield from ((first + place, _row_at(batch, place)) for place in range(len(batch)))
+
+    return rows
+
+
+def _row_at(batch: pa.RecordBatch, place: int) -> dict[str, Any] | EplRuntimeError:
+    row: dict[str, Any] = {}
+    for name, column in zip(batch.schema.names, batch.columns):
+        try:
+            row[name] = column[place].as_py()
+        except (ValueError, OverflowError, pa.ArrowException) as error:
+            return EplRuntimeError(f"column '{name}' holds a value that cannot be read: {error}")
+    return row
 
 
 def _columns(count: int) -> str:
@@ -340,19 +376,19 @@ def _within(bad: list[tuple[int, EplRuntimeError]], before: int, rows: int) -> d
 
 
 def _as_text(batch: pa.RecordBatch) -> pa.RecordBatch | None:
-    """The cells as strings; None where one is not UTF-8."""
-    try:
-        columns: Sequence[Any] = [column.cast(pa.string()) for column in batch.columns]
-    except pa.ArrowInvalid:
+    """The cells as strings; None where one was not UTF-8."""
+    columns: Sequence[Any] = [column.cast(pa.string()) for column in batch.columns]
+    if any(pc.any(pc.match_substring(column, NOT_UTF8)).as_py() for column in columns):
         return None
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def _decoded(row: dict[str, Any], padded: bool) -> dict[str, Any] | EplRuntimeError:
-    try:
-        cells = {name: None if cell is None else cell.decode() for name, cell in row.items()}
-    except UnicodeDecodeError as error:
-        return EplRuntimeError(f"not UTF-8: byte 0x{error.object[error.start]:02x}", hint="convert the file: iconv -f ISO-8859-1 -t UTF-8")
+    cells = {name: None if cell is None else cell.decode() for name, cell in row.items()}
+    for cell in cells.values():
+        if cell is not None and NOT_UTF8 in cell:
+            what = cell[cell.index(NOT_UTF8) + 1 :].partition("\0")[0]
+            return EplRuntimeError(what, hint="convert the file: iconv -f ISO-8859-1 -t UTF-8")
     return {name: cell and cell.strip() for name, cell in cells.items()} if padded else cells
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from epl.errors import EplRuntimeError
+from runtime.clock.instants import instant_of
 from runtime.connectors.feeds import Feed
 from runtime.connectors.input import Input
 from runtime.connectors.pacing import Pace, Timetable
@@ -14,9 +15,30 @@ from runtime.replay.epl_online import At, Instruction, Send
 OnBad = Literal["refuse", "skip"]
 OnLate = Literal["refuse", "skip", "keep"]
 
+LONGEST = 500
+"""Characters of a reason that are kept."""
+
+
+MOST_SHOWN = 10
+"""Rows whose reasons are kept."""
+
+
+class Skipped:
+    """Rows that were skipped. ``count``: how many; ``first``: place and reason of the first ten."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first: list[str] = []
+
+    def add(self, place: str, reason: str) -> None:
+        """Count a row."""
+        self.count += 1
+        if len(self.first) < MOST_SHOWN:
+            self.first.append(f"{place}: {reason if len(reason) <= LONGEST else reason[:LONGEST] + '…'}")
+
 
 class Intake:
-    """Processes the rows of a pipeline's sources one by one. ``skipped``: how many were not."""
+    """Processes the rows of a pipeline's sources one by one. ``skipped``: those that were not."""
 
     def __init__(self, on_bad: OnBad, on_late: OnLate, pace: Pace) -> None:
         if on_bad not in ("refuse", "skip"):
@@ -27,7 +49,7 @@ class Intake:
         self._pace = pace
         self._readers: dict[str, RowReader] = {}
         self._times: dict[str, Timetable | None] = {}
-        self.skipped = 0
+        self.skipped = Skipped()
 
     def add(self, source: str, reader: RowReader, times: Timetable | None) -> None:
         """Note what reads the rows of a source, and when they happen where the rows do not say it."""
@@ -38,18 +60,18 @@ class Intake:
         try:
             time, event = self._read(source, entry)
             if self._skips:
-                feed.check(event.type, event.values)
+                checked(feed, event)
         except EplRuntimeError as error:
             if self._skips:
-                self.skipped += 1
+                self.skipped.add(f"source '{source}': {entry.where}", error.message)
                 return
             raise _placed(entry, error) from error
         if time is not None and time < feed.now and self._on_late != "keep":
+            late = f"its time {time} is before the runtime's, {feed.now}"
             if self._on_late == "skip":
-                self.skipped += 1
+                self.skipped.add(f"source '{source}': {entry.where}", late)
                 return
-            late = EplRuntimeError(f"its time {time} is before the runtime's, {feed.now}", hint="on_late='keep' or 'skip' goes on")
-            raise _placed(entry, late)
+            raise _placed(entry, EplRuntimeError(late, hint="on_late='keep' or 'skip' goes on"))
         if time is not None and (time > feed.now or (self._pace.waits and time == feed.now)):
             self._pace.move(feed, time)
         try:
@@ -60,7 +82,7 @@ class Intake:
     def _read(self, source: str, entry: Input) -> tuple[int | None, Send]:
         if isinstance(entry.row, EplRuntimeError):
             raise entry.row
-        time, event = entry.time, None
+        time, event = None if entry.time is None else instant_of("its time", entry.time, 1000), None
         instructions: Iterable[Instruction] = self._readers[source].instructions(dict(entry.row), entry.is_text)
         times = self._times[source]
         for instruction in instructions if times is None else times.timed(instructions):
@@ -72,8 +94,18 @@ class Intake:
         return time, event
 
 
+def checked(feed: Feed, event: Send) -> None:
+    """Raise EplRuntimeError where the values are no event of the type, whatever it is that they make Python raise."""
+    try:
+        feed.check(event.type, event.values)
+    except EplRuntimeError:
+        raise
+    except Exception as error:
+        raise EplRuntimeError(f"the row is no event: {type(error).__name__}: {error}") from error
+
+
 def _placed(entry: Input, error: EplRuntimeError) -> EplRuntimeError:
     return EplRuntimeError(f"{entry.where}: {error.message}", hint=error.hint)
 
 
-__all__ = ["Intake", "OnBad", "OnLate"]
+__all__ = ["Intake", "OnBad", "OnLate", "Skipped", "checked"]

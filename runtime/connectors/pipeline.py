@@ -64,8 +64,8 @@ class Pipeline:
         >>> pipeline.run()
         {"y": 2}
         {"y": 4}
-        >>> pipeline.skipped
-        1
+        >>> pipeline.skipped, pipeline.first_skipped[0][:44]
+        (1, "source 'rows': row 2: Event type 'A' propert")
         >>> pipeline.stop()  # it has ended
     """
 
@@ -99,7 +99,12 @@ class Pipeline:
     @property
     def skipped(self) -> int:
         """How many rows were skipped, by ``on_bad`` and ``on_late``."""
-        return self.intake.skipped
+        return self.intake.skipped.count
+
+    @property
+    def first_skipped(self) -> tuple[str, ...]:
+        """Place and reason of the first ten rows that were skipped."""
+        return tuple(self.intake.skipped.first)
 
     def stop(self) -> None:
         """Let ``run`` end after the rows that are being processed, with a checkpoint; from any thread, or a signal handler."""

@@ -13,7 +13,9 @@ from epl.event_types import EventType
 from epl.plan.statements import InsertPlan
 from epl.plan.streams import types_read
 from epl.plan.walk import plans_of
+from epl.reprs import brief
 from runtime.api.runtime import Runtime
+from runtime.clock.instants import instant_of
 from runtime.connectors.cells import cell_value, milliseconds, plain_value
 from runtime.connectors.event_files import Chunk, FileFault
 from runtime.replay.epl_online import At, Instruction, Send
@@ -83,8 +85,9 @@ class RowReader:
         if name is not None:
             self._meet(name, names)
 
-    def check_first(self, chunk: Chunk) -> None:
-        """Look at the names that the first rows of a JSON file have."""
+    def check_first(self, chunk: Chunk, skips: bool = False) -> None:
+        """Look at the names that the first rows of a JSON file have. ``skips``: rows that cannot be events are dropped: what holds only for
+        rows that name their type themselves is an error of each of them."""
         names: dict[str, dict[str, None]] = {}
         for _, (_, row) in zip(range(LOOKED_AT), chunk.rows()):
             if isinstance(row, dict):
@@ -92,9 +95,13 @@ class RowReader:
                 if name is not None:
                     names.setdefault(name, {}).update(dict.fromkeys(row))
         for name, columns in names.items():
-            if self.time_column is not None:
-                self._check_time(columns)
-            self._meet(name, columns)
+            try:
+                if self.time_column is not None:
+                    self._check_time(columns)
+                self._meet(name, columns)
+            except (EplRuntimeError, FileFault):
+                if not skips or name in (self.type_name, self._only_type):
+                    raise
 
     def _check_time(self, names: Iterable[str]) -> None:
         if str(self.time_column) not in names:
@@ -148,8 +155,19 @@ class RowReader:
         said = row.get(self.type_column)
         return said if isinstance(said, str) and said else self._only_type
 
-    def instructions(self, row: dict[str, Any], is_text: bool) -> Iterator[Instruction]:
-        """Yield at most a time step, then the event. Raise EplRuntimeError for rows that cannot be events."""
+    def instructions(self, row: dict[str, Any], is_text: bool) -> list[Instruction]:
+        """Return at most a time step, then the event. Raise EplRuntimeError for rows that cannot be events, whatever it is that their
+        values make Python raise: one row ends no run that skips such rows."""
+        try:
+            return list(self._instructions(row, is_text))
+        except EplRuntimeError:
+            raise
+        except FileFault as fault:  # of the type that the row says
+            raise fault.error from None
+        except Exception as error:
+            raise EplRuntimeError(f"the row cannot be read: {type(error).__name__}: {error}") from error
+
+    def _instructions(self, row: dict[str, Any], is_text: bool) -> Iterator[Instruction]:
         name = self.name_of(row)
         if name is None:
             raise EplRuntimeError(
@@ -172,8 +190,8 @@ class RowReader:
             row.pop(column, None)
         time = milliseconds(value)
         if time is None:
-            raise EplRuntimeError(f"time column '{column}' holds {value!r}, expecting ms since 1970 or an ISO 8601 time")
-        return time
+            raise EplRuntimeError(f"time column '{column}' holds {brief(value)}, expecting ms since 1970 or an ISO 8601 time")
+        return instant_of(f"time column '{column}'", time, 1000)
 
     def keeps_more(self, name: str, names: Iterable[str]) -> bool:
         """Return whether an event of the type keeps values of columns that the type does not declare."""
