@@ -8,8 +8,8 @@ import attrs
 
 from epl.event_types import EventType, Property
 from epl.plan.expressions import Constant, TypedExpression
-from epl.plan.windows import Locality, WindowArgument, WindowConfig
-from epl.value_types import DOUBLE
+from epl.plan.windows import Locality, WindowArgument, WindowConfig, WindowRefused
+from epl.value_types import DOUBLE, is_null
 from windows.event import NO_EVENTS, Event, event_class
 from windows.failures import Failures, keyed
 from windows.group_context import GroupAccess, GroupContext
@@ -52,7 +52,10 @@ class GroupWin(WindowConfig):
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> GroupWin:
         message = "Group-By view requires a one or more expressions provinding unique values as parameters"
-        return cls(key_arguments(arguments, cls.title, message), tuple(a.text for a in arguments if a.typed is not None))
+        keys = key_arguments(arguments, cls.title, message)
+        if any(is_null(key.type) for key in keys):
+            raise WindowRefused("Group-window received a null-typed criteria expression")
+        return cls(keys, tuple(a.text for a in arguments if a.typed is not None))
 
     @property
     def locality(self) -> Locality | None:

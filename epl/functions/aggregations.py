@@ -15,7 +15,7 @@ import attrs
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
 from epl.functions.sketches import SketchSettings
-from epl.plan.expressions import Constant, StreamEvent, StreamProperty, TimeSpan, TypedExpression, VariableValue
+from epl.plan.expressions import Constant, CurrentTime, StreamEvent, StreamProperty, TimeSpan, TypedExpression, VariableValue
 from epl.plan.result_set import AggregationPlan
 from epl.value_types import (
     BIG_DECIMAL,
@@ -296,12 +296,14 @@ def _rate(call: AggregationCall) -> AggregationPlan:
         if rest and rest[0] is not None and is_boolean(rest[0].type):
             call = _with_filter(call, 1)
         return call.plan("rate", (), BOXED_DOUBLE, ever=True, constants=(first,))
+    if isinstance(first, CurrentTime):
+        raise EplValidationError("The rate aggregation function does not allow the current runtime timestamp as a parameter")
     if not isinstance(first.type, Scalar) or first.type.kind != "long":
         raise EplValidationError(
             "The rate aggregation function requires a property or expression returning a non-constant long-type value as the first "
             "parameter in the timestamp-property notation"
         )
-    if not all(call.leaves(stream) for stream in first.streams):
+    if not call.has_remove_stream or not all(call.leaves(stream) for stream in first.streams):
         raise EplValidationError("The rate aggregation function in the timestamp-property notation requires data windows")
     arguments = [first]
     if len(call.arguments) > 1:

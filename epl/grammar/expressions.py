@@ -193,7 +193,10 @@ def type_names(kit: Kit, name: ParserElement | None = None) -> ParserElement:
         dimensions = parts[1:]
         if len(dimensions) > MOST_DIMENSIONS:
             raise EplValidationError(f"An array type has more than {MOST_DIMENSIONS} dimensions", span=span)
-        return S.TypeName(base.name, base.parameters, len(dimensions), "primitive" in dimensions, span=span)
+        primitive = "primitive" in dimensions
+        if primitive and base.parameters:
+            raise EplValidationError("Cannot use the 'primitive' keyword with type parameters", span=span)
+        return S.TypeName(base.name, base.parameters, len(dimensions), primitive, span=span)
 
     type_name.define(kit.convert(build, class_type(kit, type_name, name) + ZeroOrMore(dimension)))
     return type_name

@@ -8,6 +8,7 @@ step ``refused``, ``code`` and ``message``; on event steps that went through a f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from random import Random
 from typing import Any, Protocol
@@ -273,33 +274,55 @@ class TracePlayer:
         """Note whether we refuse it too, and in which words. An error that is none of ours is not a refusal."""
         done.pop("message", None)
         try:
-            if step.get("kind") == "faf":
-                self.runtime.compile_query(step["epl"])
-            else:
-                self.runtime.compile(step["epl"])
-                if self.listens_to_all:
-                    self.runtime.deploy(step["epl"]).undeploy()
+            self._compile(step)
+            if step.get("kind") != "faf" and self.listens_to_all:
+                self.runtime.deploy(step["epl"]).undeploy()
             done["refused"] = False
         except EplError as error:
+            error = self._refused_with_path(step, error)
             done.update(refused=True, code=error.code, message=error.message)
         except Exception as error:  # noqa: BLE001 - an internal error: reported, and not counted as a refusal
             done.update(refused=False, code="internal", message=_text(error))
 
+    def _refused_with_path(self, step: Step, error: EplError) -> EplError:
+        """Return the refusal with what earlier steps compiled on the compiler's path; ``error``, that without it, where there is none."""
+        if not self._compiled:
+            return error
+        try:
+            with self._path(EplError):
+                self._compile(step)
+        except EplError as refusal:
+            return refusal
+        return error
+
     def compile(self, step: Step, done: Done) -> None:
         """Compile, if need be with what earlier steps compiled: the trace does not say which of it is on the compiler's path."""
-        if step.get("kind") == "faf":
-            self.runtime.compile_query(step["epl"])
-            return
         try:
-            self.runtime.compile(step["epl"])
+            self._compile(step)
         except EplValidationError:
-            path = [self.runtime.deploy(text) for text in self._compiled]
-            try:
-                self.runtime.compile(step["epl"])
-            finally:
-                for deployment in reversed(path):
-                    deployment.undeploy()
-        self._compiled.append(step["epl"])
+            if step.get("kind") == "faf":
+                raise
+            with self._path():
+                self._compile(step)
+        if step.get("kind") != "faf":
+            self._compiled.append(step["epl"])
+
+    def _compile(self, step: Step) -> None:
+        compiling = self.runtime.compile_query if step.get("kind") == "faf" else self.runtime.compile
+        compiling(step["epl"])
+
+    @contextmanager
+    def _path(self, *skipped: type[Exception]) -> Iterator[None]:
+        """Deploy what earlier steps compiled for as long as the block runs; ``skipped``: errors of modules that are not deployed then."""
+        path = []
+        try:
+            for text in self._compiled:
+                with suppress(*skipped):
+                    path.append(self.runtime.deploy(text))
+            yield
+        finally:
+            for deployment in reversed(path):
+                deployment.undeploy()
 
     def add_listener(self, step: Step, done: Done) -> None:
         statement = self._statement(step)

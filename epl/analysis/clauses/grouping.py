@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import product
 
 import attrs
@@ -16,6 +16,7 @@ from epl.analysis.expressions.scope import Scope
 from epl.errors import EplUnsupportedError
 from epl.plan.expressions import Constant, GroupingCall, TypedExpression
 from epl.plan.result_set import GroupLevel, OrderKey
+from epl.spans import Span
 from epl.syntax import Expression, GroupElement
 from epl.unparse import expression_text
 
@@ -56,16 +57,9 @@ def analyse_group_by(elements: tuple[GroupElement, ...], scope: Scope) -> Groupi
         raise EplUnsupportedError(
             f"group by of more than {LARGEST_ROLLUP} levels (cube, rollup and grouping sets multiplied) is not supported",
             span=elements[0].span)
-    choices = [_levels_of(element, key) for element in elements]
-    levels: dict[Keys, None] = {}
-    for parts in product(*choices):
-        level = tuple(sorted({k for part in parts for k in part}))
-        if level in levels:
-            named = f"expressions ({', '.join(texts[k] for k in level)})" if level else "the overall grouping '()'"
-            raise StatementRefusal(
-                f"Failed to validate the group-by clause, found duplicate specification of {named}", span=elements[0].span
-            )
-        levels[level] = None
+    spell = _Speller(texts, elements[0].span)
+    choices = [_levels_of(element, key, spell) for element in elements]
+    levels = dict.fromkeys(tuple(sorted({k for part in parts for k in part})) for parts in product(*choices))
     if not any(levels):
         raise StatementRefusal(
             "Failed to validate the group-by clause, the overall grouping '()' cannot be the only grouping", span=elements[0].span
@@ -88,13 +82,40 @@ def _count_of(element: GroupElement) -> int:
     return len(element.items) + 1 if element.kind == "rollup" else 1
 
 
-def _levels_of(element: GroupElement, key: Callable[[Expression], int]) -> list[Keys]:
-    """The alternatives of one element, most detailed first: rollup(a, b) → ab, a, nothing; cube(a, b) → ab, a, b, nothing."""
+@attrs.frozen
+class _Speller:
+    """Refuses what a clause has twice; ``texts`` are those of the keys found so far."""
+
+    texts: list[str]
+    span: Span | None
+
+    def refuse_repeats(self, levels: Iterable[Keys]) -> None:
+        """Refuse a level that occurs twice, in whatever order of its keys."""
+        seen: set[Keys] = set()
+        for level in (tuple(sorted(set(each))) for each in levels):
+            if level in seen:
+                named = f"expressions ({', '.join(self.texts[k] for k in level)})" if level else "the overall grouping '()'"
+                raise StatementRefusal(
+                    f"Failed to validate the group-by clause, found duplicate specification of {named}", span=self.span)
+            seen.add(level)
+
+
+def _levels_of(element: GroupElement, key: Callable[[Expression], int], spell: _Speller) -> list[Keys]:
+    """The alternatives of one element, most detailed first: rollup(a, b) → ab, a, nothing; cube(a, b) → ab, a, b, nothing.
+
+    What is written twice within an element is refused. Levels that come out equal otherwise, as those of ``rollup((a, b), a)`` or of two
+    elements, count once.
+    """
     if element.kind == "grouping sets":
-        return [level for item in element.items for level in _levels_of(_as_element(item), key)]
+        levels = [level for item in element.items for level in _levels_of(_as_element(item), key, spell)]
+        spell.refuse_repeats(levels)
+        return levels
     if element.kind in ("expression", "combination"):
-        return [tuple(key(item) for item in element.items if isinstance(item, Expression))]
-    parts = [_levels_of(_as_element(item), key)[0] for item in element.items]
+        keys = tuple(key(item) for item in element.items if isinstance(item, Expression))
+        spell.refuse_repeats((each,) for each in keys)
+        return [keys]
+    parts = [_levels_of(_as_element(item), key, spell)[0] for item in element.items]
+    spell.refuse_repeats(parts)
     if element.kind == "rollup":
         return [tuple(k for part in parts[:length] for k in part) for length in range(len(parts), -1, -1)]
     return [tuple(k for part, chosen in zip(parts, choice) if chosen for k in part) for choice in product((True, False), repeat=len(parts))]

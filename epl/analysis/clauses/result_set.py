@@ -37,6 +37,8 @@ from epl.syntax.nodes import Node
 from epl.unparse import quoted
 from epl.value_types import INT, Scalar, is_boolean
 
+RECLAIM_HINTS = ("reclaim_group_aged", "reclaim_group_freq", "disable_reclaim_group")
+
 
 def analyse(
     select: Select,
@@ -64,6 +66,8 @@ def analyse(
         plain, clause="group-by-clause", aggregation_refusal=GROUP_BY_AGGREGATED, subquery_refusal="Subselects not allowed within group-by"
     )
     grouping = analyse_group_by(select.group_by, key_scope)
+    if grouping.levels is not None and any(hint in hints for hint in RECLAIM_HINTS):
+        raise StatementRefusal("Reclaim hints are not available with rollup", span=select.group_by[0].span)
     collector = _collector(select, grouping, has_remove_stream)
     scope = attrs.evolve(plain, aggregations=collector)
     selection, having, order_by = _clauses(select, scope, collector, grouping, output_name)

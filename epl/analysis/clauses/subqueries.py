@@ -4,7 +4,7 @@ A sub-query's own row is its stream 0; the streams of the statement that it belo
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import attrs
 
@@ -30,6 +30,7 @@ from epl.plan.expressions import (
     Constant,
     Convert,
     Equality,
+    Invoke,
     Local,
     Logic,
     Negation,
@@ -180,7 +181,15 @@ class _Subquery:
         aggregated = bool(aggregations or group_by)
         if having is not None and not _is_aggregated(having):
             where, having = _both(where, having), None  # so does Esper: it is evaluated on each row
+        if having is not None and any(read.stream == 0 and read.path for read in reads(_without_receivers(having))):
+            raise EplValidationError(
+                "Subselect having-clause requires that all properties are under aggregation, consider using the 'first' aggregation "
+                "function instead", span=self.node.span)
         where = self._filtered(where)
+        if self.stream.contained is not None and store_of(self.stream) is not None and _is_correlated(where):
+            raise EplValidationError(
+                "Failed to validate named window use in subquery, contained-event is only allowed for named windows when not correlated",
+                span=self.node.span)
         self._check_previous((*columns, where, having))
         self._check_aggregations(aggregations)
         if aggregated:
@@ -471,6 +480,19 @@ def _computes_key(condition: TypedExpression) -> bool:
 
 def _is_correlated(condition: TypedExpression | None) -> bool:
     return condition is not None and any(stream > 0 for stream in condition.streams)
+
+
+def _without_receivers(expression: TypedExpression) -> Iterator[TypedExpression]:
+    """Yield the parts of an expression that Esper's rules of aggregation look into: not what a method is called on."""
+    if not isinstance(expression, Invoke):
+        parts = tuple(expression.children())
+        if not parts or path_of(expression) is not None:
+            yield expression
+            return
+    else:
+        parts = expression.arguments[expression.null_receiver:]
+    for part in parts:
+        yield from _without_receivers(part)
 
 
 def _both(where: TypedExpression | None, having: TypedExpression) -> TypedExpression:

@@ -65,9 +65,10 @@ class Scope:
     are in ``builtin_names`` too); of equal names the first one counts. ``next_local``: the number of the next one, which grows inwards
     also where the names outside are hidden, as within a declared expression. ``allow_previous``: prev / prior may occur.
     ``substitutions``: what the parameters of a declared expression stand for. ``in_subquery``: of a sub-query, in which there is no other;
-    ``in_filter``: of a stream's filter; ``prefers_first``: a name that several streams have is the first one's; ``in_pattern``: of
-    a pattern's atom or parameter; ``subquery_refusal``: the words of the refusal where no sub-query may occur. ``expansions``: how many
-    calls of declared expressions have been put in place, one number that all scopes built from this one share.
+    ``in_filter``: of a stream's filter; ``moved``: of a where clause that becomes one; ``prefers_first``: a name that several streams have
+    is the first one's; ``in_pattern``: of a pattern's atom or parameter; ``subquery_refusal``: the words of the refusal where no
+    sub-query may occur. ``expansions``: how many calls of declared expressions have been put in place, one number that all scopes built
+    from this one share.
     """
 
     catalog: Catalog
@@ -85,6 +86,7 @@ class Scope:
     substitutions: tuple[tuple[str, TypedExpression], ...] = ()
     in_subquery: bool = False
     in_filter: bool = False
+    moved: bool = False
     prefers_first: bool = False
     in_pattern: bool = False
     subquery_refusal: str | None = None

@@ -84,7 +84,7 @@ def _check_index(method: SpatialMethod, argument: syntax.NamedArgument, rectangl
     span = argument.span
     if argument.name.lower() != "filterindex":
         raise EplValidationError(f"{method.function} does not accept '{argument.name}' as a named parameter", span=span)
-    if scope.clause != "filter":
+    if not (scope.in_filter or scope.moved):
         raise EplValidationError("The 'filterindex' named parameter can only be used in in filter expressions", span=span)
     name = _only_name(argument.value)
     if name is None:

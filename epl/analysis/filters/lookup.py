@@ -12,18 +12,22 @@ from epl.analysis.filters.partitions import levels_for, partitioned
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
+from epl.plan.expression_text import expression_text
 from epl.plan.expressions import (
     Constant,
     ContextValue,
     Convert,
+    Element,
     Equality,
     Invoke,
     Logic,
+    MapValue,
     Membership,
     Order,
     Parameter,
     Previous,
     Prior,
+    PropertyOf,
     StreamEvent,
     StreamProperty,
     SubqueryValue,
@@ -64,7 +68,7 @@ def plan_filter(event_type: EventType, conditions: Sequence[TypedExpression], ca
     Refuses a property that is compared to a constant of a wider type, as Esper's filter index does.
     """
     for condition in conditions:
-        check_strict_coercion(condition)
+        check_strict_coercion(condition, catalog.settings.filter_index_planning == "advanced")
     plan = _planned(event_type, conditions, catalog.settings)
     if catalog.statement_context is None:
         return plan
@@ -196,38 +200,73 @@ def _may_repeat(repeat: EqualConstants) -> bool:
 
 # ------------------------------------------------------------------ constants of a wider type
 
-WIDER = {"byte": 0, "short": 0, "int": 0, "long": 1, "float": 2, "double": 3}
-"""Ranks of the kinds that Esper's filters distinguish; constants up to int fit all integral properties."""
+RANKS = {"byte": 0, "short": 0, "int": 0, "long": 1, "float": 2, "double": 3}
+"""Kinds that Esper's filters distinguish, by width; constants up to int fit all integral values."""
 
 
-def check_strict_coercion(condition: TypedExpression) -> None:
+def check_strict_coercion(condition: TypedExpression, expressions: bool = True) -> None:
     """Refuse ``int property = 1L``: Esper's filters do not convert the event's value. Ranges and variables are evaluated.
+
+    ``expressions``: whether values other than properties are looked up too, as in ``cast(text, float) > 1.5``.
     """
     if isinstance(condition, Logic) and condition.operator in ("and", "or"):
         for operand in condition.operands:
-            check_strict_coercion(operand)
+            check_strict_coercion(operand, expressions)
     elif isinstance(condition, Membership):
         for item in condition.items:
-            _check_pair(condition.value, item)
+            _check_pair(condition.value, item, expressions, listed=True)
     elif isinstance(condition, (Equality, Order)):
-        _check_pair(condition.left, condition.right)
-        _check_pair(condition.right, condition.left)
+        _check_pair(condition.left, condition.right, expressions)
+        _check_pair(condition.right, condition.left, expressions)
 
 
-def _check_pair(one: TypedExpression, other: TypedExpression) -> None:
+def _check_pair(one: TypedExpression, other: TypedExpression, expressions: bool, listed: bool = False) -> None:
     one, other = _unconverted(one), _unconverted(other)
-    if not isinstance(one, StreamProperty) or one.stream or not (_is_constant(other) or _is_known_before(other)):
+    is_property = _is_property(one)
+    if one.streams != {0} or not (is_property or (expressions and _is_looked_up(one) and not _is_chain(one))):
+        return
+    if not (_is_constant(other) or _is_known_before(other)):
         return
     value = other.type.element if isinstance(other.type, ArrayType) else other.type
     if isinstance(other, Constant) and other.written is not None:
         value = other.written
-    if not isinstance(one.type, Scalar) or not isinstance(value, Scalar) or not {one.type.kind, value.kind} <= WIDER.keys():
+    if not isinstance(one.type, Scalar) or not isinstance(value, Scalar) or not (_is_number(one.type) and _is_number(value)):
         return
-    if WIDER[value.kind] > WIDER[one.type.kind]:
+    if not _fits(value.kind, one.type.kind):
+        literal = isinstance(other, Constant) and not is_property and not listed
         raise StatementRefusal(
-            f"Implicit conversion from datatype '{value.boxed}' to '{one.type.boxed}' for property '{one.name}' is not allowed "
-            "(strict filter type coercion)",
+            f"Implicit conversion from datatype '{value.kind if literal else value.boxed}' to '{one.type.boxed}' for property "
+            f"'{expression_text(one)}' is not allowed (strict filter type coercion)",
         )
+
+
+def _is_number(value: Scalar) -> bool:
+    return value.kind in RANKS or value.kind in ("BigInteger", "BigDecimal")
+
+
+def _fits(kind: str, sought: str) -> bool:
+    """Whether a value of the kind converts to the kind that is looked up without a loss, as Esper's filters see it."""
+    if sought == "BigDecimal":
+        return True
+    if sought == "BigInteger":
+        return kind == "BigInteger" or RANKS.get(kind, RANKS["double"]) <= RANKS["long"]
+    return kind in RANKS and RANKS[kind] <= RANKS[sought]
+
+
+def _is_property(value: TypedExpression) -> bool:
+    """Whether it is a property of the event, also a nested one or one with a constant index or key."""
+    if isinstance(value, PropertyOf):
+        return _is_property(value.operand)
+    if isinstance(value, Element):
+        return isinstance(value.index, Constant) and _is_property(value.operand)
+    if isinstance(value, MapValue):
+        return isinstance(value.key, Constant) and _is_property(value.operand)
+    return isinstance(value, StreamProperty)
+
+
+def _is_chain(value: TypedExpression) -> bool:
+    """Whether it reads an element by an index or a key that is computed, which Esper evaluates for every event."""
+    return any(isinstance(node, (Element, MapValue)) and not _is_property(node) for node in value.walk())
 
 
 def _unconverted(value: TypedExpression) -> TypedExpression:

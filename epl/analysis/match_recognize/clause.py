@@ -80,6 +80,8 @@ def analyse(
 
 def _measure(expression: Expression, alias: str | None, measures: MeasureBinder, clause: MatchRecognize) -> tuple[str, TypedExpression]:
     if alias is None:
+        if measures.aggregates(expression):
+            measures.bind(expression)  # for its refusal: Esper looks at aggregations first
         raise EplValidationError(
             "The measures clause requires that each expression utilizes the AS keyword to assign a column name", span=clause.span
         )

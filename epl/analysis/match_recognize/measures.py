@@ -9,6 +9,7 @@ import attrs
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import StatementRefusal
+from epl.analysis.expressions.rewriting import nodes_of
 from epl.analysis.expressions.scope import AggregationCollector, Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.event_types import EventType, Property
@@ -46,6 +47,11 @@ class MeasureBinder:
 
     def bind(self, expression: Expression) -> TypedExpression:
         return bind_in_clause(expression, self._scope)
+
+    def aggregates(self, expression: Expression) -> bool:
+        """Return whether the expression calls an aggregation."""
+        known = self._scope.catalog.aggregations
+        return any(isinstance(node, Call) and node.name.lower() in known for node in nodes_of(expression))
 
     @property
     def aggregations(self) -> tuple[GroupAggregation, ...]:

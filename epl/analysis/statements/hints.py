@@ -4,12 +4,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from epl.analysis.expressions.binding import StatementRefusal
+from epl.analysis.expressions.binding import StatementRefusal, bind
+from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
+from epl.event_types import EventType, Property
+from epl.parse import parse_expression
 from epl.plan.result_set import ReclaimGroups
 from epl.syntax import Statement
-from epl.value_types import is_numeric
+from epl.unparse import expression_text
+from epl.value_types import BOXED_INT, STRING, ArrayType, is_boolean, is_numeric
 
 PLAIN = (
     "iterate_only", "disable_reclaim_group", "enable_window_subquery_indexshare", "disable_window_subquery_indexshare", "set_noindex",
@@ -70,6 +74,32 @@ def preferred_indexes(statement: Statement, subquery: int | None = None) -> tupl
             if of is None or int(of[1]) == subquery:
                 names += [each for each in inside[of is not None:] if each]
     return tuple(names)
+
+
+EXCLUDED_PLANS = EventType("exclude_plan", "map", {
+    name: Property(name, value_type) for name, value_type in (
+        ("from_streamnum", BOXED_INT), ("to_streamnum", BOXED_INT), ("from_streamname", STRING), ("to_streamname", STRING),
+        ("opname", STRING), ("exprs", ArrayType(STRING)))
+}, is_bus=False)
+"""What the expression of ``@Hint('exclude_plan(…)')`` reads: a look-up that Esper's planner may choose. None is excluded here, where no
+result depends on them."""
+
+
+def check_excluded_plans(statement: Statement, catalog: Catalog) -> None:
+    """Check the expressions of ``@Hint('exclude_plan(opname = 'inner join')')``."""
+    for part in _parts(statement):
+        word, _, inner = part.partition("(")
+        text = inner.rpartition(")")[0].strip()
+        if word.strip().lower() != "exclude_plan" or not text:
+            continue
+        expression = parse_expression(text)
+        try:
+            bound = bind(expression, Scope(catalog, (ScopeStream(None, EXCLUDED_PLANS),), allow_previous=False))
+        except EplValidationError as refusal:
+            raise StatementRefusal(
+                f"Failed to validate hint expression '{expression_text(expression)}': {refusal.message}", span=statement.span) from refusal
+        if not is_boolean(bound.type):
+            raise StatementRefusal("Expression provided for hint EXCLUDE_PLAN must return a boolean value", span=statement.span)
 
 
 def reclaim_of(hints: Mapping[str, str], catalog: Catalog) -> ReclaimGroups | None:

@@ -126,6 +126,7 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
         )
     if statement.classes:
         raise EplUnsupportedError("Inlined classes are not supported", span=statement.span, hint="register a Python function instead")
+    _check_aliases(statement)
     _refuse_scripts(statement)
     statement = number_parameters(statement)
     context = context_named(statement, catalog)
@@ -159,6 +160,15 @@ def _refuse_names_of_tables(declared: tuple[Declared, ...], catalog: Catalog) ->
             raise EplValidationError(
                 f"Event type named '{each.name}' has already been declared", hint=f"Runtime.register_table has registered '{each.name}'"
             )
+
+
+def _check_aliases(statement: Statement) -> None:
+    declared = (statement.body.declaration,) if isinstance(statement.body, CreateExpression) else ()
+    for declaration in (*statement.declarations, *declared):
+        if declaration.alias and declaration.parameters:
+            raise EplValidationError(
+                f"For expression alias '{declaration.name}' expecting no parameters but received '{','.join(declaration.parameters)}'",
+                span=declaration.span)
 
 
 def _refuse_scripts(statement: Statement) -> None:

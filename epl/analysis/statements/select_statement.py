@@ -25,7 +25,7 @@ from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.filters.lookup import bind_filters, plan_filter
 from epl.analysis.lookups.named_indexes import NamedIndexes, named_indexes
 from epl.analysis.match_recognize import clause as row_recognition
-from epl.analysis.statements.hints import hints_of, preferred_indexes, reclaim_of
+from epl.analysis.statements.hints import check_excluded_plans, hints_of, preferred_indexes, reclaim_of
 from epl.analysis.statements.subquery_numbers import has_subqueries
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
@@ -100,6 +100,8 @@ def check_join(facts: SelectFacts) -> SelectFacts:
     if len(facts.streams) > 1 and facts.select.match_recognize is not None:
         raise EplValidationError("Joins are not allowed when using match-recognize", span=facts.select.match_recognize.span)
     check_streams(from_, facts.streams)
+    if len(facts.streams) > 1:
+        check_excluded_plans(facts.statement, facts.catalog)
     on = bind_on_clauses(from_, facts.scopes, facts.catalog, facts.statement.declarations)
     optional = optional_streams([join.kind for join in from_.joins], on)
     scopes = tuple(attrs.evolve(scope, optional=number in optional) for number, scope in enumerate(facts.scopes))
@@ -129,7 +131,9 @@ def bind_where(facts: SelectFacts) -> SelectFacts:
     behind = facts.row_recognition is None or any(stream.retains for stream in facts.streams)
     scopes = _visible(facts) if behind else facts.scopes
     refusal = "An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
-    scope = Scope(facts.catalog, scopes, clause="filter", aggregation_refusal=refusal, declarations=facts.statement.declarations)
+    scope = Scope(
+        facts.catalog, scopes, clause="filter", aggregation_refusal=refusal, declarations=facts.statement.declarations,
+        moved=_is_bare(facts.streams))
     conditions = _where_conditions(where, scope, facts)
     stays = any(isinstance(n, (Previous, Prior, SubqueryValue)) for c in conditions for n in c.walk())
     if _is_bare(facts.streams) and not stays:

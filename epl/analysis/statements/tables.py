@@ -68,6 +68,7 @@ def analyse_create_table(body: CreateTable, catalog: Catalog) -> CreateTablePlan
 
 def _plain(name: str, written: Column, body: CreateTable, catalog: Catalog) -> TableColumn:
     assert written.type_name is not None
+    _event_type(name, written, catalog)
     try:
         declared = column_type(name, written.type_name, catalog)
     except EplValidationError as error:
@@ -123,12 +124,24 @@ def _not_an_aggregation(written: Chain, catalog: Catalog) -> EplValidationError:
     return EplValidationError(f"Expression '{expression_text(written)}' is not an aggregation", span=written.span, hint=hint)
 
 
+def _check_annotations(name: str, written: Column) -> None:
+    """Refuse an annotation other than ``@type``, and a second one."""
+    for annotation in written.annotations:
+        if annotation.name.lower() != "type":
+            raise EplValidationError(f"For column '{name}' unrecognized annotation '{annotation.name}'", span=annotation.span)
+    if len(written.annotations) > 1:
+        raise EplValidationError(f"For column '{name}' multiple annotations provided named 'type'", span=written.span)
+
+
 def _event_type(name: str, written: Column, catalog: Catalog) -> EventType | None:
     """The event type of ``@type``."""
-    annotation = next((each for each in written.annotations if each.name.lower() == "type"), None)
+    _check_annotations(name, written)
+    annotation = written.annotations[0] if written.annotations else None
     if annotation is None:
         return None
     value = annotation.get()
+    if value is None:
+        raise EplValidationError(f"For column '{name}' no value provided for annotation 'type', expected a value", span=annotation.span)
     text = value.name if isinstance(value, EnumConstant) else str(value)
     event_type = find_event_type(text, catalog.event_types)
     if event_type is None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from epl.analysis.clauses.from_clause.streams import refuse_pattern_annotations
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.properties import path_of
 from epl.analysis.expressions.scope import Scope, ScopeStream
@@ -28,6 +29,7 @@ def check_streams(from_: From, plans: Sequence[StreamPlan]) -> None:
             "The unidirectional keyword must either apply to a single stream or all streams in a full outer join", span=from_.span
         )
     for number, plan in enumerate(plans):
+        refuse_pattern_annotations(plan, from_.streams[number])
         if plan.contained is not None and number not in driving and store_of(plan) is not None:
             raise EplValidationError(
                 "Failed to validate named window use in join, contained-event is only allowed for named windows when marked as "

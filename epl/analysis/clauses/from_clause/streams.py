@@ -21,6 +21,7 @@ from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.foreign_words import WINDOWS
 from epl.plan.expressions import TypedExpression
+from epl.plan.patterns.pattern import PatternPlan
 from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.streams import SourcePlan, StorePlan, StreamPlan
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused, check_chain, merge_groups
@@ -85,7 +86,16 @@ def analyse_trigger(
     """Return the stream whose events trigger an on-statement."""
     if isinstance(stream.source, TypeFilter) and stream.source.type_name in catalog.tables:
         raise EplValidationError("Tables cannot be used in an on-action statement triggering stream", span=stream.span)
-    return analyse_stream(stream, catalog, declarations)
+    plan, scope = analyse_stream(stream, catalog, declarations)
+    refuse_pattern_annotations(plan, stream)
+    return plan, scope
+
+
+def refuse_pattern_annotations(plan: StreamPlan, stream: Stream) -> None:
+    """Refuse a pattern that looks at several of its matches where they are joined or trigger a statement."""
+    if isinstance(plan.source, PatternPlan) and (plan.source.suppress or plan.source.discard):
+        raise EplValidationError(
+            "Discard-partials and suppress-matches is not supported in a joins, context declaration and on-action", span=stream.span)
 
 
 def _pattern_stream(

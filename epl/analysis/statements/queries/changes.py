@@ -60,11 +60,19 @@ def _check_select(select: Select) -> None:
         raise EplValidationError("Wildcard cannot be used when the from-clause is not provided", span=select.span)
 
 
+MOST_ROWS = 1000
+"""How many rows ``insert into W values`` may have, as in Esper."""
+
+
 def _rows_of_values(
     body: InsertValues, clause: InsertInto, store: NamedWindow | Table, statement: Statement, catalog: Catalog
 ) -> Iterator[NewRowPlan]:
     """Yield the rows; without columns, the values are those of the first properties."""
     names = store.event_type.names
+    if len(body.rows) > MOST_ROWS:
+        raise EplValidationError(
+            f"Insert-into number-of-rows exceeds the maximum of {MOST_ROWS} rows as the query provides {len(body.rows)} rows",
+            span=clause.span)
     for number, values in enumerate(body.rows, 1):
         columns = clause.columns or names[: len(values)]
         items = tuple(SelectItem(value, span=value.span) for value in values)
