@@ -120,10 +120,6 @@ def _plan(
         return InsertPlan(target=target, stream=stream)
     if not target.properties and all(is_null(prop.type) for prop in row_type.properties.values()):
         return InsertPlan(target=target, stream=stream, same=False)
-    if own_event and target.kind == row_type.kind == "bean" and clause.target in catalog.named_windows:
-        raise EplValidationError(
-            f"Expression-returned event type '{row_type.name}' with underlying type '{row_type.name}' cannot be converted to target event "
-            f"type '{target.name}' with underlying type '{target.name}'", span=clause.span)
     if clause.target in catalog.named_windows and target.kind != "bean" and not own_event:
         _check_columns(clause, target, row_type, columns)
     lenient = own_event and (kinds <= {"map", "row"} or clause.target in catalog.named_windows or not kinds <= COPIED)
