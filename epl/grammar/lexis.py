@@ -195,9 +195,8 @@ def begins_line(text: str, offset: int) -> bool:
 
 def name_of(token: Token) -> str:
     """Return the name that a word or a backtick-quoted name stands for: quotes and backslashes before dots are taken off."""
-    if token.kind == "quoted":
-        return token.text[1:-1]
-    return token.text.replace("\\.", ".") if "\\" in token.text else token.text
+    text = token.text[1:-1] if token.kind == "quoted" else token.text
+    return text.replace("\\.", ".") if "\\" in text else text
 
 
 def string_value(token: Token) -> str:

@@ -5,6 +5,7 @@ One instruction a line (a semicolon at its end is tolerated, ``//`` starts a com
     t = "2001-01-01 08:00:00.000"                  absolute time
     t = t.plus(10 minutes 5 seconds)               relative time; t = t + 1000 adds milliseconds
     StockTick = {symbol = 'YHOO', price = 100}     an event; values nest: {tags = {'a', 'b'}, inner = {x = 1}}
+    Login = {source.ip = '10.0.0.1', `on site` = true}     names with dots, also source\\.ip, and in backticks
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ Instruction = At | Later | Send
 
 TOKEN = re.compile(
     r"""\s+|(?P<text>'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")|(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?P<suffix>[lLfFdD]?)(?![\w.])"""
-    r"""|(?P<word>[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*)|(?P<sign>[={},()+;])|(?P<comment>//.*)"""
+    r"""|(?P<word>[A-Za-z_$][\w$]*(?:\\?\.[A-Za-z_$][\w$]*)*|`[^`]+`)|(?P<sign>[={},()+;])|(?P<comment>//.*)"""
 )
 
 
@@ -130,7 +131,8 @@ class _Line:
                 raise self._error(f"Incorrect syntax near '{self.line[position]}'", position)
             kind = next((k for k in ("text", "number", "word", "sign") if match.group(k) is not None), None)
             if kind is not None:
-                self.tokens.append((kind, match.group(kind), position))
+                token = match.group(kind)
+                self.tokens.append((kind, token.strip("`").replace("\\.", ".") if kind == "word" else token, position))
             position = match.end()
 
     def _error(self, message: str, position: int) -> EplSyntaxError:

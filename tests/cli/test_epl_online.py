@@ -30,6 +30,7 @@ def instructions(text: str) -> list[object]:
         ("T={arr={'a','b'}, inner={x=1, y={z=2}}, none={}}", Send("T", {"arr": ["a", "b"], "inner": {"x": 1, "y": {"z": 2}}, "none": []})),
         ("T={n=10L, f=2.5f, e=1e3} // a comment", Send("T", {"n": 10, "f": 2.5, "e": 1000.0})),
         ("t={a=1}", Send("t", {"a": 1})),
+        (r"T={a.b=1, `c.d`='x', e\.f=2, `g h`=true}", Send("T", {"a.b": 1, "c.d": "x", "e.f": 2, "g h": True})),
     ],
 )
 def test_one_instruction(line: str, expected: object) -> None:

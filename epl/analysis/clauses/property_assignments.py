@@ -5,6 +5,7 @@ from collections.abc import Collection
 
 from epl.analysis.clauses.assignments import assigned_column, bind_index, is_call, path_of, refuse, unrecognized
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
+from epl.analysis.expressions.paths import dotted_property
 from epl.analysis.expressions.scope import Scope
 from epl.errors import EplUnsupportedError
 from epl.event_types import EventType, Property
@@ -31,6 +32,9 @@ def analyse_property_assignment(
         first, rest = rest[0], rest[1:]
         if rest and isinstance(rest[0], Index):
             raise unrecognized(written)
+    dotted = dotted_property(event_type, (first, *rest), 0)
+    if dotted is not None and dotted[1] == 1 + len(rest):
+        first, rest = Name(dotted[0].name, span=first.span), ()
     if len(rest) > 1 and all(isinstance(link, Index) for link in rest):
         raise unrecognized(written)
     prop = event_type.property(first.name)

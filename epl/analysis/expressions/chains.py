@@ -15,8 +15,12 @@ from epl.analysis.expressions.context_values import check_store, check_variable,
 from epl.analysis.expressions.conversions import shown_type
 from epl.analysis.expressions.declared import bind_alias, bind_declared, find_alias, find_declaration
 from epl.analysis.expressions.dynamic_properties import check_dynamic
+from epl.analysis.expressions.path_hints import dotted_hint, java_member
 from epl.analysis.expressions.paths import (
     at_index,
+    declares,
+    dotted_property,
+    dotted_step,
     dynamic_step,
     event_type_of,
     is_iterable,
@@ -33,7 +37,7 @@ from epl.analysis.names.remedies import function_call, method_call
 from epl.analysis.names.suggestions import did_you_mean
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
-from epl.java_classes import has_method, is_java_class
+from epl.java_classes import is_java_class
 from epl.plan import expressions as typed
 from epl.plan.context.contexts import Context
 from epl.plan.expressions import TypedExpression
@@ -169,22 +173,24 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
     """A property of a stream, ``stream.property``, or the stream itself. An alias that several streams have as a property is the stream."""
     links, first = node.links, node.links[0]
     assert isinstance(first, Name)
-    owners = streams_with(first.name, scope) if scope.unqualified else []
+    owners = streams_with(first.name, scope, links) if scope.unqualified else []
     if len(owners) > 1 and len(links) > 1:
         owners = [owner for owner in owners if _leads_on(owner, node, scope)] or owners
-    elements = _elements_with(first.name, scope)
+    elements = _elements_with(links, scope)
     number = stream_by_name(first.name, scope)
     aliased = number is not None and scope.streams[number].alias == first.name
     if len(owners) + len(elements) > 1:
         if elements or not (aliased or scope.prefers_first):
+            if any(dotted_property(scope.streams[owner].event_type, links, 0) for owner in owners):
+                raise _unknown(node, scope)
             raise EplValidationError(f"Property named '{first.name}' is ambiguous as is valid for more then one stream", span=node.span)
         owners = [] if aliased else owners[:1]
     if elements:
         return follow(elements[0], links, scope, node)
-    if owners and not (number is not None and len(links) > 1 and _next_is_property(number, links[1], scope)):
+    if owners and not (number is not None and len(links) > 1 and _next_is_property(number, links, scope)):
         return follow(stream_value(owners[0], scope), links, scope, node)
     if number is not None and (len(links) > 1 or aliased):
-        if len(links) == 2 and isinstance(links[1], Name) and not _next_is_property(number, links[1], scope):
+        if len(links) == 2 and isinstance(links[1], Name) and not _next_is_property(number, links, scope):
             raise _unknown_property_of(number, links[1].name, node, scope)
         return follow(stream_value(number, scope), links[1:], scope, node)
     local = next((n for n in scope.locals if isinstance(n.type, EventOf) and n.type.event_type.name == first.name), None)
@@ -208,11 +214,11 @@ def _leads_on(number: int, node: Chain, scope: Scope) -> bool:
     return True
 
 
-def _elements_with(name: str, scope: Scope) -> list[TypedExpression]:
+def _elements_with(links: Sequence[Link], scope: Scope) -> list[TypedExpression]:
     """Lambda parameters that are events with the property: Esper takes them for streams."""
     return [
         _local(local) for local in scope.locals
-        if isinstance(local.type, EventOf) and local.name not in scope.builtin_names and local.type.event_type.property(name) is not None
+        if isinstance(local.type, EventOf) and local.name not in scope.builtin_names and declares(local.type.event_type, links)
     ]
 
 
@@ -229,18 +235,19 @@ def _dynamic_of_stream(node: Chain, scope: Scope) -> TypedExpression:
     return follow(stream_value(visible[0], scope), node.links, scope, node)
 
 
-def _next_is_property(number: int, link: Link, scope: Scope) -> bool:
-    stream = scope.streams[number]
+def _next_is_property(number: int, links: Sequence[Link], scope: Scope) -> bool:
+    stream, link = scope.streams[number], links[1]
     if stream.group or isinstance(link, (Call, Index)) or getattr(link, "optional", False):
         return True
-    return stream.event_type.property(getattr(link, "name", "")) is not None
+    return declares(stream.event_type, links, 1)
 
 
-def streams_with(name: str, scope: Scope) -> list[int]:
-    """Return numbers of the visible streams whose type declares the property. In a sub-query those of its own; in that of a filter, if
-    there are none, also those of the statement that it belongs to.
+def streams_with(name: str, scope: Scope, links: Sequence[Link] = ()) -> list[int]:
+    """Return numbers of the visible streams whose type declares the property, or the one that all names of ``links`` name. In a sub-query
+    those of its own; in that of a filter, if there are none, also those of the statement that it belongs to.
     """
-    numbers = [n for n, s in enumerate(scope.streams) if s.visible and not s.group and s.event_type.property(name) is not None]
+    path = links or (Name(name),)
+    numbers = [n for n, s in enumerate(scope.streams) if s.visible and not s.group and declares(s.event_type, path)]
     own = [n for n in numbers if not scope.streams[n].outer]
     return own or (numbers if scope.in_filter else [])
 
@@ -400,6 +407,9 @@ def follow(value: TypedExpression, links: Sequence[Link], scope: Scope, node: Ch
                 raise _unknown(node, scope)
             value = at_index(value, link, scope, name)
             name = None
+        elif isinstance(link, Name) and (dotted := dotted_step(value, links, at)) is not None:
+            value, name = read_property(value, dotted[0], scope), None
+            at += dotted[1] - 1
         elif isinstance(link, Name):
             is_top = isinstance(value, typed.StreamEvent)
             value, name = _property(value, link, scope, node), link.name if is_top else None
@@ -524,7 +534,7 @@ def _unknown(node: Chain, scope: Scope) -> EplError:
     """The refusal of a path that leads nowhere."""
     first, text = node.links[0], expression_text(node)
     assert isinstance(first, (Name, Call))
-    java = _java_member(node, scope)
+    java = java_member(node, scope)
     if java is not None:
         return EplUnsupportedError(f"Java's {java} is not supported", span=node.span, hint=method_call(java.rstrip("(…)").split(".")))
     if any(isinstance(link, Call) for link in node.links):
@@ -541,28 +551,18 @@ def _unknown(node: Chain, scope: Scope) -> EplError:
     if len(node.links) == 1 or isinstance(node.links[1], Index):
         known = [n for s in scope.streams if s.visible for n in s.event_type.names] if scope.unqualified else []
         return EplValidationError(f"Property named '{text}' is not valid in any stream{did_you_mean(text, known)}", span=node.span)
+    hint = dotted_hint(node, scope)
     number = stream_by_name(first.name, scope)
     if number is None:
         names = [n for s in scope.streams if s.visible for n in (s.alias or s.event_type.name,)]
         suggestion = did_you_mean(first.name, names)
         if suggestion:
-            return EplValidationError(f"Failed to find a stream named '{first.name}'{suggestion}", span=node.span)
-    return EplValidationError(f"Failed to resolve property '{text}' to a stream or nested property in a stream", span=node.span)
-
-
-def _java_member(node: Chain, scope: Scope) -> str | None:
-    """Return the method or constant of a Java class that the chain begins with and that is not built here."""
-    names: list[str] = []
-    for link in node.links:
-        if not isinstance(link, (Name, Call)):
-            return None
-        owner = ".".join(names)
-        if is_java_class(owner):
-            is_built = any(name == owner for name, _ in scope.catalog.functions.static)
-            if not is_built or has_method(owner, link.name):
-                return f"{owner}.{link.name}{'(…)' if isinstance(link, Call) else ''}"
-        names.append(link.name)
-    return None
+            return EplValidationError(f"Failed to find a stream named '{first.name}'{suggestion}", span=node.span, hint=hint)
+        suggestion = did_you_mean(text, (n for s in scope.streams if s.visible for n in s.event_type.names))
+        if suggestion:
+            return EplValidationError(f"Property named '{text}' is not valid in any stream{suggestion}", span=node.span, hint=hint)
+    return EplValidationError(
+        f"Failed to resolve property '{text}' to a stream or nested property in a stream", span=node.span, hint=hint)
 
 
 def _unknown_in(value: TypedExpression, event_type: EventType, name: str, node: Chain, scope: Scope) -> EplError:

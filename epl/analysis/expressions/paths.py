@@ -53,6 +53,44 @@ def is_integer(value_type: ValueType) -> bool:
     return isinstance(value_type, Scalar) and value_type.kind in SMALL_INTEGERS
 
 
+# ------------------------------------------------------------------ names with dots
+
+
+def dotted_property(event_type: EventType, links: Sequence[Link], at: int) -> tuple[Property, int] | None:
+    """Return the property that all names from ``at`` on are the name of (``source.ip``), up to a call or the end, and their number.
+
+    Esper looks for it before it looks for a nested property. Of a part of the names it is not: ``source.ip.x`` and ``source.ip[0]`` need
+    ``source\\.ip``.
+    """
+    names: list[str] = []
+    for link in links[at:]:
+        if isinstance(link, Call):
+            break
+        if not isinstance(link, Name) or link.optional:
+            return None
+        names.append(link.name)
+    prop = event_type.property(".".join(names)) if len(names) > 1 else None
+    return None if prop is None else (prop, len(names))
+
+
+def dotted_step(value: TypedExpression, links: Sequence[Link], at: int) -> tuple[Property, int] | None:
+    """Return what ``dotted_property`` finds in the event that ``value`` is. Of an event that was computed Esper reads name by name."""
+    event_type = event_type_of(value)
+    return None if event_type is None or not _is_path(value) else dotted_property(event_type, links, at)
+
+
+def _is_path(value: TypedExpression) -> bool:
+    if isinstance(value, typed.PropertyOf) or (isinstance(value, typed.Element) and isinstance(value.index, typed.Constant)):
+        return _is_path(value.operand)
+    return isinstance(value, (typed.StreamEvent, typed.StreamEvents, typed.StreamProperty, typed.Local, typed.ContextValue))
+
+
+def declares(event_type: EventType, links: Sequence[Link], at: int = 0) -> bool:
+    """Return whether a path begins with a property of the type: the name at ``at``, or that and those after it as one name."""
+    name = getattr(links[at], "name", "")
+    return event_type.property(name) is not None or dotted_property(event_type, links, at) is not None
+
+
 # ------------------------------------------------------------------ dynamic properties
 
 

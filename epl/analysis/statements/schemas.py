@@ -113,8 +113,8 @@ def _column_property(column: Column, catalog: Catalog) -> Property:
 
 
 def column_name(column: Column) -> str:
-    """Return the column's name without the quotes that keep a dotted name together."""
-    return column.name.strip("`")
+    """Return the column's name without the quotes that keep a dotted name together, and without backslashes before its dots."""
+    return column.name.strip("`").replace("\\.", ".")
 
 
 def column_type(name: str, written: TypeName, catalog: Catalog) -> ValueType:
