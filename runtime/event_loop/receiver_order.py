@@ -1,4 +1,4 @@
-"""In which order an event reaches statements that share rows (named windows, tables), as Esper's filter index has it.
+"""In which order an event reaches statements that share named windows, tables or variables, as Esper's filter index has it.
 
 What one of them changes, the next one sees. All others have nothing in common that the order of one event could show: they come first, in
 the order of their deployment.
@@ -37,7 +37,7 @@ from epl.plan.expressions import (
 from epl.plan.streams import FilterPlan
 
 Places = tuple[int, int, int, int]
-"""Order of a receiver: (rank by priority, place among those that share rows, statement, stream)."""
+"""Order of a receiver: (rank by priority, place among those that share stores, statement, stream)."""
 Bounds = tuple[Any, ...]
 """The constants of a condition, where an index sorts by them; () where it does not."""
 RANKS = ("=", "is", "in", "range", "<", ">", "expression", "not in range", "not in", "!=", "is not", "call")

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from epl.collation import collation_key
+from epl.plan.assignments import VariableAssignment
 from epl.plan.context.contexts import LifetimeLevel
 from epl.plan.expressions import Constant, Logic, TypedExpression, VariableValue
 from epl.plan.filter_specifications import FilterSpecification
@@ -32,6 +33,8 @@ from runtime.stores.by_partition import OfPartition, has_partitions
 from windows.event import Event
 from windows.protocol import Accumulator, Evaluate, RandomAccess, Sink
 
+SHARED = (NamedWindow, Table, VariableAssignment)
+"""Parts of plans of statements that share what one event may change; variables are read by expressions."""
 AFTER_WINDOWS = 1_000_000
 """More than the timers of a statement's windows."""
 
@@ -52,14 +55,14 @@ class StatementContext:
         self.environment = environment
         self.output = output
         parts, kinds = list(plans_of(plan.body)), {type(node) for node in nodes_of(plan.body)}
-        shares = any(isinstance(part, (NamedWindow, Table)) for part in parts) or not kinds.isdisjoint((TableValue, TableKeys))
+        shares = any(isinstance(part, SHARED) for part in parts) or not kinds.isdisjoint((TableValue, TableKeys, VariableValue))
         is_context = isinstance(plan.body, CreateContextPlan)
         self.follows = not is_context and (_meets_itself(plan.body) or any(isinstance(part, PatternPlan) for part in parts))
         """Whether the statement gets an event after those that one stream of theirs delivers it to."""
         if shares and any(getattr(part, "order_by", None) for part in parts):
             self.follows = True
         self.has_place = shares and not self.follows
-        """Whether the filter decides when the statement gets an event, since it shares rows with others."""
+        """Whether the filter decides when the statement gets an event, since it shares rows or variables with others."""
         self._has_cells = environment.has_own(plan.body)
         self._has_stores = plan.context is not None and has_partitions((*environment.variables.values(), *environment.tables.values()))
         self._has_cells = self._has_cells or self._has_stores

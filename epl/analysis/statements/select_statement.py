@@ -33,12 +33,17 @@ from epl.event_types import EventType
 from epl.plan.expressions import Previous, Prior, SubqueryValue, TypedExpression
 from epl.plan.join.historical import historical_of, stored_table_of
 from epl.plan.join.joins import JoinPlan
+from epl.plan.join.subqueries import every_node
 from epl.plan.patterns.match_recognize import RowRecognitionPlan
 from epl.plan.patterns.pattern import pattern_of
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan
+from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.streams import FilterPlan, StreamPlan, filter_of, only_stream, store_of
 from epl.syntax import Expression, Select, Statement, StreamWildcard, TypeFilter, Wildcard
+
+NOT_MOVED = (Previous, Prior, SubqueryValue)
+"""What a where clause is evaluated after windows for, though there is none."""
 
 
 @attrs.frozen
@@ -55,6 +60,8 @@ class SelectFacts:
     join: JoinPlan | None = None
     row_recognition: RowRecognitionPlan | None = None
     where: TypedExpression | None = None
+    conditions: tuple[TypedExpression, ...] = ()
+    """Those of where, as long as it may be moved into the filter."""
     result_set: ResultSetPlan | None = None
     insert: InsertPlan | None = None
     delivery: DeliveryPlan | None = None
@@ -123,22 +130,78 @@ def bind_match_recognize(facts: SelectFacts) -> SelectFacts:
 
 
 def bind_where(facts: SelectFacts) -> SelectFacts:
-    """Bind where: moved into the filter of a stream without window, which changes nothing but the cost; else evaluated after the
-    windows."""
+    """Bind where: ``conditions`` may be moved into the filter of a stream without window, else ``where`` is evaluated after the windows.
+    ``place_where`` binds it where what the statement reads elsewhere decides."""
     where = facts.select.where
-    if where is None:
+    undecided = facts.row_recognition is not None or facts.catalog.tables or _keeps_where(facts)
+    if where is None or (_is_bare(facts.streams) and undecided):
         return facts
-    behind = facts.row_recognition is None or any(stream.retains for stream in facts.streams)
-    scopes = _visible(facts) if behind else facts.scopes
+    return _bound(where, facts, _visible(facts) if any(stream.retains for stream in facts.streams) else facts.scopes)
+
+
+def _keeps_where(facts: SelectFacts) -> bool:
+    return "disable_whereexpr_moveto_filter" in hints_of(facts.statement)
+
+
+def _bound(where: Expression, facts: SelectFacts, scopes: tuple[ScopeStream, ...], *, stays: bool = False) -> SelectFacts:
+    """The facts with where bound to these streams. ``stays``: it is not moved, whatever it reads."""
     refusal = "An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
     scope = Scope(
         facts.catalog, scopes, clause="filter", aggregation_refusal=refusal, declarations=facts.statement.declarations,
-        moved=_is_bare(facts.streams))
-    conditions = _where_conditions(where, scope, facts)
-    stays = any(isinstance(n, (Previous, Prior, SubqueryValue)) for c in conditions for n in c.walk())
-    if _is_bare(facts.streams) and not stays:
-        return attrs.evolve(facts, streams=(_with_conditions(facts, conditions),))
+        moved=_is_bare(facts.streams) and not stays)
+    conditions = _where_conditions(where, scope, facts, stays=stays)
+    if _is_bare(facts.streams) and not stays and not any(isinstance(node, NOT_MOVED) for node in every_node(conditions)):
+        return attrs.evolve(facts, conditions=conditions)
     return attrs.evolve(facts, where=bind_in_clause(where, scope))
+
+
+def place_where(facts: SelectFacts) -> SelectFacts:
+    """Move where into the filter of a stream without window, where that changes nothing but the cost.
+
+    As in Esper it is not moved where a hint says so, nor in a statement that reads a table's column: a statement with a filter gets an
+    event before those without, which may write the table. After match_recognize it then sees the measures.
+    """
+    where = facts.select.where
+    if where is None:
+        return facts
+    if facts.where is None:
+        facts = _placed(where, facts)
+    assert facts.result_set is not None
+    if facts.result_set.aggregations and facts.where is not None:
+        result_set.refuse_previous(facts.where, where)
+    return facts
+
+
+def _placed(where: Expression, facts: SelectFacts) -> SelectFacts:
+    stays = _keeps_where(facts) or _reads_tables(facts) or _reads_more_than_events(where, facts)
+    if stays or not facts.conditions:
+        facts = _bound(where, facts, _visible(facts) if stays else facts.scopes, stays=stays)
+    if facts.where is not None:
+        return facts
+    return attrs.evolve(facts, conditions=(), streams=(_with_conditions(facts, facts.conditions),))
+
+
+def _reads_tables(facts: SelectFacts) -> bool:
+    """Whether any expression reads a table's column, those of sub-queries among them; a table in a from clause does not count."""
+    if not facts.catalog.tables:
+        return False
+    nodes = every_node(facts.streams, facts.row_recognition, facts.result_set)
+    return any(isinstance(node, (TableValue, TableKeys)) for node in nodes)
+
+
+def _reads_more_than_events(where: Expression, facts: SelectFacts) -> bool:
+    """Whether the where clause itself reads what keeps it from the filter, be it one over the events or over measures."""
+    if facts.conditions:
+        return False
+    for scopes in {facts.scopes: None, _visible(facts): None}:
+        scope = Scope(facts.catalog, scopes, clause="filter", declarations=facts.statement.declarations)
+        try:
+            nodes = tuple(every_node(bind_in_clause(where, scope)))
+        except EplValidationError:  # as one over these it is refused, by what binds it in the end
+            continue
+        if any(isinstance(node, (*NOT_MOVED, TableValue, TableKeys)) for node in nodes):
+            return True
+    return False
 
 
 def _is_bare(streams: tuple[StreamPlan, ...]) -> bool:
@@ -153,17 +216,17 @@ def _with_conditions(facts: SelectFacts, conditions: tuple[TypedExpression, ...]
     return attrs.evolve(stream, source=planned)
 
 
-def _where_conditions(where: Expression, scope: Scope, facts: SelectFacts) -> tuple[TypedExpression, ...]:
+def _where_conditions(where: Expression, scope: Scope, facts: SelectFacts, *, stays: bool) -> tuple[TypedExpression, ...]:
     try:
         return bind_filters((where,), scope)
     except SubqueryRefusal:
         raise
     except EplValidationError as error:
         retains = any(stream.retains and stored_table_of(stream) is None for stream in facts.streams)
-        alone = len(facts.streams) == 1 and not retains and not has_subqueries(where) and pattern_of(facts.streams[0]) is None
+        alone = len(facts.streams) == 1 and not (stays or retains) and not has_subqueries(where) and pattern_of(facts.streams[0]) is None
         if error.message == scope.aggregation_refusal and alone:
             raise EplValidationError("Aggregation functions not allowed within filters", span=error.span, hint=error.hint) from error
-        if alone and not facts.row_recognition:
+        if alone:
             raise
         if error.message.startswith("Filter expression not"):
             raise EplValidationError(
@@ -210,8 +273,6 @@ def bind_result_set(facts: SelectFacts) -> SelectFacts:
         iterable_unbound=facts.statement.annotation("IterableUnbound") is not None,
         unidirectional=_unidirectional(facts),
     )
-    if plan.aggregations and facts.where is not None:
-        result_set.refuse_previous(facts.where, select.where)
     return attrs.evolve(facts, result_set=plan)
 
 
@@ -305,6 +366,7 @@ SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
     bind_where,
     unwrap_transpose,
     bind_result_set,
+    place_where,
     bind_insert,
     bind_for,
     check_looking_back,

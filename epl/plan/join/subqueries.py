@@ -10,7 +10,7 @@ import attrs
 
 from epl.event_types import EventOf, EventType, Property
 from epl.plan.checks import check
-from epl.plan.expressions import Constant, Equality, SubqueryValue, TypedExpression
+from epl.plan.expressions import Aggregated, Constant, Equality, SubqueryValue, TypedExpression
 from epl.plan.join.lookups import LookupPlan
 from epl.plan.result_set import AggregationPlan
 from epl.plan.streams import StreamPlan
@@ -137,6 +137,15 @@ def subqueries_in(*plans: Any) -> Iterator[SubqueryPlan]:
     return (node.plan for e in expressions_of(*plans) for node in e.walk() if isinstance(node, SubqueryValue))
 
 
+def every_node(*plans: Any) -> Iterator[TypedExpression]:
+    """Yield every node of the expressions in plans, those of aggregations and of sub-queries among them."""
+    for expression in expressions_of(*plans):
+        for node in expression.walk():
+            yield node
+            if isinstance(node, (Aggregated, SubqueryValue)):
+                yield from every_node(node.plan)
+
+
 def distinct_subqueries(*plans: Any) -> tuple[SubqueryPlan, ...]:
     """Return the sub-queries of all expressions in the plans, in order, equal ones once."""
     subqueries: list[SubqueryPlan] = []
@@ -147,6 +156,6 @@ def distinct_subqueries(*plans: Any) -> tuple[SubqueryPlan, ...]:
 
 
 __all__ = [
-    "SubqueryPlan", "Use", "as_rows", "compared_type", "distinct_subqueries", "is_subquery_value", "not_false", "row_type",
+    "SubqueryPlan", "Use", "as_rows", "compared_type", "distinct_subqueries", "every_node", "is_subquery_value", "not_false", "row_type",
     "subqueries_in", "value_type", "without_index",
 ]
