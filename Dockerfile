@@ -6,7 +6,7 @@ ARG PYTHON=3.12
 
 FROM python:${PYTHON}-slim-bookworm AS build
 WORKDIR /source
-COPY setup.cfg pyproject.toml MANIFEST.in LICENSE README.md CHANGELOG.md ./
+COPY setup.cfg pyproject.toml MANIFEST.in LICENSE README.md CHANGELOG.md epl_spark_pygments.py epl_spark_pytest.py ./
 COPY epl ./epl
 COPY windows ./windows
 COPY runtime ./runtime

@@ -13,10 +13,10 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
 
+from epl_spark_pygments import EplLexer
 from runtime.api.version import version
 from runtime.replay.epl_online import format_time
 from runtime.tools.completion import Candidate, Place, complete
-from runtime.tools.lexer import EplLexer
 from runtime.tools.shell import Shell
 
 OF_STATEMENTS = frozenset({"explain", "rows", "undeploy", "text", "watch", "unwatch"})

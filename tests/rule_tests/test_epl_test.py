@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -158,8 +159,8 @@ def test_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_pytest_collects_cases(tmp_path: Path) -> None:
     shutil.copytree(RULES, tmp_path / "rules")
     broken = written(tmp_path, [{"name": "wrong", "steps": [event(50)]}], "jumps.test.json")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:epl_rules", "-p", "runtime.tools.rule_tests.pytest_plugin", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:epl_rules", "-p", "epl_spark_pytest", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(RULES.parents[1])})
     assert "1 failed, 3 passed" in done.stdout, done.stdout
     assert '+ {"sensor": "s1", "mean": 50.0}' in done.stdout and broken.name in done.stdout
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import configparser
-import importlib
 import json
 import pathlib
 import re
@@ -16,9 +14,9 @@ from pygments.formatters import HtmlFormatter
 from pygments.token import Comment, Error, Keyword, Name, Number, Operator, String
 
 from epl.parse import keywords
-from runtime.tools import textmate
+from epl_spark_pygments import EplLexer
+from runtime.tools import lexer, textmate
 from runtime.tools.colours import rules
-from runtime.tools.lexer import TOKENS, EplLexer
 from runtime.tools.vocabulary import vocabulary
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -48,7 +46,7 @@ def test_the_words_are_those_of_the_grammar() -> None:
     words = vocabulary()
     assert {*words.keywords, *words.operators, *words.constants} == keywords()
     assert {"match_recognize", "inherits", "define", "event-precedence", "msec"} <= keywords()
-    assert {rule.kind for rule in rules()} == TOKENS.keys() == textmate.SCOPES.keys()
+    assert {rule.kind for rule in rules()} == lexer.TOKENS.keys() == textmate.SCOPES.keys()
 
 
 @pytest.mark.parametrize("path", [*sorted((ROOT / "tests" / "grammar" / "texts").glob("*.epl")), None])
@@ -76,9 +74,6 @@ def test_the_file_for_editors_is_current() -> None:
     assert (ROOT / "editors" / extension["languages"][0]["configuration"]).exists()
 
 
-def test_pygments_knows_it_by_its_entry_point() -> None:
-    config = configparser.ConfigParser()
-    config.read(ROOT / "setup.cfg")
-    name, _, target = config["options.entry_points"]["pygments.lexers"].strip().partition(" = ")
-    module, _, attribute = target.partition(":")
-    assert (name, getattr(importlib.import_module(module), attribute)) == ("epl", EplLexer)
+def test_the_module_for_pygments_is_current() -> None:
+    """``python -m runtime.tools.lexer > epl_spark_pygments.py`` writes it."""
+    assert (ROOT / "epl_spark_pygments.py").read_text(encoding="utf-8") == lexer.text()
