@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from os import PathLike
 from typing import TypeVar
 
 from epl.dialects.front_door import DialectText, detected, dialect_texts
@@ -16,6 +17,7 @@ from epl.errors import EplSyntaxError, EplUnsupportedError, EplValidationError
 from epl.grammar.modules import Grammar
 from epl.spans import Span
 from epl.syntax import Expression, Module, Statement
+from epl.texts import hinting_at_files, text_of
 
 Read = TypeVar("Read")
 
@@ -33,14 +35,14 @@ def _grammar() -> Grammar:
     return _made.grammar
 
 
-def parse_module(text: str) -> Module:
+def parse_module(text: str | PathLike[str]) -> Module:
     """Parse a module: statements separated by semicolons, after ``module``, ``uses`` and ``import`` lines.
 
     A ``match_recognize`` that ``@Dialect`` says is of a SQL dialect is read by it, and by ``sql`` where EPL does not read it and SQL:2016
     has what EPL does not have.
 
     Args:
-        text: EPL.
+        text: EPL, or the path of its file.
 
     Returns:
         The syntax tree, frozen; each node has its span in the text.
@@ -53,14 +55,14 @@ def parse_module(text: str) -> Module:
         >>> module.name, len(module.statements)
         ('a.b', 2)
     """
-    return _with_dialects(text, _grammar().module)
+    return _with_dialects(text_of(text), _grammar().module)
 
 
-def parse_statement(text: str) -> Statement:
+def parse_statement(text: str | PathLike[str]) -> Statement:
     """Parse one statement, with or without a semicolon after it; its ``match_recognize`` as ``parse_module`` does.
 
     Args:
-        text: EPL.
+        text: EPL, or the path of its file.
 
     Raises:
         EplSyntaxError: The text is not one statement.
@@ -70,14 +72,15 @@ def parse_statement(text: str) -> Statement:
         >>> unparse(parse_statement("SELECT  *  FROM A"))
         'select * from A'
     """
-    return _with_dialects(text, _grammar().statement)
+    return _with_dialects(text_of(text), _grammar().statement)
 
 
 def _with_dialects(text: str, read: Callable[[str, Mapping[int, DialectText]], Read]) -> Read:
     known = dialect_texts(text)
     while True:
         try:
-            return read(text, known)
+            with hinting_at_files(text):
+                return read(text, known)
         except (EplSyntaxError, EplValidationError) as error:
             more = detected(text, error, known, _is_epl)
             if not more:
@@ -93,11 +96,11 @@ def _is_epl(statement: str) -> bool:
     return True
 
 
-def parse_query(text: str) -> Statement:
+def parse_query(text: str | PathLike[str]) -> Statement:
     """Parse a fire-and-forget query: select, insert into … values, update, delete.
 
     Args:
-        text: EPL.
+        text: EPL, or the path of its file.
 
     Raises:
         EplSyntaxError: The text is not a query.
@@ -107,8 +110,10 @@ def parse_query(text: str) -> Statement:
         >>> unparse(parse_query("delete from W where x=1"))
         'delete from W where x = 1'
     """
+    text = text_of(text)
     try:
-        return _grammar().query(text)
+        with hinting_at_files(text):
+            return _grammar().query(text)
     except EplSyntaxError as error:
         clauses = dialect_texts(text) or detected(text, error, {}, _is_epl)
         if not clauses:
@@ -119,11 +124,11 @@ def parse_query(text: str) -> Statement:
         raise EplUnsupportedError(words, span=Span(clause.opening, clause.end), text=text, hint=hint) from None
 
 
-def parse_expression(text: str) -> Expression:
+def parse_expression(text: str | PathLike[str]) -> Expression:
     """Parse an expression.
 
     Args:
-        text: EPL.
+        text: EPL, or the path of its file.
 
     Raises:
         EplSyntaxError: The text is not an expression.
@@ -132,7 +137,7 @@ def parse_expression(text: str) -> Expression:
         >>> type(parse_expression("a + 1")).__name__
         'Binary'
     """
-    return _grammar().expression(text)
+    return _grammar().expression(text_of(text))
 
 
 def keywords() -> frozenset[str]:

@@ -6,6 +6,8 @@ not read the same it stays as it was written.
 
 from __future__ import annotations
 
+from os import PathLike
+
 import attrs
 
 from epl import syntax as S
@@ -15,15 +17,16 @@ from epl.formatting.layout import Layout
 from epl.formatting.pieces import Comment, Piece, joined, read
 from epl.formatting.spacing import keyword_choices, lowered
 from epl.parse import parse_module, parse_statement
+from epl.texts import text_of
 
 WIDTH = 100
 
 
-def format_module(text: str, width: int = WIDTH) -> str:
+def format_module(text: str | PathLike[str], width: int = WIDTH) -> str:
     """Return a module in the project's style. Its meaning and its comments stay.
 
     Args:
-        text: The module.
+        text: The module, or the path of its file.
         width: The longest line, in characters. Strings, comments and names that are longer stay whole.
 
     Raises:
@@ -35,7 +38,7 @@ def format_module(text: str, width: int = WIDTH) -> str:
         from Trade#time(10 sec)
         where price > 10
     """
-    text = text.removeprefix("\ufeff")
+    text = text_of(text).removeprefix("\ufeff")
     module = parse_module(text)
     statements = {statement.span.start: statement for statement in module.statements if statement.span is not None}
     *pieces, last = read(text, module)

@@ -8,6 +8,7 @@ from runtime.context.changes import ContextListener
 from runtime.context.selectors import AllPartitions, ContextPartition, PartitionSelector, partition_of, select
 from runtime.context.tree import ContextTree
 from runtime.event_loop.loop import EventLoop
+from runtime.statements.callables import check_callable
 
 ALL = AllPartitions()
 
@@ -107,8 +108,9 @@ class ContextAccess:
             The listener.
 
         Raises:
-            TypeError: It cannot be called.
+            TypeError: It cannot be called so.
         """
+        check_callable(listener, "a listener of a context", "(change)")
         with self._lock:
             self._tree.listeners = (*self._tree.listeners, listener)
         return listener
@@ -152,7 +154,8 @@ class Contexts(Mapping[str, ContextAccess]):
 
     def add_listener(self, listener: ContextListener) -> ContextListener:
         """Call ``listener(change)`` whenever a context is deployed (``created``) or undeployed (``destroyed``) from now on; return the
-        listener."""
+        listener. Raise TypeError for what cannot be called so."""
+        check_callable(listener, "a listener of contexts", "(change)")
         with self._lock:
             self._check_open()
             self._core.context_listeners = (*self._core.context_listeners, listener)

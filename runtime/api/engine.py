@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from html import escape
 from operator import attrgetter
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -16,10 +17,11 @@ from epl.plan.stores.queries import QueryPlan
 from epl.reprs import brief
 from epl.settings import Settings
 from epl.syntax import Module
+from epl.texts import text_of
 from runtime.api.contexts import Contexts
 from runtime.api.deployer import Deployer
 from runtime.api.deployment import Deployment
-from runtime.api.error_reports import explained
+from runtime.api.error_reports import explained, reporting
 from runtime.api.queries import PreparedQuery
 from runtime.api.registry import Registry
 from runtime.batch.available import is_available, missing
@@ -30,6 +32,7 @@ from runtime.event_loop.loop import ErrorHandler, EventLoop
 from runtime.event_loop.measured import Measured
 from runtime.state.changed_pages import ChangedPages
 from runtime.state.runtime_state import RuntimeState
+from runtime.statements.callables import check_callable
 from runtime.statements.statement import Statement
 from runtime.statements.statement_output import StatementOutput
 from windows.event import Event
@@ -240,10 +243,11 @@ class Engine(Registry):
             for statement in sorted(pending, key=NUMBER):
                 statement.deliver_batches()
 
-    def _prepared(self, query: str | QueryPlan, *, prepared: bool) -> PreparedQuery:
+    def _prepared(self, query: str | PathLike[str] | QueryPlan, *, prepared: bool) -> PreparedQuery:
+        text = query if isinstance(query, QueryPlan) else text_of(query, others="a plan of compile_query")
         with self.lock:
             self._check_open()
-            return PreparedQuery(self._deployer.query(query, prepared=prepared), self.lock, self._check_open, self._deliver_batches)
+            return PreparedQuery(self._deployer.query(text, prepared=prepared), self.lock, self._check_open, self._deliver_batches)
 
     def state(self) -> RuntimeState:
         """Return what snapshots consist of: the runtime's own objects, to be read under its lock."""
@@ -415,6 +419,23 @@ class Counts(Engine):
         ``f`` with a ``ContextChange`` when a context is created or destroyed.
         """
         return Contexts(self._core, self.lock, self._check_open)
+
+    @property
+    def on_condition(self) -> ConditionHandler:
+        """Called with a ``Condition`` when a limit is reached while events are processed: ``max_subexpressions``,
+        ``max_statement_subexpressions``, ``-[n]>``, ``max_states``. What it raises goes to the error handler. The default logs all but
+        ``-[n]>``.
+        """
+        return self._on_condition
+
+    @on_condition.setter
+    def on_condition(self, handler: ConditionHandler) -> None:
+        check_callable(handler, "on_condition", "(condition)")
+        with self.lock:
+            self._on_condition = handler
+            report = reporting(handler, self._on_error)
+            for states in (self._core.subexpressions, self._core.match_states):
+                states.on_condition = report
 
     @property
     def subexpressions_in_progress(self) -> int:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from epl.event_types import EventType
@@ -9,9 +10,10 @@ from epl.plan.statements import ModulePlan
 from epl.plan.stores.queries import QueryPlan
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
+from epl.texts import text_of
 from runtime.api.deployment import Deployment
 from runtime.api.engine import Counts
-from runtime.api.error_reports import reporting, without_engine_frames
+from runtime.api.error_reports import without_engine_frames
 from runtime.api.plan_cache import in_dialect, parsed
 from runtime.api.queried_partitions import Selectors
 from runtime.api.queries import Parameters, PreparedQuery, QueryRows, planned_query
@@ -20,12 +22,12 @@ from runtime.api.restore import restore as restored
 from runtime.clock.instants import Instant
 from runtime.clock.schedule import MAX_STOPS, Late, TimeMode
 from runtime.event_loop.cause import Cause
-from runtime.event_loop.delivery import ConditionHandler
 from runtime.event_loop.loop import ErrorHandler, log_error
 from runtime.state.changed_pages import ChangedPages, Pages
 from runtime.state.snapshot import snapshot as snapshot_of
+from runtime.statements.callables import check_callable, check_listeners
 from runtime.statements.running import EVERY_PARTITION
-from runtime.statements.statement_output import Listener, check_listener
+from runtime.statements.statement_output import Listener
 from windows.event import Event
 from windows.registry import by_name
 
@@ -51,7 +53,7 @@ class Runtime(Counts):
 
     Raises:
         ValueError: An unknown ``clock`` or ``tier``.
-        TypeError: ``on_error`` cannot be called.
+        TypeError: ``on_error`` cannot be called so.
 
     Examples:
         >>> with Runtime() as runtime:
@@ -70,9 +72,7 @@ class Runtime(Counts):
     ) -> None:
         if clock not in ("external", "system"):
             raise ValueError("clock is 'external' or 'system'")
-        if tier not in ("auto", "row", "batch"):
-            raise ValueError("tier is 'auto', 'row' or 'batch'")
-        check_listener(on_error, "on_error", "(error, statement name, event)")
+        _check_options(tier, on_error)
         super().__init__(tier, start_time, settings or Settings(), on_error)
         self._system_clock: Any = None
         if clock == "system":
@@ -85,16 +85,18 @@ class Runtime(Counts):
     # ------------------------------------------------------------------ compile and deploy
 
     @without_engine_frames
-    def compile(self, text: str, *, dialect: str | None = None) -> ModulePlan:
+    def compile(self, text: str | PathLike[str], *, dialect: str | None = None) -> ModulePlan:
         """Check and plan a module without deploying it. The plan is frozen: deploy it as often as you like.
 
         Args:
-            text: EPL: statements separated by semicolons.
+            text: EPL, statements separated by semicolons; or the path of its file (UTF-8).
             dialect: As for ``deploy``.
 
         Raises:
             EplError: The text is refused; the error has position and hint.
+            TypeError: ``text`` is neither; OSError where its file cannot be read.
         """
+        text = text_of(text)
         with self.lock:
             self._check_open()
             with in_dialect(text, dialect, self.settings) as written:
@@ -102,13 +104,13 @@ class Runtime(Counts):
 
     @without_engine_frames
     def deploy(
-        self, module: str | ModulePlan, *, name: str | None = None, listeners: Mapping[str, Listener] | None = None,
+        self, module: str | PathLike[str] | ModulePlan, *, name: str | None = None, listeners: Mapping[str, Listener] | None = None,
         parameters: Mapping[str | int, Any] | None = None, replace: bool = False, dialect: str | None = None,
     ) -> Deployment:
         """Deploy a module: all of its statements or none.
 
         Args:
-            module: EPL text, or a plan of ``compile``.
+            module: EPL text, the path of its file (``pathlib.Path``; UTF-8), or a plan of ``compile``.
             name: The deployment's id (default: d0, d1, …).
             listeners: Listeners by statement name; they are called from the first event on.
             parameters: Values of ``?`` by position in the statement (from 1) or by name, for all statements; or by statement name for one
@@ -119,6 +121,8 @@ class Runtime(Counts):
 
         Raises:
             EplError: The module is refused, an id or a declaration is taken, or a parameter is missing. Nothing of it is deployed.
+            TypeError: ``module`` is something else, or a listener cannot be called with ``(new, old, statement, runtime)``; OSError where
+                the file cannot be read.
 
         Examples:
             >>> runtime = Runtime()
@@ -130,12 +134,12 @@ class Runtime(Counts):
             >>> deployment.id, deployment["big"]
             ('d0', Statement('big'))
         """
+        check_listeners(listeners)
+        source = module if isinstance(module, ModulePlan) else text_of(module, others="a plan of compile")
         with self.lock:
             self._check_open()
-            for listener in (listeners or {}).values():
-                check_listener(listener)
-            with in_dialect(module if isinstance(module, str) else "", dialect, self.settings) as written:
-                text = module if isinstance(module, ModulePlan) else written
+            with in_dialect(source if isinstance(source, str) else "", dialect, self.settings) as written:
+                text = written if isinstance(source, str) else source
                 replaced = self._deployer.namesakes(text) if replace else []
                 plan = self._deployer.analysed(parsed(text), replaced) if isinstance(text, str) else text
                 for deployment in replaced:
@@ -353,23 +357,6 @@ class Runtime(Counts):
             self._deliver_batches()
 
     @property
-    def on_condition(self) -> ConditionHandler:
-        """Called with a ``Condition`` when a limit is reached while events are processed: ``max_subexpressions``,
-        ``max_statement_subexpressions``, ``-[n]>``, ``max_states``. What it raises goes to the error handler. The default logs all but
-        ``-[n]>``.
-        """
-        return self._on_condition
-
-    @on_condition.setter
-    def on_condition(self, handler: ConditionHandler) -> None:
-        check_listener(handler, "on_condition", "(condition)")
-        with self.lock:
-            self._on_condition = handler
-            report = reporting(handler, self._on_error)
-            for states in (self._core.subexpressions, self._core.match_states):
-                states.on_condition = report
-
-    @property
     def cause(self) -> Cause:
         """What is being processed, for listeners and error handlers: the row of the batch, or the timer, that causes their call."""
         return self._core.position.cause(self._core.clock.now)
@@ -377,23 +364,25 @@ class Runtime(Counts):
     # ------------------------------------------------------------------ queries, state
 
     @without_engine_frames
-    def compile_query(self, text: str, *, module: str | None = None) -> QueryPlan:
+    def compile_query(self, text: str | PathLike[str], *, module: str | None = None) -> QueryPlan:
         """Check and plan a fire-and-forget query, for ``query`` and ``prepare_query``.
 
         Args:
-            text: One select, insert, update or delete.
+            text: One select, insert, update or delete; or the path of its file.
             module: The query sees what a module of that name sees, protected named windows and tables of such modules among them.
 
         Raises:
             EplError: The text is refused; the error has position and hint.
+            TypeError: ``text`` is neither.
         """
+        text = text_of(text)
         with self.lock:
             self._check_open()
             return planned_query(text, self._deployer.catalog(module))
 
     @without_engine_frames
     def query(
-        self, query: str | QueryPlan, parameters: Parameters = (), *, partitions: Selectors = EVERY_PARTITION
+        self, query: str | PathLike[str] | QueryPlan, parameters: Parameters = (), *, partitions: Selectors = EVERY_PARTITION
     ) -> QueryRows:
         """Run a fire-and-forget query and return its rows: select, insert into, update or delete on named windows and tables; select also
         on databases and static tables, or without a from clause.
@@ -402,12 +391,13 @@ class Runtime(Counts):
         window, changed or deleted there.
 
         Args:
-            query: EPL text, or a plan of ``compile_query``.
+            query: EPL text, the path of its file, or a plan of ``compile_query``.
             parameters: Values of ``?`` by name or position (from 1), or in order.
             partitions: A ``PartitionSelector``: only those partitions of the context.
 
         Raises:
             EplError: The query is refused or fails; nothing has changed.
+            TypeError: ``query`` is something else.
 
         Examples:
             >>> runtime = Runtime()
@@ -420,25 +410,26 @@ class Runtime(Counts):
             return self._prepared(query, prepared=False).execute(parameters, partitions=partitions)
 
     @without_engine_frames
-    def prepare_query(self, query: str | QueryPlan) -> PreparedQuery:
+    def prepare_query(self, query: str | PathLike[str] | QueryPlan) -> PreparedQuery:
         """Analyse and compile a query once, to run it often by ``execute(parameters)``. What it looks up by equality is indexed from now
         on.
 
         Args:
-            query: EPL text, or a plan of ``compile_query``.
+            query: EPL text, the path of its file, or a plan of ``compile_query``.
 
         Raises:
             EplError: The query is refused; the error has position and hint.
+            TypeError: ``query`` is something else.
         """
         return self._prepared(query, prepared=True)
 
     @staticmethod
     @without_engine_frames
-    def sql(text: str, tables: Mapping[str, Any], *, dialect: str = "sql") -> pa.Table:
+    def sql(text: str | PathLike[str], tables: Mapping[str, Any], *, dialect: str = "sql") -> pa.Table:
         '''Run a query in a SQL dialect over tables. It is independent of statements and engine time (docs/sql.md).
 
         Args:
-            text: The query; its ``match_recognize`` has the rules of the dialect.
+            text: The query, or the path of its file; its ``match_recognize`` has the rules of the dialect.
             tables: Arrow tables, pandas or Polars frames by name.
             dialect: ``"sql"`` (SQL:2016 as Trino runs it), ``"flink"``, ``"alibaba"`` or ``"ydb"``.
 
@@ -447,6 +438,7 @@ class Runtime(Counts):
 
         Raises:
             EplError: The query is refused, in the words of the system named, or a column does not fit.
+            TypeError: ``text`` is neither.
 
         Examples:
             >>> import pyarrow as pa
@@ -461,7 +453,7 @@ class Runtime(Counts):
         from runtime.batch.dialects.queries import ColumnQueries  # not needed by statements
         from runtime.dialects.sql import run_query
 
-        return run_query(text, tables, dialect, by_columns=ColumnQueries)
+        return run_query(text_of(text, "SQL text"), tables, dialect, by_columns=ColumnQueries)
 
     @without_engine_frames
     def fill(self, name: str, frame: Any) -> int:
@@ -573,6 +565,7 @@ class Runtime(Counts):
             >>> Runtime.restore(runtime.snapshot(), functions={"twice": lambda x: x * 2})
             Runtime(now=0 (1970-01-01T00:00:00Z), 2 statements)
         """
+        _check_options(tier, on_error)
         provided = Provided(dict(functions or {}), dict(aggregations or {}), tuple(python_imports), by_name(*windows), register)
         return restored(cls, blob, provided, on_error, tier, snapshot_key)
 
@@ -596,6 +589,12 @@ class Runtime(Counts):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _check_options(tier: str, on_error: ErrorHandler) -> None:
+    if tier not in ("auto", "row", "batch"):
+        raise ValueError("tier is 'auto', 'row' or 'batch'")
+    check_callable(on_error, "on_error", "(error, statement name, event)")
 
 
 __all__ = ["Runtime"]

@@ -21,6 +21,7 @@ from runtime.connectors.intake import Intake, OnBad, OnLate
 from runtime.connectors.output import OutputRow, Sink, close_all, failed
 from runtime.connectors.pacing import Pace
 from runtime.conversion.rows import Rows
+from runtime.statements.callables import check_callable
 from runtime.statements.statement import Statement
 
 log = logging.getLogger("epl")
@@ -75,7 +76,11 @@ class Pipeline:
         on_bad: OnBad = "refuse", on_late: OnLate = "refuse", until: int | None = None, snapshot_key: bytes | None = None,
         speed: float | None = None, feed: Callable[[Runtime], Feed] = DirectFeed,
     ) -> None:
-        if isinstance(start, Runtime) and state is not None:
+        if not isinstance(start, Runtime):
+            if not callable(start):
+                raise TypeError(f"a Runtime, or a function without arguments that returns one, is expected, not {type(start).__name__}")
+            check_callable(start, "start", "()")
+        elif state is not None:
             raise ValueError("with a state, the runtime comes from a function: after a restart it is restored instead")
         if len({source.name for source in sources}) < len(sources):
             raise ValueError("two sources have the same name")

@@ -1,14 +1,17 @@
 """Which partitions of a context an iterator, a query or a listener is about."""
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from typing import Any, cast
 
 import attrs
 
 from epl.errors import EplRuntimeError
 from epl.plan.context.contexts import HASH, CategoryLevel, Context, ContextLevel, HashLevel, KeyedLevel, LifetimeLevel
+from epl.reprs import brief
 from runtime.context.branches import Branch
+from runtime.context.selector_arguments import hashes_of, ids_of, keys_of, labels_of
+from runtime.statements.callables import check_callable
 from windows.event import Event
 from windows.keys import freeze, key_of_values
 
@@ -89,23 +92,22 @@ class AllPartitions(PartitionSelector):
         return True
 
 
-def _ids(ids: Collection[int] | None) -> tuple[int, ...]:
-    return tuple(dict.fromkeys(ids or ()))
-
-
 @attrs.frozen
 class PartitionsById(PartitionSelector):
     """Partitions by their ids, in this order. In a path of ``NestedPartitions``, the branches of an outer level are counted as they begin.
 
     Attributes:
-        ids: The ids.
+        ids: The ids: one, or a collection.
+
+    Raises:
+        TypeError: An id is no int.
 
     Examples:
-        >>> PartitionsById([1, 0]).ids
-        (1, 0)
+        >>> PartitionsById([1, 0]).ids, PartitionsById(0).ids
+        ((1, 0), (0,))
     """
 
-    ids: tuple[int, ...] = attrs.field(converter=_ids)
+    ids: tuple[int, ...] = attrs.field(converter=ids_of)
     title = "ContextPartitionSelectorById"
 
     def fits(self, level: ContextLevel, *, nested: bool = False) -> bool:
@@ -118,23 +120,25 @@ class PartitionsById(PartitionSelector):
         return (branch.number if branch.partition is None else branch.partition) in self.ids
 
 
-def _keys(keys: Collection[Sequence[Any]] | None) -> tuple[tuple[Any, ...], ...]:
-    return tuple(dict.fromkeys(tuple(freeze(value) for value in key) for key in keys or ()))
-
-
 @attrs.frozen
 class PartitionsByKey(PartitionSelector):
     """Partitions of ``partition by``, by their keys.
 
     Attributes:
-        keys: Each key is a sequence with a value for each property.
+        keys: The keys: a collection, in which each key is a sequence with a value for each property, or the value itself where there is
+            one property; or one such value.
+
+    Raises:
+        TypeError: A key is a mapping, a set or a function.
 
     Examples:
-        >>> PartitionsByKey([["A"], ["B"]]).keys
-        (('A',), ('B',))
+        >>> PartitionsByKey([["A", 1], ["B", 2]]).keys
+        (('A', 1), ('B', 2))
+        >>> PartitionsByKey("c1").keys, PartitionsByKey(["A", "B"]).keys
+        ((('c1',),), (('A',), ('B',)))
     """
 
-    keys: tuple[tuple[Any, ...], ...] = attrs.field(converter=_keys)
+    keys: tuple[tuple[Any, ...], ...] = attrs.field(converter=keys_of)
     title = "ContextPartitionSelectorSegmented"
 
     def fits(self, level: ContextLevel, *, nested: bool = False) -> bool:
@@ -174,14 +178,17 @@ class PartitionsByHash(PartitionSelector):
     """Partitions of ``coalesce by``, by their hash numbers.
 
     Attributes:
-        hashes: The numbers.
+        hashes: The numbers: one, or a collection.
+
+    Raises:
+        TypeError: A number is no int.
 
     Examples:
-        >>> PartitionsByHash({3}).hashes
-        (3,)
+        >>> PartitionsByHash({3}).hashes, PartitionsByHash(0).hashes
+        ((3,), (0,))
     """
 
-    hashes: tuple[int, ...] = attrs.field(converter=_ids)
+    hashes: tuple[int, ...] = attrs.field(converter=hashes_of)
     title = "ContextPartitionSelectorHash"
 
     def fits(self, level: ContextLevel, *, nested: bool = False) -> bool:
@@ -194,23 +201,22 @@ class PartitionsByHash(PartitionSelector):
         return branch.key in self.hashes
 
 
-def _labels(labels: Collection[str] | None) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(labels or ()))
-
-
 @attrs.frozen
 class PartitionsByCategory(PartitionSelector):
     """Partitions of ``group … as label``, by their labels.
 
     Attributes:
-        labels: The labels.
+        labels: The labels: one, or a collection.
+
+    Raises:
+        TypeError: A label is no string.
 
     Examples:
-        >>> PartitionsByCategory(["cold"]).labels
-        ('cold',)
+        >>> PartitionsByCategory(["cold"]).labels, PartitionsByCategory("small").labels
+        (('cold',), ('small',))
     """
 
-    labels: tuple[str, ...] = attrs.field(converter=_labels)
+    labels: tuple[str, ...] = attrs.field(converter=labels_of)
     title = "ContextPartitionSelectorCategory"
 
     def fits(self, level: ContextLevel, *, nested: bool = False) -> bool:
@@ -218,6 +224,10 @@ class PartitionsByCategory(PartitionSelector):
 
     def selects(self, level: ContextLevel, branch: Branch) -> bool:
         return branch.properties[".".join((*level.prefix, "label"))] in self.labels
+
+
+def _check_test(_: object, __: object, test: Callable[[ContextPartition], object]) -> None:
+    check_callable(test, "the test of PartitionsWhere", "(partition)")
 
 
 @attrs.frozen
@@ -228,21 +238,31 @@ class PartitionsWhere(PartitionSelector):
     Attributes:
         test: Called as ``(ContextPartition)``.
 
+    Raises:
+        TypeError: It cannot be called so.
+
     Examples:
         >>> user = PartitionsWhere(lambda partition: partition.properties["key1"] == "u1")
         >>> user.test(ContextPartition(0, {"key1": "u1"}, ()))
         True
     """
 
-    test: Callable[[ContextPartition], object]
+    test: Callable[[ContextPartition], object] = attrs.field(validator=_check_test)
     title = "ContextPartitionSelectorFiltered"
 
     def selects(self, level: ContextLevel, branch: Branch) -> bool:
         return bool(self.test(partition_of(branch)))
 
 
-def _paths(paths: Collection[Sequence[PartitionSelector]]) -> tuple[tuple[PartitionSelector, ...], ...]:
-    return tuple(map(tuple, paths))
+def _paths(paths: object) -> tuple[tuple[PartitionSelector, ...], ...]:
+    return tuple(_path(path) for path in (cast("Iterable[object]", paths) if isinstance(paths, Iterable) else [paths]))
+
+
+def _path(path: object) -> tuple[PartitionSelector, ...]:
+    selectors = tuple(path) if isinstance(path, Iterable) and not isinstance(path, (str, bytes, Mapping, Set)) else (path,)
+    if isinstance(path, PartitionSelector) or not all(isinstance(each, PartitionSelector) for each in selectors):
+        raise TypeError(f"each path of NestedPartitions is a sequence with a selector for each level, [[outer, inner]], not {brief(path)}")
+    return cast("tuple[PartitionSelector, ...]", selectors)
 
 
 @attrs.frozen
@@ -251,6 +271,9 @@ class NestedPartitions(PartitionSelector):
 
     Attributes:
         paths: Each path has a selector for each level, outermost first; a partition that one of the paths selects is selected.
+
+    Raises:
+        TypeError: A path is something else.
 
     Examples:
         >>> len(NestedPartitions([[PartitionsByKey([["A"]]), AllPartitions()]]).paths)

@@ -14,6 +14,7 @@ from epl.dialects.queries import compile_query
 from epl.dialects.scopes import Column
 from epl.dialects.syntax.lexis import DIALECTS, Dialect
 from epl.errors import EplError
+from epl.texts import hinting_at_files
 from runtime.dialects.execution import ByColumns, Execution
 from runtime.dialects.matcher import MOST_VISITS
 
@@ -73,7 +74,8 @@ def plan_of(text: str, tables: Mapping[str, pa.Table], dialect: str = "sql") -> 
     from runtime.dialects import tables as t
 
     try:
-        return compile_query(text, dialect_of(dialect), {name: t.columns_of(table) for name, table in tables.items()})
+        with hinting_at_files(text):
+            return compile_query(text, dialect_of(dialect), {name: t.columns_of(table) for name, table in tables.items()})
     except EplError:
         t.check_named(text, tables)  # what is wrong may be but a type that SQL has not
         raise

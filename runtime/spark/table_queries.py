@@ -8,6 +8,7 @@ A query that needs all rows at once runs in one task. The workers need epl-spark
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from os import PathLike
 from typing import Any
 
 import attrs
@@ -21,6 +22,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
 from epl.dialects.columns_read import columns_read
 from epl.dialects.plans import Plan
 from epl.errors import EplRuntimeError, EplUnsupportedError
+from epl.texts import text_of
 from runtime.batch.dialects.queries import ColumnQueries
 from runtime.dialects.splitting import PARTS, Split, split, tables_of
 from runtime.dialects.sql import plan_of, run_plan
@@ -34,12 +36,12 @@ LEAST_ROWS = 200_000
 WHOLE, PART, REST = "whole", "part", "rest"
 
 
-def sql(text: str, frames: Mapping[str, DataFrame], *, dialect: str = "sql") -> DataFrame:
+def sql(text: str | PathLike[str], frames: Mapping[str, DataFrame], *, dialect: str = "sql") -> DataFrame:
     """Run a query in a SQL dialect over batch DataFrames, as ``Runtime.sql`` does over tables (docs/sql.md). Partitions of the clause are
     spread over tasks, rows come in no order, and nothing runs before rows of the result are asked for.
 
     Args:
-        text: The query, over one of the DataFrames.
+        text: The query, over one of the DataFrames; or the path of its file.
         frames: DataFrames by the name of the table that they are.
         dialect: ``"sql"`` (SQL:2016 as Trino runs it), ``"flink"``, ``"alibaba"`` or ``"ydb"``.
 
@@ -61,6 +63,7 @@ def sql(text: str, frames: Mapping[str, DataFrame], *, dialect: str = "sql") -> 
         assert [tuple(row) for row in risen.collect()] == [("A", 9)]
         ```
     """
+    text = text_of(text, "SQL text")
     check_frames(frames)
     for name, frame in frames.items():
         if frame.isStreaming:

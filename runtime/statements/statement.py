@@ -12,9 +12,10 @@ from epl.event_types import EventType
 from epl.plan.statements import CreateSchemaPlan
 from epl.syntax import Annotation
 from runtime.conversion.rows import Row, Rows, pandas_frame, rows_of, table_html
+from runtime.statements.callables import check_callable
 from runtime.statements.historical_select import RunningHistoricalSelect
 from runtime.statements.running import EVERY_PARTITION, OfPartitions, Selector
-from runtime.statements.statement_output import BatchListener, Listener, StatementOutput, check_listener
+from runtime.statements.statement_output import BatchListener, Listener, StatementOutput
 
 if TYPE_CHECKING:
     from epl.analysis.partitioning import Partitioning
@@ -93,9 +94,9 @@ class Statement(StatementOutput):
             The listener, so that the method can be used as a decorator.
 
         Raises:
-            TypeError: It cannot be called.
+            TypeError: It cannot be called so.
         """
-        check_listener(listener)
+        check_callable(listener)
         with self.runtime.lock:
             self.runtime.listener_added(self)
             self.attach(listener)
@@ -134,9 +135,9 @@ class Statement(StatementOutput):
             The listener.
 
         Raises:
-            TypeError: It cannot be called.
+            TypeError: It cannot be called so.
         """
-        check_listener(listener)
+        check_callable(listener)
         with self.runtime.lock:
             self.batch_listeners = [*self.batch_listeners, listener]
             if causes:

@@ -75,12 +75,6 @@ def with_own_lists(listener: Listener) -> Listener:
     return call
 
 
-def check_listener(listener: object, what: str = "a listener", arguments: str = "(new, old, statement, runtime)") -> None:
-    """Raise TypeError for what cannot be called."""
-    if not callable(listener):
-        raise TypeError(f"{what} is called with {arguments}; {listener!r} is not callable")
-
-
 class StatementOutput(Delivery):
     """Internal to epl-spark: what operators, generated code and the batch tier call. It may change in any version."""
 
@@ -279,4 +273,4 @@ class StatementOutput(Delivery):
         self._listen(self._added)
 
 
-__all__ = ["BatchListener", "ColumnOutput", "Listener", "StatementHost", "StatementOutput", "check_listener"]
+__all__ = ["BatchListener", "ColumnOutput", "Listener", "StatementHost", "StatementOutput"]

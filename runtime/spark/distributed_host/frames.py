@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
+from os import PathLike
 from typing import Any, overload
 
 import attrs
@@ -31,6 +32,7 @@ from epl.parse import parse_module
 from epl.settings import Settings
 from epl.syntax import InsertInto, Module, Node, TypeFilter
 from epl.syntax.patterns import FilterAtom
+from epl.texts import text_of
 from runtime.clock.late_rows import MAX_BUFFERED, late_policy, wall_clock
 from runtime.clock.schedule import MAX_STOPS, TimeMode
 from runtime.conversion.batch_order import Options
@@ -140,12 +142,14 @@ def errors_by_partition(output: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordB
 
 
 @overload
-def transform(epl: str, sources: Mapping[str, DataFrame], statement: str | None = None, **options: Any) -> DataFrame: ...
+def transform(epl: str | PathLike[str], sources: Mapping[str, DataFrame], statement: str | None = None, **options: Any) -> DataFrame: ...
 @overload
-def transform(epl: str, sources: None = None, statement: str | None = None, **options: Any) -> Callable[[DataFrame], DataFrame]: ...
+def transform(
+    epl: str | PathLike[str], sources: None = None, statement: str | None = None, **options: Any
+) -> Callable[[DataFrame], DataFrame]: ...
 def transform(  # type: ignore[misc]
-    epl: str, sources: Mapping[str, DataFrame] | None = None, statement: str | None = None, *, event_type: str | None = None,
-    time: Choice = None, sequence: Choice = None, time_mode: TimeMode = "span", max_stops: int = MAX_STOPS,
+    epl: str | PathLike[str], sources: Mapping[str, DataFrame] | None = None, statement: str | None = None, *,
+    event_type: str | None = None, time: Choice = None, sequence: Choice = None, time_mode: TimeMode = "span", max_stops: int = MAX_STOPS,
     late: Duration | None = None, on_late: str = "refuse", ahead: Duration | None = None, max_buffered: int = MAX_BUFFERED,
     distribute: str = "auto", shards: int | None = None, start_time: int | None = None, until: int | None = None,
     clock: str = "events", idle: Duration | None = None, heartbeat: float = 1.0, settings: Settings | None = None,
@@ -156,7 +160,7 @@ def transform(  # type: ignore[misc]
     partitioned by key over engines in Spark's workers (docs/spark.md).
 
     Args:
-        epl: A module.
+        epl: A module, or the path of its file, which is read now.
         sources: DataFrames by event type name. A type that the module does not declare has the DataFrame's columns. Without ``sources``, a
             function of one DataFrame is returned, for ``df.transform(transform(epl, …))``.
         statement: The statement whose rows are returned; not needed if only one has any.
@@ -190,6 +194,7 @@ def transform(  # type: ignore[misc]
     Raises:
         EplError: Module, sources or options are wrong. Errors in rows fail the job, with ``[epl:<code>]``, the micro-batch and the shard
             (or partition) in the text.
+        TypeError: ``epl`` is neither.
 
     Examples:
         ```python
@@ -202,7 +207,7 @@ def transform(  # type: ignore[misc]
         ```
     """
     _check_options(time, sequence, distribute, shards, time_mode, max_stops)
-    lenient = is_lenient(on_error)
+    module, lenient = text_of(epl), is_lenient(on_error)
     historical = HistoricalRegistration.of(tables, register)
 
     def apply(frames: Mapping[str, DataFrame]) -> DataFrame:
@@ -211,7 +216,7 @@ def transform(  # type: ignore[misc]
         if streaming:
             check_streaming(frames)
         used = settings or Settings()
-        text = annotated(epl, used.dialect).text
+        text = annotated(module, used.dialect).text
         policy = late_policy(late, on_late, ahead, max_buffered, used.units_per_second)
         names, schemas = tuple(frames), undeclared(text, frames)
         rules = Rules(policy, time_mode, max_stops, at_wall=clock == SYSTEM and time is None)
@@ -226,7 +231,7 @@ def transform(  # type: ignore[misc]
 
     if sources is not None:
         return apply(sources)
-    written = annotated(epl, None if settings is None else settings.dialect).text
+    written = annotated(module, None if settings is None else settings.dialect).text
     name = event_type or only_type(parse_module(written), tables or ())
     return lambda frame: apply({name: frame})
 

@@ -7,6 +7,7 @@ running.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from os import PathLike
 from typing import Any
 
 import attrs
@@ -19,6 +20,7 @@ from epl.errors import EplDeploymentError, EplError, EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
+from epl.texts import text_of
 from runtime.api.adoption import adopt
 from runtime.api.runtime import Runtime
 from runtime.clock.late_rows import MAX_BUFFERED, LatePolicy, late_policy, wall_clock
@@ -35,6 +37,7 @@ from runtime.spark.schemas import event_type_of_spark
 from runtime.spark.sources import Choice, Sources, check_frames, check_streaming, merge, observed
 from runtime.spark.task import equipped, undeclared
 from runtime.spark.wiring import check_columns_known, check_filled, check_read
+from runtime.statements.callables import check_listeners
 from runtime.statements.statement_output import Listener
 
 Trigger = str | Mapping[str, str | bool] | None
@@ -110,9 +113,11 @@ class Module:
         )
 
 
-def in_settings(module: str | Runtime, settings: Settings | None) -> str | Runtime:
-    """Return a module's text with the dialect that the settings say."""
-    return annotated(module, None if settings is None else settings.dialect).text if isinstance(module, str) else module
+def in_settings(module: str | PathLike[str] | Runtime, settings: Settings | None) -> str | Runtime:
+    """Return a module's text with the dialect that the settings say; raise TypeError for what is no module."""
+    if isinstance(module, Runtime):
+        return module
+    return annotated(text_of(module, others="a Runtime"), None if settings is None else settings.dialect).text
 
 
 @attrs.frozen
@@ -165,7 +170,7 @@ class Setup:
 
 
 def start(
-    module: str | Runtime, sources: Mapping[str, DataFrame], *,
+    module: str | PathLike[str] | Runtime, sources: Mapping[str, DataFrame], *,
     time: Choice = None, sequence: Choice = None, time_mode: TimeMode = "span", max_stops: int = MAX_STOPS, start_time: int | None = None,
     late: Duration | None = None, on_late: str = "refuse", ahead: Duration | None = None, max_buffered: int = MAX_BUFFERED,
     clock: str = "events", idle: Duration | None = None, heartbeat: float = 1.0, wall: Callable[[], int] | None = None,
@@ -179,7 +184,7 @@ def start(
     """Run a module over streaming DataFrames, in one engine on the driver (docs/spark.md); return the running job.
 
     Args:
-        module: EPL text, or a Runtime with statements deployed.
+        module: EPL text, the path of its file, or a Runtime with statements deployed.
         sources: Streaming DataFrames by event type name. A type that is not declared has the DataFrame's columns; of a declared one, only
             the columns of its properties are read.
         time: The column with each row's time (timestamps, or integers in engine units), one name or ``{type: name}``. Time walks to it,
@@ -219,6 +224,7 @@ def start(
     Raises:
         EplError: Module, sources, options or checkpoint are wrong; nothing has run. A micro-batch that is refused ends the query later:
             Spark's StreamingQueryException begins with ``[epl:<code>]``, and ``Job.error`` is the error.
+        TypeError: ``module`` is something else, or a listener cannot be called with ``(new, old, statement, runtime)``.
 
     Examples:
         ```python
@@ -234,6 +240,8 @@ def start(
         job.stop()
         ```
     """
+    text = in_settings(module, settings)
+    check_listeners(listeners)
     check_frames(sources)
     check_streaming(sources)
     lenient, keeps, waits = is_lenient(on_error), bool(outputs) or on_late == "side", late is not None or ahead is not None
@@ -241,7 +249,7 @@ def start(
     Beat.of(clock, idle, heartbeat, 1000)  # refused before anything is made
     setup = Setup(
         Module(
-            in_settings(module, settings), sources, settings or Settings(), functions or {}, aggregations or {}, tier,
+            text, sources, settings or Settings(), functions or {}, aggregations or {}, tier,
             HistoricalRegistration.of(tables, register),
         ),
         lambda runtime: late_policy(late, on_late, ahead, max_buffered, runtime.settings.units_per_second), (time, sequence),

@@ -4,6 +4,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from html import escape
+from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import DataFrame
@@ -12,6 +13,7 @@ from pyspark.sql.types import StructField, StructType
 
 from epl.analysis.names.suggestions import did_you_mean
 from epl.errors import EplRuntimeError
+from epl.texts import text_of
 from runtime.api.deployment import Deployment
 from runtime.api.queried_partitions import Selectors
 from runtime.api.queries import Parameters, QueryRows
@@ -87,17 +89,21 @@ class Job(JobSteps):
         with self.runtime.lock:
             self._take(Entry(until=int(until), wall=self.wall()))
 
-    def deploy(self, module: str, *, name: str | None = None, parameters: Mapping[str | int, Any] | None = None) -> Deployment:
+    def deploy(
+        self, module: str | PathLike[str], *, name: str | None = None, parameters: Mapping[str | int, Any] | None = None
+    ) -> Deployment:
         """Deploy a module between two micro-batches; a restart knows it. The state of other statements stays.
 
         Args:
-            module: EPL text.
+            module: EPL text, or the path of its file, which is read now.
             name: The deployment's id.
             parameters: As for ``Runtime.deploy``.
 
         Raises:
             EplError: The module is refused; the job goes on.
+            TypeError: ``module`` is neither.
         """
+        module = text_of(module)
         with self.runtime.lock:
             deployment_id = name or f"job-{self.step + 1}"
             self._take(Entry(change={"deploy": module, "name": deployment_id, "parameters": list((parameters or {}).items())}))
@@ -163,18 +169,20 @@ class Job(JobSteps):
             self.check_whole()
             return list(self.statement(name).rows(partitions))
 
-    def query(self, text: str, parameters: Parameters = (), *, partitions: Selectors = EVERY_PARTITION) -> QueryRows:
+    def query(self, text: str | PathLike[str], parameters: Parameters = (), *, partitions: Selectors = EVERY_PARTITION) -> QueryRows:
         """Run a fire-and-forget query over the state after the last step. One that changes something is a step of its own: whenever the
         process dies, it has taken effect once, in its place among the micro-batches.
 
         Args:
-            text: EPL.
+            text: EPL text, or the path of its file.
             parameters: As for ``Runtime.query``.
             partitions: As for ``Runtime.query``.
 
         Raises:
             EplError: The query is refused or fails; or it changes something and a listener runs it.
+            TypeError: ``text`` is neither.
         """
+        text = text_of(text)
         with self.runtime.lock:
             self.check_whole()
             plan = self.runtime.compile_query(text)

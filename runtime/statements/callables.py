@@ -1,0 +1,45 @@
+"""Checks of what a caller hands over to be called later, at the door: whether it can be called, and so."""
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+
+def check_callable(function: object, what: str = "a listener", arguments: str = "(new, old, statement, runtime)") -> None:
+    """Raise TypeError for what cannot be called with these arguments. What does not show its parameters passes.
+
+    Examples:
+        >>> check_callable(print)
+        >>> check_callable(lambda new, old: None)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+          ...
+        TypeError: a listener is called with (new, old, statement, runtime); <function <lambda> at ...> takes (new, old)
+    """
+    if not callable(function):
+        raise TypeError(f"{what} is called with {arguments}; {function!r} is not callable")
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # of some built-in functions
+        return
+    try:
+        signature.bind(*filter(None, arguments[1:-1].split(",")))
+    except TypeError:
+        raise TypeError(f"{what} is called with {arguments}; {function!r} takes {_shown(signature)}") from None
+
+
+def _shown(signature: inspect.Signature) -> str:
+    """Return the parameters without their types."""
+    bare = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
+    return str(signature.replace(parameters=bare, return_annotation=signature.empty))
+
+
+def check_listeners(listeners: Mapping[str, Any] | None) -> None:
+    """Raise TypeError for what are no listeners by statement."""
+    if listeners is not None and not isinstance(listeners, Mapping):
+        raise TypeError(f"listeners are a mapping, {{statement name: listener}}, not {type(listeners).__name__}")
+    for name, listener in (listeners or {}).items():
+        check_callable(listener, f"the listener of '{name}'")
+
+
+__all__ = ["check_callable", "check_listeners"]
