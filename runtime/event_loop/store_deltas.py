@@ -66,17 +66,19 @@ class StoreDeltas:
         dropped: list[Any] = []
         """Windows whose deltas go no further."""
         outer, self._delivering = self._delivering, True
-        for consumer in consumers:
-            if consumer.store in dropped:
-                continue
-            try:
-                if consumer.take(*waiting[consumer]):
-                    dropped.append(consumer.store)
-            except Refused as error:
-                self._routed.note_refused(consumer.name, error.window)
-            except Exception as error:  # noqa: BLE001 - law 6: one statement's fault harms no other
-                self._on_error(error, consumer.name, None)
-        self._delivering = outer
+        try:
+            for consumer in consumers:
+                if consumer.store in dropped:
+                    continue
+                try:
+                    if consumer.take(*waiting[consumer]):
+                        dropped.append(consumer.store)
+                except Refused as error:
+                    self._routed.note_refused(consumer.name, error.window)
+                except Exception as error:  # noqa: BLE001 - law 6: one statement's fault harms no other
+                    self._on_error(error, consumer.name, None)
+        finally:
+            self._delivering = outer
         return consumers
 
 

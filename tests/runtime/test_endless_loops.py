@@ -123,3 +123,23 @@ def test_without_a_limit_nothing_is_counted() -> None:
     runtime.deploy(SCHEMA + "on W as e update W as w set n = w.n + 1 where w.n < 3000")
     runtime.send("A", {"k": "a", "n": 1})
     assert [row["n"] for row in runtime.query("select n from W")] == [3000]
+
+
+def test_a_handler_that_raises_leaves_the_count_as_it_was() -> None:
+    def stop(error: BaseException, _statement: str, _event: object) -> None:
+        raise error
+
+    runtime = Runtime(tier="row", on_error=stop, settings=Settings(max_routed=50))
+    runtime.register_function("fails", _fails)
+    runtime.deploy(SCHEMA + "on Other update W as w set n = w.n + 1; on W as e merge V as v when not matched and "
+                   "fails(e.n) > 1 then insert select 'a' as k, 1 as n")
+    for n in range(200):
+        with pytest.raises(ArithmeticError):
+            runtime.send("A", {"k": f"x{n}", "n": 1})
+    with pytest.raises(ArithmeticError):
+        runtime.send("Other", {"n": 1})
+    assert {row["n"] for row in runtime.query("select n from W")} == {2}
+
+
+def _fails(_value: int) -> int:
+    raise ArithmeticError
