@@ -3,7 +3,7 @@
 Counted are events that are routed while routed ones are processed, and rows that enter a named window because rows of named windows have
 changed. Those that a single event, window or timer routes or changes at once are not, but each adds ``SHARE`` to what the count may reach,
 so that a window's release may take its way through many statements. Timers that are due again and again at one instant are counted by
-``Instant``, against the same setting.
+``Instant``, against the same setting and ``MOST_STOPS``.
 """
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from epl.errors import EplRuntimeError
 from windows.event import Event
 
 SHARE = 100
+MOST_STOPS = 10_000
+"""Stops at one instant: each runs all timers that are due, so this is how often a timer may be due again at once."""
 Fault = tuple[EplRuntimeError, str, "Event | None"]
 HINT = "statements that insert into what they read, or change it, directly or by others, never end; Settings(max_routed=…) sets the limit"
 
@@ -29,7 +31,7 @@ class Instant:
     __slots__ = ("limit", "time", "stops")
 
     def __init__(self, limit: int | None) -> None:
-        self.limit: float = inf if limit is None else limit
+        self.limit: float = inf if limit is None else min(limit, MOST_STOPS)
         self.time: int | None = None
         self.stops = 0
 
