@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import datetime
+from bisect import bisect_right
 from typing import TYPE_CHECKING, Any
 
 from epl.errors import EplRuntimeError
@@ -81,17 +82,23 @@ def due_after(series: Series, now: int, settings: Settings) -> int | None:
     if last < -1 or (last >= 0 and number > last):
         return None
     longest = months * MONTH * settings.units_per_second + units
-    if longest > 0:
-        number = max(number, (now - anchor) // longest)
-    while last == -1 or number <= last:
-        due = add_months(anchor, months * number, settings) if months else anchor
-        due += units * number
-        if due > now:
-            return due
-        if longest <= 0:
+
+    def due(number: int) -> int:
+        return (add_months(anchor, months * number, settings) if months else anchor) + units * number
+
+    if longest <= 0:
+        return anchor if anchor > now else None
+    first = high = max(number, (now - anchor) // longest - 1)  # no later one: no month is longer, but for an hour of a change of clocks
+    if last != -1 and first > last:
+        return None
+    step = 1
+    while due(high) <= now:  # steps that double: after many months the shorter ones add up
+        if high == last:
             return None
-        number += 1
-    return None
+        first, high, step = high + 1, high + step, step * 2
+        if last != -1:
+            high = min(high, last)
+    return due(first + bisect_right(range(first, high), now, key=due))
 
 
 __all__ = ["Schedules", "Series", "due_after"]
