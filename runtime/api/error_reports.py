@@ -9,6 +9,8 @@ from epl.errors import EplError, EplRuntimeError
 from runtime.event_loop.delivery import Condition, ConditionHandler
 
 ErrorHandler = Callable[[BaseException, str, Any], None]
+RAISED = "_raised_by_error_handler"
+"""Marks an exception that the application's error handler has raised."""
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -29,9 +31,12 @@ def without_engine_frames(method: Callable[P, T]) -> Callable[P, T]:
 
 
 def explained(handler: ErrorHandler) -> ErrorHandler:
-    """Return the handler, called with an error for sends within sends that went too deep; the RecursionError is its cause."""
+    """Return the handler, called with an error for sends within sends that went too deep; the RecursionError is its cause. What the
+    handler raises ends the call, and is not handed to it again on its way."""
 
     def handle(error: BaseException, statement: str, event: Any) -> None:
+        if getattr(error, RAISED, False):
+            raise error
         if isinstance(error, RecursionError):
             deep = EplRuntimeError(
                 "Listeners send events within listeners, deeper than Python's recursion limit",
@@ -39,7 +44,11 @@ def explained(handler: ErrorHandler) -> ErrorHandler:
             )
             deep.__cause__ = error
             error = deep
-        handler(error, statement, event)
+        try:
+            handler(error, statement, event)
+        except Exception as own:
+            setattr(own, RAISED, True)
+            raise
 
     return handle
 

@@ -49,7 +49,9 @@ class Runtime(Counts):
         tier: ``"auto"``: statements over large batches run in compiled loops where that is supported; ``"row"``: never; ``"batch"``:
             always, and other statements are refused.
         settings: See ``Settings``.
-        on_error: Called as ``(error, statement name, event)`` with exceptions in expressions and listeners. The default logs them.
+        on_error: Called as ``(error, statement name, event)`` with exceptions in expressions and listeners. The default logs them. What it
+            raises ends the call at once, as in Esper: statements after the one that failed do not see the event, and what waits to be
+            delivered or processed comes with the next call.
 
     Raises:
         ValueError: An unknown ``clock`` or ``tier``.
