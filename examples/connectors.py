@@ -46,7 +46,7 @@ def main() -> None:
                 for price in prices:
                     file.write(json.dumps({"symbol": "A", "price": price, "ts": price}) + "\n")
             run(folder)
-        for part in sorted((folder / "jumps").iterdir()):
+        for part in sorted(folder.glob("jumps/part-*")):
             print(part.name, part.read_text().strip())
         with sqlite3.connect(folder / "means.db") as database:
             print(database.execute("select * from means").fetchall())

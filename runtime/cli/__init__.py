@@ -8,6 +8,7 @@ What a sub-command needs is imported when it runs, so that ``epl check`` starts 
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import os
 import sys
@@ -34,6 +35,8 @@ EXAMPLES = """examples:
 
 
 INTERRUPTED, OUTPUT_CLOSED = 130, 141
+NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EROFS, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}
+"""Errors of the system for writes that a disk does not take."""
 
 
 class UsageError(Exception):
@@ -43,6 +46,14 @@ class UsageError(Exception):
 class OutputClosed(BaseException):
     """Standard output was closed by its reader. Not an Exception, so that a listener that prints ends the run and not its own call
     alone."""
+
+
+class OutputFailed(BaseException):
+    """Standard output takes no more, such as a file on a full disk. Not an Exception, as above. ``error``: why."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(error)
+        self.error = error
 
 
 class _Version(argparse.Action):
@@ -158,6 +169,7 @@ def _add_sinks(run: argparse.ArgumentParser) -> None:
         "- for JSON lines on standard output; may be repeated",
     )
     run.add_argument("--state", type=Path, metavar="DIR", help="keep state and positions here: the next run goes on from them")
+    run.add_argument("--append", action="store_true", help="with --state: add to sinks that have rows of another state (default: refused)")
     run.add_argument("--every", default="10 seconds", metavar="TIME", help="between two checkpoints of --state (default: 10 seconds)")
     run.add_argument(
         "--on-late", choices=("refuse", "skip", "keep"), default="refuse", help="rows whose time is before the clock, of Kafka or with --to"
@@ -335,8 +347,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"epl: {error}", file=sys.stderr)
         return 2
     except (BrokenPipeError, OutputClosed):
-        # What is left in Python's buffer has nowhere to go; without this the interpreter complains about it at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return OUTPUT_CLOSED
+    except OutputFailed as failed:
+        return _refuse_room(failed.error)
+    except OSError as error:
+        if error.errno not in NO_ROOM:
+            raise
+        return _refuse_room(error)
     except KeyboardInterrupt:
         return INTERRUPTED
+
+
+def _drop_output() -> None:
+    """Let what is left in Python's buffer go nowhere; without this the interpreter complains about it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _refuse_room(error: OSError) -> int:
+    _drop_output()
+    where = "standard output" if error.filename is None else str(error.filename)
+    print(f"epl: cannot write to {where}: {error.strerror or error}", file=sys.stderr)
+    return 1

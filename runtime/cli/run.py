@@ -12,7 +12,7 @@ from typing import Any
 from epl.errors import EplRuntimeError, EplSyntaxError
 from runtime.api.deployment import Deployment
 from runtime.api.runtime import Runtime
-from runtime.cli import OutputClosed, UsageError
+from runtime.cli import OutputClosed, OutputFailed, UsageError
 from runtime.cli.faults import Faults
 from runtime.cli.metrics import metrics_page
 from runtime.cli.progress import Progress
@@ -67,6 +67,8 @@ class Printer:
         except BrokenPipeError:
             self.is_closed = True
             raise OutputClosed from None
+        except OSError as error:
+            raise OutputFailed(error) from None
 
 
 def run(options: argparse.Namespace) -> int:

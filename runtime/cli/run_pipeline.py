@@ -92,7 +92,7 @@ def _run(options: argparse.Namespace, text: str, page: MetricsPage | None) -> in
             pipeline = Pipeline(
                 start, [source_of(uri, **_source_options(options)) for uri in options.events], sinks, state=options.state, restore=restore,
                 every=options.every, label=label, on_bad="skip" if options.skip_bad_rows else "refuse", on_late=options.on_late,
-                until=until, feed=feed, speed=None if options.speed is None else speed_of(options.speed))
+                until=until, feed=feed, append=options.append, speed=None if options.speed is None else speed_of(options.speed))
             with _stopping(pipeline):
                 pipeline.run()
         printer.flush()
@@ -116,6 +116,8 @@ def _check(options: argparse.Namespace) -> None:
         raise UsageError("--spark: not together with --to, --state, kafka:// and several --from")
     if options.state is not None and not options.to:
         raise UsageError("--state: where do rows go? --to URI; --to - prints JSON lines")
+    if options.append and options.state is None:
+        raise UsageError("--append: together with --state")
     if options.state is not None and "-" in options.events:
         raise UsageError("--state: standard input cannot be read again")
     if options.state is not None and not options.rate is options.loop is None:

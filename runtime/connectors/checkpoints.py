@@ -40,9 +40,12 @@ class CheckpointFolder:
         self._lock: Any = None
 
     def acquire(self) -> None:
-        """Take the folder; raise EplRuntimeError where another process has it."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._lock = (self.folder / "lock").open("wb")
+        """Take the folder; raise EplRuntimeError where another process has it, or it cannot be written to."""
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = (self.folder / "lock").open("wb")
+        except OSError as error:
+            raise EplRuntimeError(f"the state in {self.folder} cannot be written: {error.strerror or error}") from error
         try:
             _lock(self._lock)
         except OSError:
@@ -68,10 +71,16 @@ class CheckpointFolder:
             raise EplRuntimeError(f"{path} is damaged: {error}") from None
 
     def write(self, checkpoint: Checkpoint) -> None:
-        """Replace the checkpoint; it is durable when this returns."""
+        """Replace the checkpoint; it is durable when this returns. Raise EplRuntimeError where that fails; the one before is there then."""
         outbox = {sink: [[r.statement, r.time, r.is_new, dict(r.values)] for r in rows] for sink, rows in checkpoint.outbox.items()}
         fields = [checkpoint.identity, checkpoint.number, checkpoint.label, checkpoint.snapshot, dict(checkpoint.positions), outbox]
-        write_whole(os.fspath(self.folder / NAME), sealed(Encoder().encode(fields), NAME, self._key))
+        try:
+            write_whole(os.fspath(self.folder / NAME), sealed(Encoder().encode(fields), NAME, self._key))
+        except OSError as error:
+            raise EplRuntimeError(
+                f"the state in {self.folder} cannot be written: {error.strerror or error}",
+                hint="the next start goes on from the last checkpoint that was written",
+            ) from error
 
 
 def _lock(file: Any) -> None:

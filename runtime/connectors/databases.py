@@ -70,6 +70,8 @@ class DatabaseSink:
         self._connection: Any = None
         self._state: str | None = None
         self._style = "qmark"
+        self.holds: str | None = None
+        """See Sink."""
 
     def open(self, event_type: EventType, state: str | None) -> int | None:
         """See Sink."""
@@ -111,7 +113,8 @@ class DatabaseSink:
         row = cursor.fetchone()
         cursor.close()
         self._connection.commit()
-        return int(row[1]) if row is not None and row[0] == self._state else None
+        self.holds = None if row is None or row[0] == self._state else str(row[0])
+        return int(row[1]) if row is not None and self.holds is None else None
 
     def deliver(self, rows: Sequence[OutputRow], checkpoint: int | None) -> None:
         """See Sink."""

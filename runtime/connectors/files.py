@@ -16,7 +16,7 @@ from epl.errors import EplRuntimeError, EplWarning
 from epl.event_types import EventType
 from runtime.connectors.event_files import SUFFIXES, Chunk, EventFile, FileFault
 from runtime.connectors.input import Input
-from runtime.connectors.locations import name_of, open_to_write, write_whole
+from runtime.connectors.locations import has_files, name_of, open_to_read, open_to_write, write_whole
 from runtime.connectors.output import OutputRow, check_stream
 from runtime.connectors.pacing import Timetable
 from runtime.connectors.row_reader import RowOptions, RowReader
@@ -24,6 +24,8 @@ from runtime.conversion.rows import jsonable
 
 AT_ONCE = 500
 """Rows of one poll."""
+MARKER = ".epl_state"
+"""The file of a folder that says of which state its parts are."""
 NO_SCHEMA: Any = lambda row: None  # noqa: E731
 
 
@@ -240,7 +242,7 @@ class FileSink:
 
     Without a state: one file, written as rows come (Parquet: in row groups, and readable once it is closed); one that is there is replaced.
     With a state: a folder with one file a checkpoint, ``part-00000012.jsonl``, each there as a whole or not at all; one that is delivered
-    again replaces itself, so that the folder has each row exactly once.
+    again replaces itself, so that the folder has each row exactly once. The file ``.epl_state`` says which state they are of.
 
     Args:
         location: A path or URI: of the file, or with a state of the folder.
@@ -261,18 +263,23 @@ class FileSink:
         if self.format not in FORMATS:
             raise ValueError(f"format: one of {', '.join(FORMATS)} is expected, not {format!r}")
         self._writer: Any = None
-        self._has_state = False
+        self._folder: _Folder | None = None
         self._type: EventType | None = None
+        self.holds: str | None = None
+        """See Sink."""
 
     def open(self, event_type: EventType, state: str | None) -> None:
         """See Sink."""
-        self._type, self._has_state = event_type, state is not None
-        if not self._has_state:
+        self._type = event_type
+        if state is None:
             self._writer = FORMATS[self.format](open_to_write(self.location), event_type)
+        else:
+            self._folder = _Folder(self.location.rstrip("/"), state)
+            self.holds = self._folder.holds
 
     def deliver(self, rows: Sequence[OutputRow], checkpoint: int | None) -> None:
         """See Sink."""
-        if not self._has_state:
+        if self._folder is None:
             self._writer.write(rows)
             return
         assert self._type is not None and checkpoint is not None
@@ -280,14 +287,44 @@ class FileSink:
         writer = FORMATS[self.format](content, self._type)
         writer.write(rows)
         writer.finish()
-        write_whole(f"{self.location.rstrip('/')}/part-{checkpoint:08}.{self.format}", content.getvalue())
+        self._folder.write(f"{checkpoint:08}.{self.format}", content.getvalue())
 
     def close(self) -> None:
         """See Sink."""
-        writer, self._writer = self._writer, None
+        writer, self._writer, self._folder = self._writer, None, None
         if writer is not None:
             writer.finish()
             writer.file.close()
+
+
+class _Folder:
+    """A folder of parts of one state. ``holds``: see Sink. Parts beside those of another state have names of their own."""
+
+    def __init__(self, location: str, state: str) -> None:
+        self._location, self._state = location, state
+        self._prefix = ""
+        self._is_marked = False
+        found = self._marked()
+        self.holds = None if found is None or found[0] == state else found[0]
+        if found is not None and found[0] == state:
+            self._is_marked, self._prefix = True, found[1]
+        elif found is not None:
+            self._prefix = f"{state[:8]}-"
+
+    def _marked(self) -> tuple[str, str] | None:
+        """Return the state of the parts, \"\" where that is not known, and what its parts are called; None where there are none."""
+        try:
+            with open_to_read(f"{self._location}/{MARKER}")[0] as file:
+                state, _, prefix = file.read().decode().strip().partition(" ")
+                return state, prefix
+        except FileNotFoundError:
+            return ("", "") if has_files(self._location, "part-") else None
+
+    def write(self, name: str, content: bytes) -> None:
+        if not self._is_marked:
+            write_whole(f"{self._location}/{MARKER}", f"{self._state} {self._prefix}\n".encode())
+            self._is_marked = True
+        write_whole(f"{self._location}/part-{self._prefix}{name}", content)
 
 
 class _JsonLines:

@@ -270,6 +270,8 @@ class KafkaSink:
         self._state = ""
         self._in_transactions = False
         self._refused: Any = None
+        self.holds: str | None = None
+        """See Sink."""
 
     def open(self, event_type: EventType, state: str | None) -> int | None:
         """See Sink."""
@@ -297,7 +299,8 @@ class KafkaSink:
     def _delivered(self) -> int | None:
         asked = [self._kafka.TopicPartition(self.topic, 0)]
         place = _patiently(self._kafka, lambda: self._marker.committed(asked, PATIENCE))[0]
-        return int(place.offset) if place.offset >= 0 and place.metadata == self._state else None
+        self.holds = None if place.offset < 0 or place.metadata == self._state else place.metadata or ""
+        return int(place.offset) if place.offset >= 0 and self.holds is None else None
 
     def deliver(self, rows: Sequence[OutputRow], checkpoint: int | None) -> None:
         """See Sink."""

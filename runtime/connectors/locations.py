@@ -88,12 +88,25 @@ def write_whole(location: str, content: bytes) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial")
-    with partial.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.replace(path)
+    try:
+        with partial.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError:  # what it holds would fill a full disk
+        partial.unlink(missing_ok=True)
+        raise
     sync_folder(path.parent)
+
+
+def has_files(folder: str, prefix: str) -> bool:
+    """Return whether a folder has a file whose name begins so."""
+    path = plain_path(folder)
+    if path is not None:
+        return path.is_dir() and any(each.name.startswith(prefix) for each in path.iterdir())
+    system, inner = file_system(folder)
+    return bool(system.isdir(inner)) and any(str(each).rpartition("/")[2].startswith(prefix) for each in system.ls(inner, detail=False))
 
 
 def sync_folder(folder: Path) -> None:
@@ -106,4 +119,4 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-__all__ = ["file_system", "is_uri", "name_of", "open_to_read", "open_to_write", "plain_path", "sync_folder", "write_whole"]
+__all__ = ["file_system", "has_files", "is_uri", "name_of", "open_to_read", "open_to_write", "plain_path", "sync_folder", "write_whole"]

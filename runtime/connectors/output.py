@@ -36,6 +36,10 @@ class Sink(Protocol):
 
     A pipeline opens it, delivers rows in order, and closes it, all in one thread. What a method raises ends the pipeline with an error that
     names the sink; with a state, the rows that were not delivered are delivered after the next start.
+
+    A sink that keeps the state's identity with its rows may have an attribute ``holds``, set by ``open``: the identity of another state
+    whose rows it has, ``""`` where it does not know which; None where there are none. The pipeline then refuses to begin, unless it
+    appends.
     """
 
     name: str

@@ -55,6 +55,8 @@ class Pipeline:
         snapshot_key: Seals checkpoints, as in ``Runtime.snapshot``; ``restore`` gets snapshots that were sealed with it.
         speed: Rows and timers are processed when they are due by the wall clock, so many times as fast; None: without waiting.
         feed: What sends events and moves time; a test's recorder, for example.
+        append: Go on although a sink has rows of another state, such as one that was removed. By default that is refused: a state that
+            begins would deliver the same rows again.
 
     Examples:
         >>> from runtime import Runtime
@@ -74,7 +76,7 @@ class Pipeline:
         self, start: Callable[[], Runtime] | Runtime, sources: Sequence[Source], sinks: Mapping[str, Sink | Sequence[Sink]], *,
         state: str | Path | None = None, restore: Callable[[bytes], Runtime] | None = None, every: Duration = "10 seconds", label: str = "",
         on_bad: OnBad = "refuse", on_late: OnLate = "refuse", until: int | None = None, snapshot_key: bytes | None = None,
-        speed: float | None = None, feed: Callable[[Runtime], Feed] = DirectFeed,
+        speed: float | None = None, feed: Callable[[Runtime], Feed] = DirectFeed, append: bool = False,
     ) -> None:
         if not isinstance(start, Runtime):
             if not callable(start):
@@ -94,7 +96,7 @@ class Pipeline:
         self._seconds = units_of("every", every, 1000) / 1000
         self._stop = Flag()
         self.intake = Intake(on_bad, on_late, Pace(speed, sleep=self._stop.wait))
-        self._until, self._feed_of = until, feed
+        self._until, self._feed_of, self._appends = until, feed, append
         self._outbox: dict[str, list[OutputRow]] = {key: [] for key in keys}
         self._waiting = 0
         self._number, self._identity = 0, ""
@@ -175,11 +177,22 @@ class Pipeline:
         opened.append(sink.close)
         with _naming(_named(name, sink)):
             delivered = sink.open(statement.event_type, None if self._folder is None else self._identity)
+            self._check_holds(getattr(sink, "holds", None))
             rows = () if last is None else last.outbox.get(_key(name, sink), ())
             if last is not None and rows and (delivered is None or delivered < last.number):
                 sink.deliver(rows, last.number)
         listener = statement.add_listener(self._listener(_key(name, sink), sink.stream))
         opened.append(lambda: statement.remove_listener(listener))
+
+    def _check_holds(self, state: str | None) -> None:
+        """Refuse a sink with rows of another state."""
+        if self._folder is None or self._appends or state is None:
+            return
+        of = f" ({state[:8]}…)" if state else ""
+        raise EplRuntimeError(
+            f"it has rows of another state{of} than the one in {self._folder.folder}: rows would come twice",
+            hint="give that state's folder again; or remove the rows; or append=True (--append) adds to them",
+        )
 
     def _listener(self, key: str, stream: str) -> Callable[[Rows, Rows, Statement, Any], None]:
         waiting = self._outbox[key]

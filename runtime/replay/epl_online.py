@@ -68,8 +68,13 @@ class Send:
 
 Instruction = At | Later | Send
 
+DEEPEST = 100
+"""How many braces may be within one another, as in values that are sent."""
+LONGEST_TIME = 1 << 61
+"""So many ms no time is away from another."""
+
 TOKEN = re.compile(
-    r"""\s+|(?P<text>'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")|(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?P<suffix>[lLfFdD]?)(?![\w.])"""
+    r"""\s+|(?P<text>'[^'\\]*(?:\\.[^'\\]*)*'|"[^"\\]*(?:\\.[^"\\]*)*")|(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?P<suffix>[lLfFdD]?)(?![\w.])"""
     r"""|(?P<word>[A-Za-z_$][\w$]*(?:\\?\.[A-Za-z_$][\w$]*)*|`[^`]+`)|(?P<sign>[={},()+;])|(?P<comment>//.*)"""
 )
 
@@ -105,11 +110,16 @@ def parse_time(text: str) -> int:
 
 
 def format_time(ms: int) -> str:
+    """Return the time as ``parse_time`` reads it; beyond the years 1 to 9999 the number alone.
+
+    >>> format_time(1500), format_time(1 << 60)
+    ('1970-01-01 00:00:01.500', '1152921504606846976')
     """
-    >>> format_time(1500)
-    '1970-01-01 00:00:01.500'
-    """
-    return (EPOCH + datetime.timedelta(milliseconds=ms)).strftime("%Y-%m-%d %H:%M:%S.") + f"{ms % 1000:03}"
+    try:
+        moment = EPOCH + datetime.timedelta(milliseconds=ms)
+    except OverflowError:
+        return str(ms)
+    return moment.strftime("%Y-%m-%d %H:%M:%S.") + f"{ms % 1000:03}"
 
 
 class _Line:
@@ -178,7 +188,7 @@ class _Line:
                 raise self._error(f"Incorrect time {token}, expecting yyyy-MM-dd HH:mm:ss.SSS", position) from None
         if token == "t" and self._sees("+"):
             self._next("+")
-            return Later(round(self._number()))
+            return self._later(self._number(), position)
         if token != "t.plus":
             raise self._error(f"Incorrect syntax near '{token}'", position)
         self._next("(")
@@ -190,7 +200,12 @@ class _Line:
                 raise self._error(f"Unknown unit '{unit}'", self.tokens[self.at - 1][2])
             total += amount * UNITS_MS[unit]
         self._next(")")
-        return Later(round(total))
+        return self._later(total, position)
+
+    def _later(self, ms: float, position: int) -> Later:
+        if not abs(ms) < LONGEST_TIME:
+            raise self._error("Incorrect time: it is beyond the range of engine time", position)
+        return Later(round(ms))
 
     def _number(self) -> float:
         kind, token = self._next()
@@ -199,25 +214,27 @@ class _Line:
         return float(token)
 
     def _object(self) -> dict[str, Any]:
-        value = self._braces()
+        value = self._braces(1)
         if isinstance(value, list):
             if value:
                 raise self._error("An event has properties with names, {name = value, …}", self.tokens[0][2])
             return {}
         return value
 
-    def _braces(self) -> dict[str, Any] | list[Any]:
+    def _braces(self, depth: int) -> dict[str, Any] | list[Any]:
         """``{a = 1, b = 2}`` → dict; ``{1, 2}`` and ``{}`` → list."""
         self._next("{")
+        if depth > DEEPEST:
+            raise self._error(f"More than {DEEPEST} braces are within one another", self.tokens[self.at - 1][2])
         named: dict[str, Any] = {}
         plain: list[Any] = []
         while not self._sees("}"):
             if self.at + 1 < len(self.tokens) and self.tokens[self.at + 1][1] == "=":
                 _, name = self._next()
                 self._next("=")
-                named[name] = self._value()
+                named[name] = self._value(depth)
             else:
-                plain.append(self._value())
+                plain.append(self._value(depth))
             if not self._sees("}"):
                 self._next(",")
         self._next("}")
@@ -225,18 +242,25 @@ class _Line:
             raise self._error("Values with and without names in the same braces", self.tokens[self.at - 1][2])
         return named or plain
 
-    def _value(self) -> Any:
+    def _value(self, depth: int) -> Any:
         if self._sees("{"):
-            return self._braces()
+            return self._braces(depth + 1)
         kind, token = self._next()
         if kind == "text":
             return re.sub(r"\\(.)", r"\1", token[1:-1])
         if kind == "number":
-            return int(token) if re.fullmatch(r"[+-]?\d+", token) else float(token)
+            return self._whole(token) if re.fullmatch(r"[+-]?\d+", token) else float(token)
         words = {"null": None, "true": True, "false": False}
         if token.lower() in words:
             return words[token.lower()]
         raise self._error(f"Incorrect syntax near '{token}' expecting a value", self.tokens[self.at - 1][2])
+
+
+    def _whole(self, token: str) -> int:
+        try:
+            return int(token)
+        except ValueError:
+            raise self._error(f"A number has too many digits ({len(token):,})", self.tokens[self.at - 1][2]) from None
 
 
 # ------------------------------------------------------------------ output

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import signal
 import socket
 import sqlite3
@@ -128,7 +130,7 @@ def test_a_state_goes_on_and_is_of_one_module(folder: Path, capsys: pytest.Captu
     with (folder / "t.csv").open("a") as file:
         file.write("B,1,9000\n")
     assert run(*arguments) == 0
-    rows = [line for part in sorted((folder / "parts").iterdir()) for line in part.read_text().splitlines()]
+    rows = [line for part in sorted(folder.glob("parts/part-*")) for line in part.read_text().splitlines()]
     assert run("--time", "ts", "--to", "every=whole.jsonl") == 0
     assert rows == (folder / "whole.jsonl").read_text().splitlines() and len(rows) == 5
     (folder / "r.epl").write_text(MODULE + " ")
@@ -224,3 +226,43 @@ def test_a_recording_has_what_the_command_had(folder: Path, capsys: pytest.Captu
     assert main(["test", "r.test.json"]) == 1
     assert "c.xml:1:" in capsys.readouterr().err
     assert run("--config", "c.xml") == 2
+
+
+# ------------------------------------------------------------------ full disks
+
+
+def limited(bytes_of_a_file: int, *arguments: str, out: str = os.devnull) -> subprocess.CompletedProcess[str]:
+    """Run the command where no file may be longer: a write beyond that fails as on a full disk."""
+    code = ("import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]),) * 2); "
+            "from runtime.cli import main; sys.exit(main(sys.argv[2:]))")
+    with open(out, "w") as file:
+        return subprocess.run(
+            [sys.executable, "-c", code, str(bytes_of_a_file), *arguments], stdout=file, stderr=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}, timeout=120, check=False)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+def test_a_state_that_finds_no_room_is_an_error_by_name_and_goes_on(folder: Path) -> None:
+    (folder / "r.epl").write_text(
+        "@public @buseventtype create schema T(symbol string, price double, ts long); @name('all') select symbol from T#keepall")
+    (folder / "t.csv").write_text("symbol,price,ts\n" + "".join(f"{n:0500},1,{n}\n" for n in range(200)))
+    command = ("run", "r.epl", "--events", "t.csv", "--time", "ts", "--to", "all=out", "--state", "state")
+    done = limited(20_000, *command)
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    assert re.search(r"epl: error: the state in state cannot be written: File too large", done.stderr)
+    assert not list((folder / "state").glob("*.partial"))
+    done = limited(1 << 30, *command)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line)["symbol"] for path in sorted((folder / "out").glob("*.jsonl")) for line in path.read_text().splitlines()]
+    assert rows == [f"{n:0500}" for n in range(200)]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.parametrize("rows", [3, 5000])
+@pytest.mark.parametrize("arguments", [("run", "r.epl", "--events", "t.csv"), ("run", "r.epl", "--events", "t.csv", "--to", "-")])
+def test_output_that_is_full_is_an_error_by_name(folder: Path, arguments: tuple[str, ...], rows: int) -> None:
+    (folder / "r.epl").write_text("create schema T(symbol string, price double, ts long); @name('all') select symbol from T")
+    (folder / "t.csv").write_text("symbol,price,ts\n" + "A,1,1\n" * rows)
+    done = limited(1 << 30, *arguments, out="/dev/full")
+    assert done.returncode == 1 and "Traceback" not in done.stderr, done.stderr
+    assert "No space left on device" in done.stderr and len(done.stderr.splitlines()) <= 2

@@ -1,6 +1,7 @@
 """Pipelines over files, streams and databases."""
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import sqlite3
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import attrs
 import duckdb
 import fsspec
 import pyarrow.parquet
@@ -17,7 +19,7 @@ import pytest
 
 from epl.errors import EplRuntimeError
 from runtime import Runtime, Settings
-from runtime.connectors import DatabaseSink, FileSink, FileSource, Input, KafkaSource, OutputRow, Pipeline, RowSource, StreamSink
+from runtime.connectors import DatabaseSink, FileSink, FileSource, Input, KafkaSink, KafkaSource, OutputRow, Pipeline, RowSource, StreamSink
 
 MODULE = """
 @public @buseventtype create schema A(k string, x int, ts long);
@@ -129,7 +131,7 @@ def test_failures_lose_and_double_nothing_with_a_state(tmp_path: Path, at: int, 
     with pytest.raises(EplRuntimeError, match="no space left"):
         pipeline(fail=True).run()
     pipeline(fail=False).run()
-    assert [row for part in sorted(tmp_path.glob("parts/*")) for row in lines(part)] == expected(ROWS * 300)
+    assert [row for part in sorted(tmp_path.glob("parts/part-*")) for row in lines(part)] == expected(ROWS * 300)
     assert database.execute("select k, total, ts from sums").fetchall() == [tuple(row.values()) for row in expected(ROWS * 300)]
     pipeline(fail=False).run()
     assert database.execute("select count(*) from sums").fetchone() == (1800,), "at its end nothing comes again"
@@ -222,7 +224,7 @@ def test_it_stops_gracefully_and_goes_on(tmp_path: Path) -> None:
         pipeline = Pipeline(started, [Endless()], {"sums": FileSink(tmp_path / "parts")}, state=tmp_path / "s", every="20 milliseconds")
         threading.Timer(0.5, pipeline.stop).start()
         pipeline.run()
-    totals = [row["total"] for part in sorted((tmp_path / "parts").iterdir()) for row in lines(part)]
+    totals = [row["total"] for part in sorted(tmp_path.glob("parts/part-*")) for row in lines(part)]
     assert totals == list(range(1, len(totals) + 1)) and len(totals) > 10
 
 
@@ -357,3 +359,89 @@ def test_a_missing_package_is_named_with_its_extra(
     with pytest.raises(EplRuntimeError, match=message) as raised:
         Pipeline(started(), [source], {}).run()
     assert "pip install '" in str(raised.value.hint)
+
+
+# ------------------------------------------------------------------ sinks with rows of another state
+
+
+def table(path: Path) -> DatabaseSink:
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("create table if not exists sums(x int, total int)")
+    return DatabaseSink(lambda: sqlite3.connect(path), table="sums")
+
+
+def contents(path: Path) -> int:
+    """How many rows a database or folder has."""
+    if path.is_dir():
+        return sum(len(part.read_text().splitlines()) for part in path.glob("part-*"))
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        return int(connection.execute("select count(*) from sums").fetchone()[0])
+
+
+@pytest.mark.parametrize("kind", ["database", "folder"])
+def test_a_state_that_begins_does_not_fill_sinks_again(kind: str, tmp_path: Path) -> None:
+    def start() -> Runtime:
+        runtime = Runtime()
+        runtime.deploy("create schema A(x int); @name('sums') select x, sum(x) as total from A")
+        return runtime
+
+    place = tmp_path / "filled"
+
+    def run(state: str, rows: int, append: bool = False) -> None:
+        sink = table(place) if kind == "database" else FileSink(place)
+        source = RowSource([{"x": n} for n in range(rows)])
+        Pipeline(start, [source], {"sums": sink}, state=tmp_path / state, append=append, every=0).run()
+
+    run("one", 3)
+    run("one", 5)
+    assert contents(place) == 5
+    for _ in range(2):  # what was refused has begun nothing
+        message = r"it has rows of another state \(.{8}…\) than the one in .*two: rows would come twice"
+        with pytest.raises(EplRuntimeError, match=message) as error:
+            run("two", 5)
+        assert "append=True" in str(error.value.hint)
+        assert contents(place) == 5
+    run("one", 6)
+    assert contents(place) == 6
+    run("two", 4, append=True)
+    assert contents(place) == 10
+    run("two", 6)  # it is that one's now
+    assert contents(place) == 12
+    with pytest.raises(EplRuntimeError, match="it has rows of another state"):
+        run("one", 7)
+
+
+def test_a_folder_of_parts_that_say_no_state_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "part-00000001.jsonl").write_text('{"x": 1}\n')
+    with pytest.raises(EplRuntimeError, match="it has rows of another state than the one in"):
+        Pipeline(started, [RowSource(ROWS)], {"sums": FileSink(tmp_path / "out")}, state=tmp_path / "s").run()
+    Pipeline(started, [RowSource(ROWS)], {"sums": FileSink(tmp_path / "out")}, state=tmp_path / "s", append=True).run()
+    assert (tmp_path / "out" / "part-00000001.jsonl").read_text() == '{"x": 1}\n' and len(list((tmp_path / "out").glob("part-*"))) > 1
+
+
+def test_folders_in_stores_know_their_state(tmp_path: Path) -> None:
+    pytest.importorskip("fsspec")
+    place = f"memory://of-states-{tmp_path.name}/out"
+    Pipeline(started, [RowSource(ROWS)], {"sums": FileSink(place)}, state=tmp_path / "one").run()
+    Pipeline(started, [RowSource(ROWS)], {"sums": FileSink(place)}, state=tmp_path / "one").run()
+    with pytest.raises(EplRuntimeError, match="it has rows of another state"):
+        Pipeline(started, [RowSource(ROWS)], {"sums": FileSink(place)}, state=tmp_path / "two").run()
+
+
+def test_a_topic_knows_its_state() -> None:
+    place = attrs.make_class("Place", ["offset", "metadata"])
+    marker = attrs.make_class("Marker", ["place"], bases=(_Committed,))
+    cases = ((place(-1, ""), None, None), (place(7, "mine"), None, 7), (place(7, "other"), "other", None), (place(7, ""), "", None))
+    for committed, holds, delivered in cases:
+        sink: Any = KafkaSink("t", "localhost:1", transactional_id="x")
+        sink._state, sink._marker = "mine", marker(committed)
+        sink._kafka = attrs.make_class("Client", ["KafkaException", "TopicPartition"])(ValueError, lambda *_: None)
+        assert (sink._delivered(), sink.holds) == (delivered, holds)
+
+
+class _Committed:
+    place: Any
+
+    def committed(self, *_: Any) -> list[Any]:
+        return [self.place]

@@ -70,7 +70,7 @@ ELEMENTS = (
         ("timer:at(minutes, hours, days of month, months, days of week)",
          "timer:at(…, seconds, time zone, milliseconds, microseconds)"),
         "Matches at the next time of the schedule: numbers, `*`, `*/n`, `a:b`, lists `[…]`, `last`, `n last`, `n weekday`, "
-        "`last weekday`. Without seconds: at second 0", plan.CrontabNode),
+        "`last weekday`. Without seconds: at second 0. A text that names no time zone is GMT, as in Java", plan.CrontabNode),
     Element(
         "timer:schedule", "timer:schedule",
         ("timer:schedule(iso: 'R3/1970-01-01T00:00:05Z/PT10S')", "timer:schedule(date: …, repetitions: …, period: …)"),

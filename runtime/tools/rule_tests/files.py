@@ -16,6 +16,8 @@ from typing import Any
 import attrs
 
 from epl.errors import EplError, EplSyntaxError
+from epl.reprs import brief
+from runtime.clock.instants import FIRST, LAST
 from runtime.extras import install
 from runtime.replay.epl_online import DEFAULT_START, At, Later, parse_script, parse_time
 
@@ -28,6 +30,8 @@ OPS: Mapping[str, tuple[str, ...]] = {
 }
 """Steps, and what each must have."""
 OF_FILE = frozenset({"module", "imports", "config", "start_time", "cases"})
+DEEPEST = 100
+"""How deep lists and mappings of YAML may be nested."""
 LARGEST = 16 << 20
 """Longest file of cases, bytes."""
 
@@ -92,8 +96,8 @@ def read_cases(path: Path) -> CaseFile:
         raise BadCaseFile(f"{path}: unknown entry '{unknown[0]}'; there are {', '.join(sorted(OF_FILE))}")
     modules = tuple(path.parent / name for name in _texts(path, head, "module", [f"{stem}.epl"]))
     start = head.get("start_time", 0)
-    if type(start) is not int:
-        raise BadCaseFile(f"{path}: start_time: ms expected, not {start!r}")
+    if type(start) is not int or not FIRST <= start <= LAST:
+        raise BadCaseFile(f"{path}: start_time: ms expected, not {brief(start)}")
     cases = head.get("cases")
     if not isinstance(cases, list):
         raise BadCaseFile(f"{path}: a list of cases is expected")
@@ -122,6 +126,8 @@ def _json(path: Path, text: str) -> Any:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise BadCaseFile(f"{path}:{error.lineno}:{error.colno}: {error.msg}") from None
+    except ValueError:
+        raise BadCaseFile(f"{path}: a number has too many digits") from None
     except RecursionError:
         raise BadCaseFile(f"{path}: nested too deeply") from None
 
@@ -132,12 +138,16 @@ def read_yaml(path: Path, text: str, *, round_trip: bool = False) -> Any:
     try:
         from ruamel.yaml import YAML
         from ruamel.yaml.error import MarkedYAMLError
-        from ruamel.yaml.events import AliasEvent
+        from ruamel.yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent
     except ModuleNotFoundError:
         raise BadCaseFile(f"{path}: YAML needs another package: {install('rules')} (JSON needs none)") from None
     yaml = YAML(typ="rt" if round_trip else "safe", pure=True)
+    depth = 0
     try:
         for event in YAML(typ="safe", pure=True).parse(text):
+            depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
+            if depth > DEEPEST:  # what reads YAML needs time for the square of the depth
+                raise BadCaseFile(f"{path}:{event.start_mark.line + 1}: nested more than {DEEPEST} deep")
             if isinstance(event, AliasEvent):
                 raise BadCaseFile(f"{path}:{event.start_mark.line + 1}: aliases (*{event.anchor}) are not read; write the value out")
         data = yaml.load(text)
@@ -145,8 +155,10 @@ def read_yaml(path: Path, text: str, *, round_trip: bool = False) -> Any:
         mark = error.problem_mark or error.context_mark
         where = f":{mark.line + 1}:{mark.column + 1}" if mark is not None else ""
         raise BadCaseFile(f"{path}{where}: {error.problem or error.context}") from None
-    except RecursionError:
-        raise BadCaseFile(f"{path}: nested too deeply") from None
+    except BadCaseFile:
+        raise
+    except Exception as error:  # noqa: BLE001 - of the text: signs that YAML has not, dates that there are not, numbers of thousands of digits
+        raise BadCaseFile(f"{path}: cannot be read as YAML: {' '.join(str(error).split())}") from None
     return data if round_trip else _plain(data)
 
 
