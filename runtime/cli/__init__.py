@@ -8,6 +8,7 @@ What a sub-command needs is imported when it runs, so that ``epl check`` starts 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import io
 import os
@@ -35,7 +36,9 @@ EXAMPLES = """examples:
 
 
 INTERRUPTED, OUTPUT_CLOSED = 130, 141
-NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EROFS, errno.EIO, getattr(errno, "EDQUOT", errno.ENOSPC)}
+LONGEST_PATH = 300
+"""Characters of a path that an error shows."""
+NO_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC)}
 """Errors of the system for writes that a disk does not take."""
 
 
@@ -352,16 +355,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OutputFailed as failed:
         return _refuse_room(failed.error)
     except OSError as error:
-        if error.errno not in NO_ROOM:
+        if error.errno in NO_ROOM:
+            return _refuse_room(error)
+        if error.filename is None:
             raise
-        return _refuse_room(error)
+        print(f"epl: cannot use {str(error.filename)[:LONGEST_PATH]}: {error.strerror or error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         return INTERRUPTED
 
 
 def _drop_output() -> None:
     """Let what is left in Python's buffer go nowhere; without this the interpreter complains about it at its end."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with contextlib.suppress(io.UnsupportedOperation):  # a stream in memory has no descriptor
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _refuse_room(error: OSError) -> int:

@@ -54,12 +54,20 @@ def _read(source: str) -> Reading:
         raise UsageError(f"{source} gives no Prometheus text: {str(error)[:200]}") from None
 
 
+def _file_text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(LARGEST).decode("utf-8", "replace")
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror or error}") from None
+
+
 def _text(source: str) -> str:
     """The text at an address, or in a file. ``localhost:9000`` means ``http://localhost:9000/metrics``."""
     address = source
     if "://" not in source:
         if Path(source).exists():
-            return Path(source).read_bytes()[:LARGEST].decode("utf-8", "replace")
+            return _file_text(Path(source))
         if ":" not in source:
             raise UsageError(f"there is no file {source}; an address is written as http://host:port/metrics")
         address = f"http://{source}"
