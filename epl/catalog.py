@@ -40,6 +40,7 @@ class Catalog:
     the name that a column's type may have. ``methods``, ``databases``, ``static_tables``: what historical streams name; a table is the
     type of its rows. ``indexes``: by window or table, and name. The event type of a named window is among ``event_types`` too.
     ``statement_context``: the context of the statement that is analysed, None without one; ``for_query``: it is a fire-and-forget query.
+    ``expanded``: takes the names of the declared expressions that are put in place of their calls in the statement.
     """
 
     event_types: Mapping[str, EventType]
@@ -53,6 +54,7 @@ class Catalog:
     contexts: Mapping[str, Context] = attrs.field(factory=dict)
     statement_context: Context | None = None
     for_query: bool = False
+    expanded: set[str] = attrs.field(factory=set, eq=False, repr=False)
     aggregations: Mapping[str, Any] = attrs.field(factory=dict)
     enums: Mapping[str, EnumType] = attrs.field(factory=dict)
     methods: Mapping[str, Method] = attrs.field(factory=dict)

@@ -1,7 +1,6 @@
 """What a module adds to the catalog. KINDS is the table of what can be declared: where it is found, what Esper calls it, who uses it."""
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 from typing import Literal as Choice
@@ -17,6 +16,9 @@ from epl.spans import Span
 
 Kind = Choice["event_type", "variable", "declaration", "named_window", "table", "index", "context"]
 """The key in KINDS."""
+
+Reference = tuple[Kind, str]
+"""A declared name, by kind."""
 
 
 @attrs.frozen
@@ -54,55 +56,52 @@ class Declared:
         """What Esper calls it at the beginning of a sentence."""
         return self.noun[0].upper() + self.noun[1:]
 
-    def is_used_by(self, body: object, text: str, context: object | None = None) -> bool:
-        """Return whether a statement refers to it. ``body``: the statement's plan; ``text``: as written; ``context``: the statement's."""
-        return (context is not None and context is self.value) or KINDS[self.kind].is_used(self, body, text)
+    def is_used_by(self, body: object, refers: frozenset[Reference] = frozenset(), context: object | None = None) -> bool:
+        """Return whether a statement refers to it. ``body``: the statement's plan; ``refers``: what that plan does not show; ``context``:
+        the statement's."""
+        own = context is not None and context is self.value
+        return own or (self.kind, self.name) in refers or KINDS[self.kind].is_used(self, body)
 
 
 @attrs.frozen(kw_only=True)
 class DeclaredKind:
-    """``field``: of the Catalog, which finds it by name. ``noun``: Esper's word, with the article ``article``. ``is_used(declared, body,
-    text)``: whether the plan ``body`` of a statement, written ``text``, refers to it.
+    """``field``: of the Catalog, which finds it by name. ``noun``: Esper's word, with the article ``article``. ``is_used(declared, body)``:
+    whether the plan ``body`` of a statement refers to it.
     """
 
     field: str
     noun: str
     article: Choice["A", "An"] = "A"
-    is_used: Callable[[Declared, object, str], bool]
+    is_used: Callable[[Declared, object], bool]
 
 
-def _is_type_used(declared: Declared, body: object, text: str) -> bool:
+def _is_type_used(declared: Declared, body: object) -> bool:
     return any(part is declared.value for part in plans_of(body) if isinstance(part, EventType))
 
 
-def _is_variable_used(declared: Declared, body: object, text: str) -> bool:
+def _is_variable_used(declared: Declared, body: object) -> bool:
     nodes = (node for expression in expressions_of(body) for node in expression.walk())
     return any(isinstance(node, VariableValue) and node.name == declared.name for node in nodes)
 
 
-def _is_table_used(declared: Declared, body: object, text: str) -> bool:
+def _is_table_used(declared: Declared, body: object) -> bool:
     if any(part is declared.value for part in plans_of(body)):
         return True
     nodes = (node for expression in expressions_of(body) for node in expression.walk())
     return any(isinstance(node, (TableValue, TableKeys)) and node.table is declared.value for node in nodes)
 
 
-def _is_call_written(declared: Declared, body: object, text: str) -> bool:
-    """A declared expression is put in place of its call: only the text shows where it was."""
-    return re.search(rf"\b{re.escape(declared.name)}\s*\(", text) is not None
-
-
-def _is_window_used(declared: Declared, body: object, text: str) -> bool:
+def _is_window_used(declared: Declared, body: object) -> bool:
     window: NamedWindow = declared.value
     return any(part is window or part is window.event_type for part in plans_of(body))
 
 
-def _is_index_used(declared: Declared, body: object, text: str) -> bool:
+def _is_index_used(declared: Declared, body: object) -> bool:
     return any(part is declared.value for part in plans_of(body))
 
 
-def _is_used_by_context(declared: Declared, body: object, text: str) -> bool:
-    """A context is the statement's own (``Declared.is_used_by``) or none."""
+def _is_in_no_plan(declared: Declared, body: object) -> bool:
+    """A context is the statement's own, and a declared expression is put in place of its calls: see ``Declared.is_used_by``."""
     return False
 
 
@@ -112,8 +111,8 @@ KINDS: Mapping[Kind, DeclaredKind] = {
     "named_window": DeclaredKind(field="named_windows", noun="named window", is_used=_is_window_used),
     "table": DeclaredKind(field="tables", noun="table", is_used=_is_table_used),
     "index": DeclaredKind(field="indexes", noun="index", article="An", is_used=_is_index_used),
-    "context": DeclaredKind(field="contexts", noun="context", is_used=_is_used_by_context),
-    "declaration": DeclaredKind(field="declarations", noun="declared-expression", is_used=_is_call_written),
+    "context": DeclaredKind(field="contexts", noun="context", is_used=_is_in_no_plan),
+    "declaration": DeclaredKind(field="declarations", noun="declared-expression", is_used=_is_in_no_plan),
 }
 
-__all__ = ["KINDS", "Declared", "DeclaredKind", "Kind"]
+__all__ = ["KINDS", "Declared", "DeclaredKind", "Kind", "Reference"]

@@ -9,7 +9,7 @@ import attrs
 from epl.event_types import EventType
 from epl.plan.checks import check
 from epl.plan.context.contexts import Context
-from epl.plan.declared import Declared
+from epl.plan.declared import Declared, Reference
 from epl.plan.expressions import TypedExpression
 from epl.plan.join.joins import JoinPlan
 from epl.plan.join.subqueries import SubqueryPlan
@@ -146,7 +146,9 @@ class CreateExpressionPlan(BodyPlan):
 class StatementPlan(ShownInNotebooks):
     """A statement, ready to be built. ``fingerprint``: canonical text with the schemas of the types used; names the statement across
     restarts with ``name``. ``parameters``: keys (names, or numbers from 1) and types of its substitution parameters. ``context``: of which
-    each partition has an instance of the statement. ``reads``: the properties that it reads of its events.
+    each partition has an instance of the statement. ``reads``: the properties that it reads of its events. ``refers``: declared expressions
+    that were put in place of their calls; of a statement that declares one, also the tables and variables that its body names; of one that
+    declares a type, the types that it is written with.
     """
 
     name: str
@@ -159,6 +161,7 @@ class StatementPlan(ShownInNotebooks):
     fingerprint: str = ""
     parameters: tuple[tuple[str | int, ValueType], ...] = ()
     context: Context | None = None
+    refers: frozenset[Reference] = attrs.field(default=frozenset(), eq=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         keys = [key for key, _ in self.parameters]

@@ -61,6 +61,8 @@ class Deployer:
         self.row_pattern_observer: Callable[[Any, int | None, int], None] | None = None
         self.pattern_observer: Callable[[Any, int, bool], None] | None = None
         """Of statements that are deployed from now on; see Environment."""
+        self._names_gone = False
+        """Whether something declared has gone since ``check_restorable``."""
         self._host, self._core, self._settings = host, core, core.settings
         self._functions, self._types, self._variables, self._historical = functions, types, variables, historical
         self._catalog_of, self._undeploy = catalog_of, undeploy
@@ -263,6 +265,7 @@ class Deployer:
                 self._tables.pop(declared.value, None)
         del self.deployments[deployment.id]
         self.properties_read.forget()
+        self._names_gone = self._names_gone or bool(deployment.plan.declared)
         self._names_changed(deployment)
         for statement in deployment.statements:
             for ended in tuple(statement.at_end):
@@ -287,6 +290,22 @@ class Deployer:
                 )
         return deployment
 
+    def check_restorable(self) -> None:
+        """Raise EplRuntimeError where a restore could not deploy a module again: it sees what those before it declare, and no more what
+        has been undeployed. Analyses again only if something declared has gone since the last time."""
+        if not self._names_gone:
+            return
+        deployments = list(self.deployments.values())
+        for place, deployment in enumerate(deployments):
+            module = parsed(deployment.plan.text)
+            try:
+                plan = analyse_module(module, self.catalog(module.name, without=deployments[place:]))
+            except EplError as error:
+                raise _not_restorable(deployment, error.message) from error
+            if any(again.fingerprint != s.plan.fingerprint for again, s in zip(plan.statements, deployment, strict=True)):
+                raise _not_restorable(deployment, "its event types would be other ones")
+        self._names_gone = False
+
     def check_replaceable(self, event_type: EventType) -> None:
         """Raise EplDeploymentError where a deployment uses the type."""
         user = first_use(Declared("event_type", event_type.name, event_type), self.deployments.values())
@@ -295,6 +314,13 @@ class Deployer:
                 f"Event type '{event_type.name}' cannot be replaced as it is referenced by deployment '{user.id}'",
                 hint="undeploy it first"
             )
+
+
+def _not_restorable(deployment: Deployment, reason: str) -> EplRuntimeError:
+    return EplRuntimeError(
+        f"no snapshot can be taken: deployment '{deployment.id}' could not be restored: {reason}",
+        hint="what it refers to has been undeployed; undeploy it too"
+    )
 
 
 __all__ = ["Deployer"]

@@ -256,12 +256,13 @@ class Engine(Registry):
             self._deployer.deployments, self._deployer.counts, self._core, self._historical,
         )
 
-    def _check_nothing_waits(self) -> None:
+    def _check_can_be_stored(self) -> None:
         if self._core.waiting:
             raise EplRuntimeError(
                 f"A snapshot cannot be taken while {self._core.waiting} routed events wait to be processed",
                 hint="take it between two sends",
             )
+        self._deployer.check_restorable()
 
     def _instant(self, now: Instant) -> int:
         return instant_of("now", now, self.settings.units_per_second)

@@ -22,7 +22,7 @@ def first_use(declared: Declared, deployments: Iterable[Deployment]) -> Deployme
         named = [own for own in deployment.plan.declared if (own.kind, own.key) == (declared.kind, declared.key)]
         if any(own.value is not declared.value for own in named):
             continue  # it has one of its own by that name
-        if any(declared.is_used_by(statement.plan.body, statement.plan.text, statement.plan.context) for statement in deployment):
+        if any(declared.is_used_by(statement.plan.body, statement.plan.refers, statement.plan.context) for statement in deployment):
             return deployment
     return None
 

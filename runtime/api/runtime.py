@@ -486,7 +486,7 @@ class Runtime(Counts):
             snapshot_key: Seals the snapshot, so that it can only be restored with the same key: for stores that others can write to.
 
         Raises:
-            EplRuntimeError: In a listener, while routed events (``insert into``, ``route``) wait: they would be lost.
+            EplRuntimeError: In a listener, while routed events (``insert into``, ``route``) wait; if no restore is possible.
 
         Examples:
             >>> runtime = Runtime()
@@ -499,7 +499,7 @@ class Runtime(Counts):
         """
         with self.lock:
             self._check_open()
-            self._check_nothing_waits()
+            self._check_can_be_stored()
             return snapshot_of(self.state(), snapshot_key)
 
     def pages(self, since: str | None = None, *, snapshot_key: bytes | None = None) -> Pages:
@@ -527,7 +527,7 @@ class Runtime(Counts):
         """
         with self.lock:
             self._check_open()
-            self._check_nothing_waits()
+            self._check_can_be_stored()
             if self._marks is None:
                 self._marks = ChangedPages()
             return self._marks.since(self.state(), since, snapshot_key)

@@ -15,7 +15,8 @@ create window W#length(2) as O; insert into W select * from O; @name('s') """
 LINES: Steps = [
     ("O", {"k": "a", "ls": [{"p": 10.0, "k": "x"}, {"p": 20.0, "k": "y"}]}), ("A", {"id": "x"}),
     ("O", {"k": "b", "ls": [{"p": 1.0, "k": "x"}]}), ("A", {"id": "x"}),
-    ("O", {"k": "a", "ls": [{"p": 10.0, "k": "x"}, {"p": 10.0, "k": "x"}]}), ("A", {"id": "y"}), ("O", {"k": "c", "ls": []}), ("A", {"id": "x"}),
+    ("O", {"k": "a", "ls": [{"p": 10.0, "k": "x"}, {"p": 10.0, "k": "x"}]}), ("A", {"id": "y"}),
+    ("O", {"k": "c", "ls": []}), ("A", {"id": "x"}),
 ]
 OF_CONTEXT = """create schema A(id string, n int); create schema B(id string, n int); create context C partition by id from A;
 context C create window W#keepall as A; context C insert into W select * from A; create window V#keepall as B;

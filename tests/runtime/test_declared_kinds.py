@@ -66,7 +66,7 @@ def test_a_name_that_is_used_is_not_undeployed(kind: str) -> None:
     other = runtime.deploy("select x from T", name="other")
     using = runtime.deploy(use, name="using")
     declared = declaring.plan.declared[0]
-    assert [declared.is_used_by(s.plan.body, s.plan.text) for d in (other, using) for s in d] == [False, True]
+    assert [declared.is_used_by(s.plan.body, s.plan.refers) for d in (other, using) for s in d] == [False, True]
     with pytest.raises(EplDeploymentError) as refused:
         runtime.undeploy("declaring")
     assert refused.value.message == (

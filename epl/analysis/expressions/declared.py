@@ -43,6 +43,8 @@ def _expanding(declaration: Declaration, scope: Scope) -> Scope:
     if declaration.name in scope.expanding:
         raise EplValidationError(f"Expression '{declaration.name}' is recursive", span=declaration.span)
     scope.expansions[0] += 1
+    if not any(own is declaration for own in scope.declarations):
+        scope.catalog.expanded.add(declaration.name)
     if scope.expansions[0] > LARGEST_EXPANSION:
         raise EplUnsupportedError(
             f"more than {LARGEST_EXPANSION} calls of declared expressions in one clause, those within their bodies counted, "

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -11,6 +11,7 @@ from epl.analysis.clauses import subqueries
 from epl.analysis.clauses.from_clause.row_order import with_order
 from epl.analysis.context.create_context import analyse_create_context
 from epl.analysis.context.statements import check_types, context_named
+from epl.analysis.expressions.rewriting import nodes_of
 from epl.analysis.statements.annotations import check_annotations
 from epl.analysis.statements.create_index import analyse_create_index
 from epl.analysis.statements.create_window import analyse_create_window
@@ -31,7 +32,7 @@ from epl.analysis.statements.variables import analyse_create_variable
 from epl.analysis.statements.window_collections import with_window_collections
 from epl.catalog import Catalog
 from epl.errors import AlreadyDeclaredError, EplError, EplUnsupportedError, EplValidationError
-from epl.plan.declared import Declared
+from epl.plan.declared import KINDS, Declared, Kind, Reference
 from epl.plan.expressions import Parameter
 from epl.plan.fingerprints import fingerprint
 from epl.plan.join.subqueries import distinct_subqueries
@@ -66,8 +67,11 @@ from epl.syntax import (
     Statement,
     UpdateIstream,
 )
+from epl.syntax.expressions import Call, Chain, Name, TypeName
 from epl.unparse import unparse
 
+HELD: tuple[Kind, ...] = ("declaration", "table", "variable")
+"""What the body of a declared expression holds in Esper by naming it; named windows and event types it does not hold."""
 ACCESS = ("private", "protected", "public")
 EXPRESSIONS = (subqueries,)
 """Kinds of expressions that are analysed above epl.analysis.expressions, which they register with."""
@@ -130,7 +134,7 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
     _refuse_scripts(statement)
     statement = number_parameters(statement)
     context = context_named(statement, catalog)
-    catalog = attrs.evolve(catalog, statement_context=context)
+    catalog = attrs.evolve(catalog, statement_context=context, expanded=set())
     body, declared = analyse(number_subqueries(with_window_collections(statement, catalog), written=statement), catalog, name)
     body = attrs.evolve(body, subqueries=distinct_subqueries(body))
     _refuse_names_of_tables(declared, catalog)
@@ -150,8 +154,30 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
         parameters=tuple(parameter_types(n for e in expressions_of(body) for n in e.walk() if isinstance(n, Parameter)).items()),
         context=context,
         reads=properties_read(body, context),
+        refers=_referred(statement.body, catalog),
     )
     return plan, declared
+
+
+def _referred(written: Body, catalog: Catalog) -> frozenset[Reference]:
+    """Return what a statement refers to and its plan does not show. The body of a declared expression is resolved where it is called; what
+    it names has to be there until then. A declared type has properties of others, and not the others."""
+    refers: set[Reference] = {("declaration", name) for name in catalog.expanded}
+    if isinstance(written, CreateExpression) and written.declaration.body is not None:
+        chains = [node for node in nodes_of(written.declaration.body) if isinstance(node, Chain) and node.root is None]
+        refers |= _named({link.name for chain in chains for link in chain.links[:1] if isinstance(link, (Name, Call))}, HELD, catalog)
+    if isinstance(written, (CreateSchema, CreateTable, CreateWindow)):
+        names = {node.name for node in nodes_of(written) if isinstance(node, TypeName)}
+        if isinstance(written, CreateSchema):
+            names.update(written.inherits, written.copy_from)
+        if isinstance(written, CreateWindow) and written.from_type is not None:
+            names.add(written.from_type)
+        refers |= _named(names, ("event_type", "named_window"), catalog)
+    return frozenset(refers)
+
+
+def _named(names: set[str], kinds: Sequence[Kind], catalog: Catalog) -> set[Reference]:
+    return {(kind, name) for kind in kinds for name in names if name in getattr(catalog, KINDS[kind].field)}
 
 
 def _refuse_names_of_tables(declared: tuple[Declared, ...], catalog: Catalog) -> None:
