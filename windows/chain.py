@@ -67,10 +67,10 @@ def _retaining(windows: Sequence[WindowConfig], retain: str | None, context: Bui
         only: View = views[0]
         return only
     if retain == "union":
-        return UnionView(views, context)
+        return UnionView(views, context, all_selective=all(c.is_selective for c in windows))
     batch = next((i for i, c in enumerate(windows) if c.is_batch), None)
     if batch is not None:
-        return BatchIntersectionView(views, batch, context)
+        return BatchIntersectionView(views, batch, context, selective=any(c.is_selective for c in windows))
     return IntersectionView(views, context, selective=any(c.is_selective for c in windows))
 
 

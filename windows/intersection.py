@@ -180,11 +180,14 @@ class BatchIntersectionView(PartsView):
         contents                    1       2                  4
         new                         -       -       E2 E3      -       E4 E5
         old                         -       -       -          -       E2 E3
+
+    ``selective``: one of the others may refuse events (``firstunique`` …): these are not in the batch.
     """
 
-    def __init__(self, views: Sequence[View], batch: int, context: BuildContext | GroupContext) -> None:
+    def __init__(self, views: Sequence[View], batch: int, context: BuildContext | GroupContext, *, selective: bool = False) -> None:
         super().__init__(views, context)
         self.batch = self.parts[batch]
+        self.selective = selective
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self.batch.view)
@@ -199,6 +202,8 @@ class BatchIntersectionView(PartsView):
         for part in self.parts:
             if part is not self.batch:
                 gone.update(dict.fromkeys(part.old))
+        if self.selective:
+            new = self._let_in(new)
         left: list[Event] = []
         if gone:
             self.withdraw(list(gone), failures)
@@ -213,6 +218,11 @@ class BatchIntersectionView(PartsView):
             self.withdraw(released, failures, self.batch)
             failures.attempt(self.child.update, released, left)
         failures.settle()
+
+    def _let_in(self, new: Sequence[Event]) -> Sequence[Event]:
+        """Return the events that one of the other windows has let in, as in Esper: the rest is not in the batch."""
+        let_in = {event for part in self.parts if part is not self.batch for event in part.new}
+        return [event for event in new if event in let_in]
 
     def timed(self, source: Part, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Note that a window's timer let events go, or released the batch."""

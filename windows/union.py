@@ -25,11 +25,13 @@ class UnionView(PartsView):
         old                                -       -       E1      E2
 
     ``holders``: in how many windows each event is, in order of arrival; the contents are its keys (Esper's order differs from run
-    to run).
+    to run). ``all_selective``: each of the windows may refuse events (``firstunique`` …). One that all refuse is not in; one that some
+    refuse stays for good, as in Esper: those never let it go.
     """
 
-    def __init__(self, views: Sequence[View], context: BuildContext | GroupContext) -> None:
+    def __init__(self, views: Sequence[View], context: BuildContext | GroupContext, *, all_selective: bool = False) -> None:
         super().__init__(views, context)
+        self.all_selective = all_selective
         self.holders: dict[Event, int] = {}
 
     def __iter__(self) -> Iterator[Event]:
@@ -43,6 +45,9 @@ class UnionView(PartsView):
         gone: list[Event] = []
         if new:
             new = self.update_all(new, failures, self.keyed_first)
+            if self.all_selective:
+                let_in = {event for part in self.parts for event in part.new}
+                new = [event for event in new if event in let_in]
             for event in new:
                 self.holders[event] = len(self.parts)
             for part in self.parts:
