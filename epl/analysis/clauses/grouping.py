@@ -10,7 +10,7 @@ import attrs
 
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import StatementRefusal
-from epl.analysis.expressions.properties import path_of, reads
+from epl.analysis.expressions.properties import read_of, reads
 from epl.analysis.expressions.rewriting import replaced
 from epl.analysis.expressions.scope import Scope
 from epl.errors import EplUnsupportedError
@@ -140,7 +140,7 @@ def make_level(
         if isinstance(node, GroupingCall):
             bits = [int(k in absent) for k in node.keys]
             return Constant(value=int("".join(map(str, bits)), 2) if bits else 0, type=node.type)
-        if any(node == keys[i] for i in absent) or path_of(node) in unread:
+        if any(node == keys[i] for i in absent) or read_of(node) in unread:
             return Constant(value=None, type=node.type.boxed)
         return None
 

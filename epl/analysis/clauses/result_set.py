@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -14,7 +14,7 @@ from epl.analysis.clauses.selection import Selection, Target, analyse_selection
 from epl.analysis.expressions.aggregations import GROUP_BY_AGGREGATED, Collector
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import StatementRefusal, bind
-from epl.analysis.expressions.properties import Read, missing, path_of, reads
+from epl.analysis.expressions.properties import Read, missing, read_of, reads
 from epl.analysis.expressions.rewriting import replaced, replaced_syntax
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.filters.partitions import own_keys
@@ -72,7 +72,8 @@ def analyse(
     scope = attrs.evolve(plain, aggregations=collector)
     selection, having, order_by = _clauses(select, scope, collector, grouping, output_name)
     each_group = output is not None and output.selector in ("first", "last")
-    shape = decide_shape(selection, grouping, having, order_by, tuple(collector.plans), each_group)
+    shape = decide_shape(
+        selection, grouping, having, order_by, tuple(collector.plans), each_group, shown=lambda read: _shown(read, select.items, scope))
     if shape == "fully aggregated":
         order_by = _of_no_row(order_by)
     groups = _without_needless_groups(shape, grouping)
@@ -117,7 +118,9 @@ def _clauses(
         _check_having(having, grouping, select, attrs.evolve(scope, aggregations=None))
         refuse_previous(having, select.having)
     if collector.plans and len(streams) == 1 and catalog.statement_context is not None:
-        return _with_own_keys(own_keys(streams[0].event_type, catalog), selection, having, order_by)
+        grouped = {read.path for read in reads(grouping.keys)} if grouping.levels is not None else frozenset()
+        keys = {name: key for name, key in own_keys(streams[0].event_type, catalog).items() if name not in grouped}
+        return _with_own_keys(keys, selection, having, order_by)
     return selection, having, order_by
 
 
@@ -125,7 +128,7 @@ def _with_own_keys(
     keys: Mapping[str, TypedExpression], selection: Selection, having: TypedExpression | None, order_by: tuple[OrderKey, ...]
 ) -> tuple[Selection, TypedExpression | None, tuple[OrderKey, ...]]:
     """The clauses with the partition's key in place of the property that it is cut by: it is the same for all events, and there without
-    one, so that it counts as grouped, as in Esper."""
+    one, so that it counts as grouped, as in Esper. Not what rollup groups by, which is null in some levels."""
 
     def replace(node: TypedExpression) -> TypedExpression | None:
         if isinstance(node, (Aggregated, Previous, Prior, SubqueryValue)):
@@ -227,10 +230,9 @@ def _check_having(having: TypedExpression, grouping: Grouping, select: Select, s
         return
     assert select.having is not None
     written = _written(absent, select.having, scope)
-    shown = str(absent) if absent.path else f"expression {quoted(written)} against {absent}"
     raise StatementRefusal(
-        f"Non-aggregated {shown} in the HAVING clause must occur in the group-by clause",
-        span=written.span,
+        f"Non-aggregated {_shown(absent, select.having, scope)} in the HAVING clause must occur in the group-by clause",
+        span=None if written is None else written.span,
         hint="add it to group by, or aggregate it: a row of a group has no event of its own",
     )
 
@@ -240,17 +242,26 @@ def _aggregated(having: TypedExpression) -> list[TypedExpression]:
     return [e for n in having.walk() if isinstance(n, Aggregated) and n.plan is not None for e in n.plan.expressions]
 
 
-def _written(read: Read, having: Expression, scope: Scope) -> Expression:
-    """Where the having clause reads the property; the clause itself where a declared expression does."""
-    for node in plans_of(having):
+def _written(read: Read, clause: object, scope: Scope) -> Expression | None:
+    """Where the clause reads the property; the clause itself, if it is one expression, where a declared expression does."""
+    plain = attrs.evolve(scope, aggregations=None)
+    for node in plans_of(clause):
         if isinstance(node, Chain):
             try:
-                bound = bind(node, scope)
+                bound = bind(node, plain)
             except EplError:  # an aggregation, or the property of a lambda's parameter
                 continue
-            if path_of(bound) == read:
+            if read_of(bound) == read:
                 return node
-    return having
+    return clause if isinstance(clause, Expression) else None
+
+
+def _shown(read: Read, clause: object, scope: Scope) -> str:
+    """Name the read as Esper does: the property, or the expression where it is more than a property."""
+    if read.path and read.chain is None:
+        return str(read)
+    written = _written(read, clause, scope)
+    return str(read) if written is None else f"expression {quoted(written)} against stream {read.stream}"
 
 
 def _order_by(select: Select, scope: Scope) -> tuple[OrderKey, ...]:
@@ -317,10 +328,11 @@ def decide_shape(
     order_by: Sequence[OrderKey],
     aggregations: Sequence[AggregationPlan],
     each_group: bool = False,
+    shown: Callable[[Read], str] = str,
 ) -> Shape:
     """Return which shape a select has (Esper reference, chapter 2, "Basic Aggregated Statement Types").
 
-    ``each_group``: output first or last, which make group by matter to a wildcard select too.
+    ``each_group``: output first or last, which make group by matter to a wildcard select too. ``shown``: how a refusal names a read.
 
     Raises EplValidationError for rollup where rows would be per event.
     """
@@ -334,7 +346,7 @@ def decide_shape(
         only_aggregated = only_aggregated and not _asks_of_row((*selection.expressions, *((having,) if having is not None else ())))
         return "fully aggregated" if only_aggregated and local else "aggregated"
     of_row = select_reads if having is None else (*select_reads, *reads((having,)))
-    reason = _why_not_per_group(selection, of_row, grouping)
+    reason = _why_not_per_group(selection, of_row, grouping, shown)
     in_select = selection.whole or missing(reads(k.expression for k in order_by), select_reads) is None
     if reason is None and in_select and local:
         return "grouped fully aggregated" if grouping.levels is None else "rollup"
@@ -347,13 +359,15 @@ def decide_shape(
     return "grouped aggregated"
 
 
-def _why_not_per_group(selection: Selection, select_reads: Sequence[Any], grouping: Grouping) -> str | None:
+def _why_not_per_group(
+    selection: Selection, select_reads: Sequence[Read], grouping: Grouping, shown: Callable[[Read], str]
+) -> str | None:
     if selection.whole:
         return "wildcard select"
     if selection.streams:
         return "stream select"
     absent = missing(select_reads, reads(grouping.keys))
-    return None if absent is None else str(absent)
+    return None if absent is None else shown(absent)
 
 
 def _local_groups_match(aggregations: Sequence[AggregationPlan], grouping: Grouping) -> bool:

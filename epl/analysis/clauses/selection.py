@@ -143,7 +143,7 @@ def _columns(item: SelectItem, scope: Scope, fills: str | None, target: Target) 
         if item.alias is not None:
             raise StatementRefusal("The property wildcard syntax must be used without column name", span=item.span)
         if len(scope.streams) == 1:
-            return _all_properties(0, scope.streams[0].event_type)
+            return _all_properties(0, scope.streams[0])
         return [Column(s.alias or f"stream_{n}", event_of(n, s.event_type), underlying=True) for n, s in enumerate(scope.streams)]
     if isinstance(expression, StreamWildcard):
         return _stream_columns(item, expression, scope)
@@ -187,16 +187,15 @@ def _whole_structure(expression: TypedExpression) -> TypedExpression:
 def _stream_columns(item: SelectItem, expression: StreamWildcard, scope: Scope) -> list[Column]:
     number = _stream_number(expression.stream, scope.streams)
     if number is not None:
-        event_type = scope.streams[number].event_type
         if item.alias is not None:
-            return [Column(item.alias, event_of(number, event_type))]
-        return _all_properties(number, event_type)
+            return [Column(item.alias, event_of(number, scope.streams[number].event_type))]
+        return _all_properties(number, scope.streams[number])
     if item.alias is not None and any(s.event_type.property(expression.stream) is not None for s in scope.streams):
         raise StatementRefusal("The property wildcard syntax must be used without column name", span=item.span)
     for number, stream in enumerate(scope.streams):
         inner = stream.event_type.fragment(expression.stream)
         if inner is not None:
-            operand = StreamProperty(stream=number, name=expression.stream, type=EventOf(inner))
+            operand = StreamProperty(stream=number, name=expression.stream, type=EventOf(inner), optional=stream.optional)
             if item.alias is not None:
                 return [Column(item.alias, operand)]
             return [
@@ -206,9 +205,13 @@ def _stream_columns(item: SelectItem, expression: StreamWildcard, scope: Scope) 
     raise StatementRefusal(f"Stream selector '{expression.stream}.*' does not match any stream name in the from clause", span=item.span)
 
 
-def _all_properties(number: int, event_type: EventType) -> list[Column]:
+def _all_properties(number: int, stream: ScopeStream) -> list[Column]:
+    """Return the stream's properties as columns; null where it has no event (an outer join)."""
+    optional = stream.optional
     return [
-        Column(p.name, StreamProperty(stream=number, name=p.name, type=p.type), underlying=True) for p in event_type.properties.values()
+        Column(
+            p.name, StreamProperty(stream=number, name=p.name, type=p.type.boxed if optional else p.type, optional=optional), underlying=True)
+        for p in stream.event_type.properties.values()
     ]
 
 

@@ -37,6 +37,7 @@ from epl.analysis.names.remedies import function_call, method_call
 from epl.analysis.names.suggestions import did_you_mean
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
+from epl.grammar.lexis import RESERVED_FOR_TYPES
 from epl.java_classes import is_java_class
 from epl.plan import expressions as typed
 from epl.plan.context.contexts import Context
@@ -365,12 +366,16 @@ def _is_keyed_of_any(call: Call, scope: Scope) -> bool:
     return literal_of(call) is not None and any(s.visible and s.event_type.any_type for s in scope.streams)
 
 
+NO_KEYS = (syntax.Wildcard, syntax.StreamWildcard, syntax.NamedArgument, syntax.Ordered)
+"""Arguments of functions that are no key of a mapped or indexed property."""
+
+
 def _keyed_property(call: Call, scope: Scope) -> TypedExpression | None:
     """``indexed(0)``, ``mapped('key')`` on a stream's property, variable or parameter."""
-    if len(call.arguments) != 1:
+    if len(call.arguments) != 1 or call.optional or call.distinct or isinstance(call.arguments[0], NO_KEYS):
         return None
-    if call.optional:
-        return None
+    if call.name.lower() in RESERVED_FOR_TYPES and call.name.lower() in scope.catalog.aggregations:
+        return None  # count(x), last(x): a word of the language comes first
     for name, value in scope.substitutions:
         if name == call.name:
             return keyed_access(value, call.arguments[0], scope)

@@ -10,6 +10,8 @@ from epl.plan.expressions import (
     Constant,
     DynamicProperty,
     Element,
+    Function,
+    Invoke,
     MapValue,
     Previous,
     Prior,
@@ -24,10 +26,14 @@ from epl.plan.expressions import (
 
 @attrs.frozen
 class Read:
-    """A property path of a stream as Esper names it (``a.b[0]``), or the stream's event itself (empty path)."""
+    """A property path of a stream as Esper names it (``a.b[0]``), or the stream's event itself (empty path).
+
+    ``chain``: what is called on it (``a.b.length()``, ``a[i]``), which Esper takes for a value of its own, not for one of the property.
+    """
 
     stream: int
     path: str
+    chain: TypedExpression | None = attrs.field(default=None, hash=False)
 
     def __str__(self) -> str:
         return f"property '{self.path}'" if self.path else f"stream {self.stream}"
@@ -39,9 +45,11 @@ def reads(expressions: Iterable[TypedExpression]) -> tuple[Read, ...]:
 
 
 def _reads(expression: TypedExpression) -> Iterator[Read]:
-    whole = path_of(expression)
+    whole = read_of(expression)
     if whole is not None:
         yield whole
+        for argument in _arguments(expression):
+            yield from _reads(argument)
         return
     if isinstance(expression, SubqueryValue):
         yield from _reads(expression.operand) if expression.operand is not None else ()
@@ -51,6 +59,32 @@ def _reads(expression: TypedExpression) -> Iterator[Read]:
         return
     for child in expression.children():
         yield from _reads(child)
+
+
+def read_of(expression: TypedExpression) -> Read | None:
+    """Return the property path that the expression as a whole is, or the path and what is called on it; None for anything else."""
+    path = path_of(expression)
+    if path is not None:
+        return path
+    owner = _owner(expression)
+    below = None if owner is None else read_of(owner)
+    return None if below is None else Read(below.stream, below.path, expression)
+
+
+def _owner(expression: TypedExpression) -> TypedExpression | None:
+    """Return what a method, a property or an index that is computed is asked of; None for anything else, as functions of classes."""
+    if isinstance(expression, Invoke):
+        is_method = expression.null_receiver or expression.function.startswith(("enum.", "dt."))
+        return expression.arguments[0] if is_method else None
+    return expression.operand if isinstance(expression, (PropertyOf, DynamicProperty, Element, MapValue)) else None
+
+
+def _arguments(expression: TypedExpression) -> Iterator[TypedExpression]:
+    """Yield what the calls of a chain are given."""
+    owner = _owner(expression)
+    if owner is not None:
+        yield from (child for child in expression.children() if child is not owner)
+        yield from _arguments(owner)
 
 
 def path_of(expression: TypedExpression) -> Read | None:
@@ -73,6 +107,10 @@ def path_of(expression: TypedExpression) -> Read | None:
 
 
 def missing(reads: Iterable[Read], available: Iterable[Read]) -> Read | None:
-    """Return the first of ``reads`` that ``available`` lacks."""
+    """Return the first of ``reads`` that ``available`` lacks; as in Esper, one with a lambda is never equal to another."""
     have = frozenset(available)
-    return next((read for read in reads if read not in have), None)
+    return next((read for read in reads if read not in have or _has_lambda(read)), None)
+
+
+def _has_lambda(read: Read) -> bool:
+    return read.chain is not None and any(isinstance(node, Function) for node in read.chain.walk())
