@@ -5,22 +5,21 @@ a statement prints, and for plain values it is well defined, so it is kept here 
 """
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal, DecimalTuple
-from itertools import repeat
 from math import copysign
 from typing import Any, TypeVar
 
 from epl.event_types import EventOf
+from epl.java_hash import in_hash_order
 from epl.plan.expressions import CurrentTime, Invoke, SubqueryValue, TypedExpression, VariableValue
 from epl.plan.stores.tables import TableKeys, TableValue
-from epl.value_types import ArrayType, Scalar, ValueType
+from epl.value_types import Scalar, ValueType
 from epl.zeros import NEGATIVE_ZERO
 from windows.event import Event
 from windows.protocol import BuildContext
 
-__all__ = ["Key", "bucket_order", "freeze", "hash_of_keys", "key_evaluator", "key_of_values", "may_change", "thaw", "values_of_key"]
+__all__ = ["Key", "bucket_order", "freeze", "key_evaluator", "key_of_values", "may_change", "thaw", "values_of_key"]
 
 Key = Any
 """A single key's value, or a tuple of several; arrays as tuples."""
@@ -162,76 +161,10 @@ class SetKey(frozenset[Any]):
 # ------------------------------------------------------------------ order
 
 
-def _signed(value: int) -> int:
-    value &= 0xFFFFFFFF
-    return value - (1 << 32) if value >> 31 else value
-
-
-def _hash_long(value: int) -> int:
-    value &= 0xFFFFFFFFFFFFFFFF
-    return _signed(value ^ (value >> 32))
-
-
-def _hash_text(value: str) -> int:
-    result = 0
-    for unit in memoryview(value.encode("utf-16-le", "surrogatepass")).cast("H"):
-        result = (31 * result + unit) & 0xFFFFFFFF
-    return _signed(result)
-
-
-def _hash_double(value: float) -> int:
-    return _hash_long(struct.unpack(">q", struct.pack(">d", value))[0])
-
-
-def _hash_float(value: float) -> int:
-    return int(struct.unpack(">i", struct.pack(">f", value))[0])
-
-
-HASHES: Mapping[str, Callable[[Any], int]] = {
-    "boolean": lambda v: 1231 if v else 1237, "byte": _signed, "short": _signed, "int": _signed, "long": _hash_long,
-    "char": _hash_text, "String": _hash_text, "double": _hash_double, "float": _hash_float,
-}
-
-
-def _hash_of(value_type: ValueType) -> Callable[[Any], int] | None:
-    """Java's hash of a value of the type; None where it is not known here."""
-    if isinstance(value_type, Scalar):
-        return HASHES.get(value_type.kind)
-    of_element = _hash_of(value_type.element) if isinstance(value_type, ArrayType) else None
-    return None if of_element is None else lambda values: _combined(1, values, repeat(of_element))
-
-
-def _combined(start: int, values: Iterable[Any], hashes: Iterable[Callable[[Any], int]]) -> int:
-    result = start
-    for value, hash_value in zip(values, hashes):
-        result = _signed(31 * result + (0 if value is None else hash_value(value)))
-    return result
-
-
-def hash_of_keys(types: Sequence[ValueType]) -> Callable[[Key], int] | None:
-    """Return Java's hash of a key of these types; None where Java's would not be the same from run to run, or is not known here."""
-    hashes = [_hash_of(each) for each in types]
-    known = [h for h in hashes if h is not None]
-    if not known or len(known) < len(hashes):
-        return None
-    if len(known) == 1:
-        only = known[0]
-        return lambda key: 0 if key is None else only(key)
-    return lambda key: _combined(0, key, known)
-
-
 def bucket_order(items: Mapping[Key, V], hash_of: Callable[[Key], int] | None, peak: int) -> Iterable[V]:
     """Return the values in the order of a Java hash map that held at most ``peak`` keys at once; the mapping's own order if there is no
     hash."""
     if hash_of is None:
         return items.values()
-    capacity = 16
-    while peak > capacity * 3 // 4:
-        capacity *= 2
-    mask = capacity - 1
-
-    def bucket(item: tuple[Key, V]) -> int:
-        value = hash_of(item[0]) & 0xFFFFFFFF
-        return (value ^ (value >> 16)) & mask
-
-    return [value for _, value in sorted(items.items(), key=bucket)]
+    values = list(items.values())
+    return [values[position] for position in in_hash_order(map(hash_of, items), peak)]

@@ -7,11 +7,12 @@ from typing import Any
 import attrs
 
 from epl.event_types import EventType
+from epl.java_hash import hash_of_keys
 from epl.plan.expressions import TypedExpression
 from epl.plan.windows import Locality, WindowArgument, WindowConfig
 from windows.event import Event
 from windows.failures import Failures, keyed
-from windows.keys import Key, bucket_order, hash_of_keys, key_evaluator, key_of_values, values_of_key
+from windows.keys import Key, bucket_order, key_evaluator, key_of_values, values_of_key
 from windows.paging import Paged
 from windows.parameters import key_arguments
 from windows.protocol import BuildContext, View

@@ -8,7 +8,7 @@ from typing import Any
 
 from epl.errors import EplRuntimeError
 from epl.functions.java_numbers import compare, radix_text
-from epl.functions.java_values import big_integer_hash, decimal_hash, throw
+from epl.functions.java_values import throw
 from epl.functions.overloads import Overload, add_constants, add_methods, add_statics, kind_is, overload
 from epl.functions.registry import FunctionRegistry
 from epl.java import (
@@ -32,6 +32,7 @@ from epl.java import (
     too_large,
     unscaled,
 )
+from epl.java_hash import big_integer_hash, decimal_hash
 from epl.value_types import BIG_DECIMAL, INT, EnumType
 
 ROUNDING_MODE = EnumType("RoundingMode", (*ROUNDINGS, "UNNECESSARY"))

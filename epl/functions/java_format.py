@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any
 
-from epl.functions.java_values import JavaException, check_length, java_hash, java_text
+from epl.functions.java_values import JavaException, check_length, java_text
 from epl.java import EXACT, MAX_DIGITS, integer_text, too_large
+from epl.java_hash import java_hash
 
 _SPECIFIER = re.compile(r"%(?:(\d+)\$)?([-#+ 0,(<]*)(\d+)?(?:\.(\d+))?([bBhHsScCdoxXeEfgGaAn%]|[tT][a-zA-Z])")
 

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from epl.functions.java_values import double_hash, float_hash, long_hash, throw
+from epl.functions.java_values import throw
 from epl.functions.overloads import Overload, add_constants, add_statics, overload
 from epl.functions.registry import FunctionRegistry
 from epl.java import BITS, double_text, float_text, to_float, wrap
+from epl.java_hash import double_hash, float_hash, long_hash
 
 CLASS_OF = {"byte": "Byte", "short": "Short", "int": "Integer", "long": "Long", "float": "Float", "double": "Double"}
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"

@@ -10,11 +10,8 @@ from typing import Any
 from epl.functions.java_numbers import CLASS_OF, compare, compare_floating
 from epl.functions.java_values import (
     equality_key,
-    hash_function,
     java_equals,
-    java_hash,
     java_text,
-    list_hash,
     map_key,
     text_function,
     throw,
@@ -22,6 +19,7 @@ from epl.functions.java_values import (
 from epl.functions.overloads import ANY_ARRAY, ANY_COLLECTION, Overload, add_methods, add_statics, kind_is, overload
 from epl.functions.registry import FunctionRegistry
 from epl.java import converter
+from epl.java_hash import hash_function, java_hash, list_hash
 from epl.value_types import BOOLEAN, INT, OBJECT, ArrayType, CollectionType, EnumType, MapType, Scalar, ValueType
 
 Table = dict[str, tuple[str, list[Overload]]]

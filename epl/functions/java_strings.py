@@ -11,11 +11,12 @@ from typing import Any
 
 from epl.functions.java_format import java_format
 from epl.functions.java_numbers import JAVA_SPACE
-from epl.functions.java_values import check_length, java_text, string_hash, text_function, throw
+from epl.functions.java_values import check_length, java_text, text_function, throw
 from epl.functions.overloads import ANY_COLLECTION, Overload, add_methods, add_statics, kind_is, overload
 from epl.functions.patterns import java_pattern
 from epl.functions.registry import FunctionRegistry
 from epl.java import concatenated
+from epl.java_hash import string_hash
 from epl.value_types import CHAR, OBJECT, STRING, ArrayType, Scalar, ValueType
 
 _WHITE = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2008\u2009\u200a\u2028\u2029\u205f\u3000"

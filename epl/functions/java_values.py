@@ -1,4 +1,4 @@
-"""Java's view of single values, beside the number rules of ``epl.java``: texts, hash codes, equality, exceptions.
+"""Java's view of single values, beside the number rules of ``epl.java``: texts, equality, exceptions (hash codes: ``epl.java_hash``).
 
 Texts follow ``String.valueOf``: ``Date.toString``, ``LocalTime.toString`` and friends of Java 17.
 """
@@ -6,13 +6,12 @@ from __future__ import annotations
 
 import datetime
 import math
-import struct
 from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 from epl.errors import EplRuntimeError
-from epl.java import MAX_TEXT, decimal_text, double_text, float_text, integer_text, scale_of, unscaled, wrap_int
+from epl.java import MAX_TEXT, decimal_text, double_text, float_text, integer_text
 from epl.value_types import ArrayType, CollectionType, MapType, Scalar, ValueType
 
 
@@ -131,7 +130,7 @@ def text_function(value_type: ValueType) -> Callable[[Any], str]:
     return java_text
 
 
-# ------------------------------------------------------------------ equality and hash codes
+# ------------------------------------------------------------------ equality
 
 
 def equality_key(value: Any) -> Any:
@@ -168,94 +167,3 @@ def java_equals(left: Any, right: Any) -> bool:
     if left is right:
         return True
     return type(left) is type(right) and bool(equality_key(left) == equality_key(right))
-
-
-def string_hash(text: str) -> int:
-    """Implement ``String.hashCode``.
-
-    >>> string_hash("Hello World")
-    -862545276
-    """
-    total = 0
-    for unit in utf16_units(text):
-        total = (total * 31 + unit) & 0xFFFFFFFF
-    return wrap_int(total)
-
-
-def utf16_units(text: str) -> list[int]:
-    """Return the UTF-16 code units that Java sees."""
-    data = text.encode("utf-16-le", "surrogatepass")
-    return list(struct.unpack(f"<{len(data) // 2}H", data))
-
-
-def long_hash(value: int) -> int:
-    bits = value & 0xFFFFFFFFFFFFFFFF
-    return wrap_int(bits ^ (bits >> 32))
-
-
-def double_hash(value: float) -> int:
-    return long_hash(0x7FF8000000000000 if value != value else struct.unpack("<q", struct.pack("<d", value))[0])
-
-
-def float_hash(value: float) -> int:
-    return 0x7FC00000 if value != value else int(struct.unpack("<i", struct.pack("<f", value))[0])
-
-
-def big_integer_hash(value: int) -> int:
-    magnitude, total = abs(value), 0
-    words = []
-    while magnitude:
-        words.append(magnitude & 0xFFFFFFFF)
-        magnitude >>= 32
-    for word in reversed(words):
-        total = (31 * total + word) & 0xFFFFFFFF
-    return wrap_int(-total if value < 0 else total)
-
-
-def decimal_hash(value: Decimal) -> int:
-    whole, scale = unscaled(value), scale_of(value)
-    if -(2**63) < whole < 2**63:
-        word = 31 * (abs(whole) >> 32) + (abs(whole) & 0xFFFFFFFF)
-        return wrap_int(31 * (wrap_int(-word) if whole < 0 else wrap_int(word)) + scale)
-    return wrap_int(31 * big_integer_hash(whole) + scale)
-
-
-def java_hash(value: Any) -> int:
-    """Implement ``hashCode`` by the value alone; integers count as int where they fit, else as long."""
-    if value is None:
-        return 0
-    if isinstance(value, bool):
-        return 1231 if value else 1237
-    if isinstance(value, int):
-        return value if -(2**31) <= value < 2**31 else long_hash(value)
-    if isinstance(value, (list, tuple)):
-        return list_hash(value)
-    if isinstance(value, dict):
-        return wrap_int(sum(java_hash(k) ^ java_hash(v) for k, v in value.items()))
-    for kind, function in _HASHES.items():
-        if isinstance(value, kind):
-            return function(value)
-    return wrap_int(hash(value))
-
-
-def list_hash(values: list[Any] | tuple[Any, ...]) -> int:
-    total = 1
-    for value in values:
-        total = (31 * total + java_hash(value)) & 0xFFFFFFFF
-    return wrap_int(total)
-
-
-_HASHES: dict[type, Callable[[Any], int]] = {str: string_hash, float: double_hash, Decimal: decimal_hash}
-
-
-def hash_function(value_type: ValueType) -> Callable[[Any], int]:
-    """Return ``hashCode`` for values of that static type."""
-    if isinstance(value_type, Scalar):
-        return _HASH_BY_KIND.get(value_type.kind, java_hash)
-    return java_hash
-
-
-_HASH_BY_KIND: dict[str, Callable[[Any], int]] = {
-    "String": string_hash, "long": long_hash, "double": double_hash, "float": float_hash, "char": ord, "BigDecimal": decimal_hash,
-    "BigInteger": big_integer_hash,
-}

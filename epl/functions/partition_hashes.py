@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from zlib import crc32
 
-from epl.functions.java_values import hash_function, utf16_units
 from epl.java import wrap_int
+from epl.java_hash import hash_function, utf16_units
 from epl.value_types import Scalar, ValueType
 
 FORMATS = {"boolean": ">?", "byte": ">b", "short": ">h", "int": ">i", "long": ">q", "float": ">f", "double": ">d"}

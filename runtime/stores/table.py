@@ -10,6 +10,7 @@ import attrs
 
 from epl.attribute_text import named, named_class
 from epl.errors import EplDeploymentError, EplRuntimeError
+from epl.java_hash import hash_of_keys
 from epl.plan.expressions import StreamProperty
 from epl.plan.join.lookups import NamedIndex
 from epl.plan.result_set import AggregationPlan
@@ -24,7 +25,7 @@ from runtime.expressions import Environment
 from runtime.stores.queried_rows import QueriedRows
 from runtime.stores.table_rows import TableRow, TableRows, row_class
 from windows.event import NO_EVENTS, Event
-from windows.keys import bucket_order, hash_of_keys, values_of_key
+from windows.keys import bucket_order, values_of_key
 from windows.paging import Paged
 from windows.shape import ANYTHING, ROW, compiled, of_type, takes
 

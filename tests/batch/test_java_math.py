@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epl.functions.java_values import string_hash
+from epl.java_hash import string_hash
 from runtime.batch.available import is_available
 from runtime.batch.printing import java_hash
 from runtime.batch.storage.arrays import CODES, Arrays, Field

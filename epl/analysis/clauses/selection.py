@@ -208,11 +208,12 @@ def _stream_columns(item: SelectItem, expression: StreamWildcard, scope: Scope) 
 def _all_properties(number: int, stream: ScopeStream) -> list[Column]:
     """Return the stream's properties as columns; null where it has no event (an outer join)."""
     optional = stream.optional
-    return [
-        Column(
-            p.name, StreamProperty(stream=number, name=p.name, type=p.type.boxed if optional else p.type, optional=optional), underlying=True)
-        for p in stream.event_type.properties.values()
-    ]
+    columns = []
+    for prop in stream.event_type.properties.values():
+        value_type = prop.type.boxed if optional else prop.type
+        value = StreamProperty(stream=number, name=prop.name, type=value_type, optional=optional)
+        columns.append(Column(prop.name, value, underlying=True))
+    return columns
 
 
 def _underlying_properties(items: Sequence[SelectItem], scope: Scope) -> dict[str, Property]:

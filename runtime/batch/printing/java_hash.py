@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from epl.functions.java_values import string_hash
+from epl.java_hash import string_hash
 from runtime.batch.compiler.hosted import java_hashes
 from runtime.batch.printing.source_code import Code
 from runtime.batch.storage.arrays import CODES, Arrays

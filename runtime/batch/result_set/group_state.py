@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 import numpy as np
 
+from epl.java_hash import hash_of_keys, spread_hash
 from epl.plan.expressions import StreamProperty
 from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.aggregation.state_shapes import key_shape
@@ -19,7 +20,6 @@ from runtime.batch.result_set.groups import REGISTERS, GroupKeys
 from runtime.batch.runs.ring import Ring
 from runtime.batch.storage.arrays import CODES, GROUP, Array, Arrays
 from runtime.batch.storage.strings import StringPool
-from runtime.result_set.hash_order import hash_key, hash_of
 from windows.event import Event, event_class
 from windows.protocol import Damaged, State
 from windows.shape import ANYTHING, COUNT, compiled
@@ -199,10 +199,11 @@ class GroupState:
         arrays["g_live"][:count] = True
         arrays["g_registers"][REGISTERS["gtop"]] = count
         if self.keys.hashed:
-            hashes = [hash_of(part.type) for part in self.keys.parts]
+            hash_of = hash_of_keys([part.type for part in self.keys.parts])
+            assert hash_of is not None
             for slot in slots.values():
-                hashed = hash_key(self._values(slot), [h for h in hashes if h is not None])
-                arrays["g_hash"][slot] = hashed ^ (hashed >> 16)
+                values = self._values(slot)
+                arrays["g_hash"][slot] = spread_hash(hash_of(values if len(values) > 1 else values[0]))
         if self.keys.direct:
             arrays["g_table"][arrays["g_words"][0, :count] + 1] = np.arange(count)
         else:

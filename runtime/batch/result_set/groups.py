@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import attrs
 import numpy as np
 
+from epl.java_hash import hash_of_keys
 from epl.plan.expressions import TypedExpression
 from epl.value_types import Scalar
 from runtime.batch.accumulators import Accumulator
@@ -23,7 +24,6 @@ from runtime.batch.storage.arrays import CODES, GROUP, HASH, RING, Arrays, Field
 from runtime.batch.storage.kinds import INTEGERS, TEXTS
 from runtime.batch.storage.registers import Registers
 from runtime.batch.storage.strings import StringPool
-from runtime.result_set.hash_order import hash_of
 
 REGISTERS = Registers("gtop", "gfree", "gempty")
 """Slots that were ever used; how many of them are free; how many have groups without rows."""
@@ -79,7 +79,7 @@ class GroupKeys:
     @property
     def hashed(self) -> bool:
         """Whether the order of groups asks for Java's hashes; where a type has none that is fixed, that of arrival stays."""
-        return self.ordered and all(hash_of(part.type) is not None for part in self.parts)
+        return self.ordered and hash_of_keys([part.type for part in self.parts]) is not None
 
     def fields(self) -> list[Field]:
         fields = [

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from epl.java_hash import hash_of_keys, spread_hash
 from epl.plan.expressions import TypedExpression
 from runtime.batch.compiler.hosted import fill_table
 from runtime.batch.printing.expressions import kind_of
@@ -20,7 +21,7 @@ from runtime.batch.storage.arrays import CODES, ONE, RING, Array, Arrays, Field
 from runtime.batch.storage.kinds import INTEGERS, TEXTS
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.windows.base import RowPrinter, Take, Window
-from windows.keys import hash_of_keys, key_of_values, values_of_key
+from windows.keys import key_of_values, values_of_key
 from windows.protocol import Damaged, State
 from windows.shape import ANYTHING, COUNT, EVENT, compiled, of_type, takes
 from windows.unique import FirstUnique, Unique
@@ -180,8 +181,7 @@ class UniqueWindow(Window):
             types = [key.type for key in self.keys]
             hash_of = hash_of_keys(types)
             for slot, (values, _) in enumerate(entries):
-                hashed = 0 if hash_of is None else hash_of(key_of_values(values, types)) & 0xFFFFFFFF
-                arrays["u_hash"][slot] = hashed ^ (hashed >> 16)
+                arrays["u_hash"][slot] = 0 if hash_of is None else spread_hash(hash_of(key_of_values(values, types)))
         arrays["u_count"][0], arrays["u_peak"][0] = len(entries), state["peak"]
         arrays.grow(TABLE, 4 * arrays.sizes[RING])
         self._fill(arrays)
