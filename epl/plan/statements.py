@@ -37,8 +37,8 @@ class InsertPlan:
     """Where the output goes on to. ``stream``: which of insert / remove stream is routed.
 
     ``positions``: for each property of the target, the column of the row that fills it (None: null). ``converts``: the type that a number
-    widens to, that a struct becomes an event of, or of an array with the event as its only element; None: as it is. ``same``: rows are
-    events of the target already. ``precedence`` is evaluated on the inserted event. ``nested``: the column whose event is inserted itself,
+    widens to, that a struct becomes an event of, or of an array with the event as its only element (a collection: the rows of a sub-query
+    become its elements); None: as it is. ``same``: rows are events of the target already. ``precedence`` is evaluated on the inserted event. ``nested``: the column whose event is inserted itself,
     its values read by name, or ``by_place``.
     ``table``: which the events become rows of; they are routed nowhere.
     """

@@ -7,7 +7,7 @@ from typing import Any
 from epl.event_types import EventOf, EventType
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import InsertPlan
-from epl.value_types import ArrayType, Scalar, ValueType
+from epl.value_types import ArrayType, CollectionType, Scalar, ValueType
 from runtime.event_loop.store_deltas import INTO_WINDOW
 from runtime.expressions import compile_expression
 from runtime.expressions.structs import default_of, struct_as, widening_to
@@ -148,6 +148,8 @@ def _conversion(to: ValueType | None) -> Callable[[Any], Any] | None:
         return struct_as(to)
     if isinstance(to, ArrayType):
         return _only_element(to.element)
+    if isinstance(to, CollectionType):
+        return _each_element(to.element)
     if isinstance(to, Scalar) and to.kind == "char":
         return _first_character
     return None if to is None else widening_to(to)
@@ -155,6 +157,13 @@ def _conversion(to: ValueType | None) -> Callable[[Any], Any] | None:
 
 def _first_character(text: str) -> str | None:
     return text[:1] or None
+
+
+def _each_element(element: ValueType) -> Callable[[Any], Any]:
+    """The rows of a sub-query as events of an array."""
+    assert isinstance(element, EventOf)
+    of_struct = struct_as(element)
+    return lambda rows: [of_struct(row) for row in rows]
 
 
 def _only_element(element: ValueType) -> Callable[[Any], Any]:

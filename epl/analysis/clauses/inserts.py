@@ -9,7 +9,7 @@ from epl.analysis.expressions.context_values import check_store
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventOf, EventType, Property
-from epl.plan.expressions import StreamEvent, TypedExpression
+from epl.plan.expressions import StreamEvent, SubqueryValue, TypedExpression
 from epl.plan.result_set import StreamSelector
 from epl.plan.statements import InsertPlan
 from epl.plan.stores.tables import Table
@@ -58,7 +58,8 @@ def plan_insert(
     if wild is False and (plan is None or plan.target.underlying != PAIR):
         _refuse_columns(clause, catalog.event_types.get(clause.target))
     if plan is None:
-        plan = _plan(clause, row_type, columns, catalog, own_event=own_event, wraps=wild is True)
+        rows = frozenset(name for name, expression in zip(columns, expressions) if isinstance(expression, SubqueryValue))
+        plan = _plan(clause, row_type, columns, catalog, own_event=own_event, wraps=wild is True, rows=rows)
     return attrs.evolve(plan, precedence=bind_precedence(clause, plan.target, catalog))
 
 
@@ -94,12 +95,14 @@ def _supertypes(row_type: EventType) -> tuple[EventType, ...]:
 
 
 def _plan(
-    clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool, wraps: bool
+    clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool, wraps: bool,
+    rows: frozenset[str] = frozenset(),
 ) -> InsertPlan:
     """How rows of ``row_type`` become events of the target.
 
     ``columns``: the names the row's columns have for the target (the clause's column list, or their own). ``own_event``: rows are whole
-    events of another stream (``select *``); ``wraps``: these, or these with columns added, of one stream. A target that does
+    events of another stream (``select *``); ``wraps``: these, or these with columns added, of one stream; ``rows``: the columns that are
+    sub-queries. A target that does
     not exist yet takes over the row's columns.
     """
     stream = clause.stream or "istream"
@@ -123,7 +126,7 @@ def _plan(
     if clause.target in catalog.named_windows and target.kind != "bean" and not own_event:
         _check_columns(clause, target, row_type, columns)
     lenient = own_event and (kinds <= {"map", "row"} or clause.target in catalog.named_windows or not kinds <= COPIED)
-    return _populate(clause, target, row_type, columns, stream, own_event, lenient=lenient)
+    return _populate(clause, target, row_type, columns, stream, own_event, lenient=lenient, rows=rows)
 
 
 def _check_columns(clause: InsertInto, target: EventType, row_type: EventType, columns: tuple[str, ...]) -> None:
@@ -184,7 +187,7 @@ def _variant_target(target: EventType, row_type: EventType) -> EventType:
 
 def _populate(
     clause: InsertInto, target: EventType, row_type: EventType, columns: tuple[str, ...], stream: StreamSelector, own_event: bool,
-    *, lenient: bool
+    *, lenient: bool, rows: frozenset[str] = frozenset(),
 ) -> InsertPlan:
     """``lenient``: properties of a whole event that the target does not have are left away."""
     positions: list[int | None] = [None] * len(target.properties)
@@ -204,9 +207,17 @@ def _populate(
         place = places[name]
         declared = target.type_of(name)
         assert declared is not None
-        converts[place] = _assignable(name, declared, types[position], target, clause)
+        of_rows = _of_rows(declared, types[position], clause) if name in rows else None
+        converts[place] = of_rows or _assignable(name, declared, types[position], target, clause)
         positions[place] = position
     return InsertPlan(target=target, stream=stream, same=False, positions=tuple(positions), converts=tuple(converts))
+
+
+def _of_rows(declared: ValueType, selected: ValueType, clause: InsertInto) -> ValueType | None:
+    """Return the type to convert to where a sub-query's rows of several columns fill an array of events, else None."""
+    if not isinstance(declared, ArrayType) or not isinstance(selected, (ArrayType, CollectionType)):
+        return None
+    return CollectionType(declared.element) if _of_struct(declared.element, selected.element, clause) else None
 
 
 def _assignable(name: str, declared: ValueType, selected: ValueType, target: EventType, clause: InsertInto) -> ValueType | None:

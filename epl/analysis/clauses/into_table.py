@@ -19,7 +19,7 @@ from epl.plan.expressions import Aggregated, Constant, TimeSpan, TypedExpression
 from epl.plan.result_set import AggregationPlan
 from epl.plan.stores.tables import IntoColumn, IntoTable, Table, TableColumn, TableKeys, TableValue
 from epl.plan.walk import expressions_of
-from epl.syntax import Call, Chain, GroupElement, Select
+from epl.syntax import Call, Chain, Expression, GroupElement, Name, Select
 from epl.unparse import expression_text
 from epl.value_types import ArrayType, Scalar, ValueType
 
@@ -45,6 +45,13 @@ def table_of(select: Select, catalog: Catalog) -> Table | None:
     return table
 
 
+def _single_name(expression: Expression) -> str | None:
+    """Return the name that the expression is: that of an alias of an expression names its column, too."""
+    if isinstance(expression, Chain) and expression.root is None and len(expression.links) == 1 and isinstance(expression.links[0], Name):
+        return expression.links[0].name
+    return None
+
+
 def plan_into(
     table: Table, select: Select, columns: Mapping[str, TypedExpression], group_by: Sequence[TypedExpression],
     collector: Collector,
@@ -57,8 +64,8 @@ def plan_into(
         check_types(table, tuple(group_by), ",".join(dict.fromkeys(t for each in select.group_by for t in _texts_of(each))), "group-by")
     except EplValidationError as error:
         raise StatementRefusal(error.message, span=select.span) from error
-    aliases = {item.alias for item in select.items}
-    into = {name: column for name, column in columns.items() if isinstance(column, Aggregated) and name in aliases}
+    named = {item.alias or _single_name(item.expression) for item in select.items}
+    into = {name: column for name, column in columns.items() if isinstance(column, Aggregated) and name in named}
     selected = {column.slot for column in into.values()}
     for slot, call in enumerate(collector.calls):
         if slot not in selected:

@@ -17,6 +17,7 @@ from epl.functions.registry import FIRST_ARGUMENT, NOT_CONSTANT, TIME_PERIOD, Bo
 from epl.java_classes import value_has_method
 from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
+from epl.plan.join.subqueries import as_rows, is_subquery_value
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call
 from epl.unparse import expression_text, quoted
@@ -167,11 +168,16 @@ def _with_first(shape: LambdaShape | None, arguments: Sequence[TypedExpression])
     return LambdaShape(tuple(arguments[0].type.boxed if p == FIRST_ARGUMENT else p for p in shape.parameters))
 
 
+OF_TWO = ("intersect", "except", "union")
+"""The methods that compare with a second collection: a sub-query stands for all of its rows there."""
+
+
 def _enumeration_argument(
     argument: syntax.Expression, shape: LambdaShape | None, method: str, position: int, scope: Scope,
 ) -> TypedExpression:
     if not isinstance(argument, syntax.Lambda):
-        return bind(argument, scope)
+        value = bind(argument, scope)
+        return as_rows(value) if method.lower() in OF_TWO and isinstance(value, typed.SubqueryValue) and is_subquery_value(value) else value
     if shape is None or len(argument.parameters) > len(shape.parameters):
         raise EplValidationError(
             f"Parameters mismatch for enumeration method '{method}', the method does not take a "
