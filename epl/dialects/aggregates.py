@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 import attrs
 
 from epl.dialects import types as k
+from epl.dialects import values as v
 from epl.dialects.errors import QueryFailed
 from epl.dialects.functions.sizes import joined
 from epl.dialects.types import SqlType
@@ -60,12 +61,21 @@ def _sum(kinds: Kinds, dialect: str) -> Aggregate | None:
     limit = 1 << 63
 
     def add(state: State, row: tuple[Any, ...]) -> State:
+        if isinstance(row[0], Decimal):
+            return _within(row[0] if state is None else v.EXACT.add(state, row[0]))
         total = row[0] if state is None else state + row[0]
         if kind.name == "bigint" and not -limit <= total < limit:
             raise QueryFailed("NUMERIC_VALUE_OUT_OF_RANGE", f"bigint addition overflow: {state} + {row[0]}")
         return total
 
     return Aggregate(kind, None, add, lambda state: state)
+
+
+def _within(total: Decimal) -> Decimal:
+    """Refuse a total of more digits than a decimal has."""
+    if len(total.as_tuple().digits) > k.MAX_DIGITS:
+        raise QueryFailed("NUMERIC_VALUE_OUT_OF_RANGE", "Decimal overflow")
+    return total
 
 
 def _avg(kinds: Kinds, dialect: str) -> Aggregate | None:
@@ -81,10 +91,14 @@ def _avg(kinds: Kinds, dialect: str) -> Aggregate | None:
         if kind.name in k.INTEGERS:
             return int(math.copysign(abs(total) // count, total))
         if kind.name == "decimal":
-            return (Decimal(total) / count).quantize(Decimal(1).scaleb(-k.scale_of(kind)[1]), ROUND_HALF_UP)
+            return v.EXACT.divide(Decimal(total), Decimal(count)).quantize(Decimal(1).scaleb(-k.scale_of(kind)[1]), ROUND_HALF_UP, v.EXACT)
         return float(total) / count
 
-    return Aggregate(kind, (0, 0), lambda state, row: (state[0] + 1, state[1] + row[0]), result)
+    def add(state: State, row: tuple[Any, ...]) -> State:
+        count, total = state
+        return count + 1, v.EXACT.add(total, row[0]) if isinstance(row[0], Decimal) else total + row[0]
+
+    return Aggregate(kind, (0, 0), add, result)
 
 
 def _extreme(sign: int) -> Factory:
@@ -174,9 +188,10 @@ def _map_agg(kinds: Kinds, dialect: str) -> Aggregate | None:
         return None
 
     def add(state: State, row: tuple[Any, ...]) -> State:
-        return state if row[0] in dict(state) else (*state, (row[0], row[1]))
+        key = v.hashable(row[0])
+        return state if key is None or key in dict(state) else (*state, (key, row[1]))
 
-    return Aggregate(SqlType("map", (kinds[0], kinds[1])), (), add, lambda state: dict(state) or None)
+    return Aggregate(SqlType("map", (kinds[0], kinds[1])), (), add, lambda state: dict(state) or None, counts_null=True)
 
 
 def _multimap_agg(kinds: Kinds, dialect: str) -> Aggregate | None:
@@ -189,7 +204,10 @@ def _multimap_agg(kinds: Kinds, dialect: str) -> Aggregate | None:
             grouped.setdefault(key, []).append(value)
         return grouped or None
 
-    return Aggregate(SqlType("map", (kinds[0], k.array(kinds[1]))), (), lambda state, row: (*state, (row[0], row[1])), result)
+    def add(state: State, row: tuple[Any, ...]) -> State:
+        return state if row[0] is None else (*state, (v.hashable(row[0]), row[1]))
+
+    return Aggregate(SqlType("map", (kinds[0], k.array(kinds[1]))), (), add, result, counts_null=True)
 
 
 def _all_or_any(is_all: bool) -> Factory:
@@ -232,6 +250,31 @@ def _spread(of_sample: bool, is_variance: bool) -> Factory:
     return factory
 
 
+def _as_real(value: float) -> float:
+    """Return the nearest number of 32 bits."""
+    try:
+        real: float = struct.unpack("f", struct.pack("f", value))[0]
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return real
+
+
+def total(values: Iterable[float]) -> float:
+    """Return the sum: NaN of both infinities, infinite beyond the doubles."""
+    listed = list(values)
+    try:
+        return math.fsum(listed)
+    except (ValueError, OverflowError):
+        return sum(listed)
+
+
+def _power(value: float, power: float) -> float:
+    try:
+        return float(value**power)
+    except OverflowError:
+        return math.inf if value > 0 or power % 2 == 0 else -math.inf
+
+
 def _moments(result: Callable[[int, float, float, float], float | None]) -> Factory:
     """Of the sums of powers of the deviations from the mean."""
 
@@ -242,8 +285,8 @@ def _moments(result: Callable[[int, float, float, float], float | None]) -> Fact
         def compute(state: State) -> Any:
             if not state:
                 return None
-            mean = math.fsum(state) / len(state)
-            second, third, fourth = (math.fsum((value - mean) ** power for value in state) for power in (2, 3, 4))
+            mean = total(state) / len(state)
+            second, third, fourth = (total(_power(value - mean, power) for value in state) for power in (2, 3, 4))
             return result(len(state), second, third, fourth)
 
         return Aggregate(k.DOUBLE, (), lambda state, row: (*state, float(row[0])), compute)
@@ -252,14 +295,14 @@ def _moments(result: Callable[[int, float, float, float], float | None]) -> Fact
 
 
 def _skewness(count: int, second: float, third: float, fourth: float) -> float | None:
-    return None if count < 3 or not second else math.sqrt(count) * third / second**1.5
+    return None if count < 3 or not second else math.sqrt(count) * third / _power(second, 1.5)
 
 
 def _kurtosis(count: int, second: float, third: float, fourth: float) -> float | None:
     if count < 4 or not second:
         return None
     n = float(count)
-    return n * (n + 1) * (n - 1) / ((n - 2) * (n - 3)) * fourth / second**2 - 3 * (n - 1) ** 2 / ((n - 2) * (n - 3))
+    return n * (n + 1) * (n - 1) / ((n - 2) * (n - 3)) * fourth / _power(second, 2) - 3 * (n - 1) ** 2 / ((n - 2) * (n - 3))
 
 
 def _pairs(result: Callable[[int, float, float, float, float, float], float | None]) -> Factory:
@@ -268,17 +311,17 @@ def _pairs(result: Callable[[int, float, float, float, float, float], float | No
     def factory(kinds: Kinds, dialect: str) -> Aggregate | None:
         if len(kinds) != 2 or not all(k.is_number(kind) for kind in kinds):
             return None
-        kind = k.DOUBLE if any(each.name in ("double", "decimal", "bigint") for each in kinds) else k.REAL
+        kind = k.DOUBLE if any(each.name in ("double", "bigint") for each in kinds) else k.REAL
 
         def compute(state: State) -> Any:
             if not state:
                 return None
-            mean_y, mean_x = (math.fsum(pair[place] for pair in state) / len(state) for place in (0, 1))
-            xx = math.fsum((x - mean_x) ** 2 for _, x in state)
-            yy = math.fsum((y - mean_y) ** 2 for y, _ in state)
-            xy = math.fsum((x - mean_x) * (y - mean_y) for y, x in state)
+            mean_y, mean_x = (total(pair[place] for pair in state) / len(state) for place in (0, 1))
+            xx = total(_power(x - mean_x, 2) for _, x in state)
+            yy = total(_power(y - mean_y, 2) for y, _ in state)
+            xy = total((x - mean_x) * (y - mean_y) for y, x in state)
             value = result(len(state), mean_y, mean_x, xx, yy, xy)
-            return value if value is None or kind == k.DOUBLE else struct.unpack("f", struct.pack("f", value))[0]
+            return value if value is None or kind == k.DOUBLE else _as_real(value)
 
         return Aggregate(kind, (), lambda state, row: (*state, (float(row[0]), float(row[1]))), compute)
 
@@ -304,7 +347,7 @@ def _geometric_mean(kinds: Kinds, dialect: str) -> Aggregate | None:
         value = float(row[0])
         return state[0] + 1, state[1] + (math.log(value) if value > 0 else -math.inf if value == 0 else math.nan)
 
-    return Aggregate(k.DOUBLE, (0, 0.0), add, lambda state: math.exp(state[1] / state[0]) if state[0] else None)
+    return Aggregate(k.DOUBLE, (0, 0.0), add, lambda state: _power(math.e, state[1] / state[0]) if state[0] else None)
 
 
 def _histogram(kinds: Kinds, dialect: str) -> Aggregate | None:
@@ -312,8 +355,8 @@ def _histogram(kinds: Kinds, dialect: str) -> Aggregate | None:
         return None
 
     def add(state: State, row: tuple[Any, ...]) -> State:
-        counts = dict(state)
-        counts[row[0]] = counts.get(row[0], 0) + 1
+        counts, key = dict(state), v.hashable(row[0])
+        counts[key] = counts.get(key, 0) + 1
         return tuple(counts.items())
 
     return Aggregate(SqlType("map", (kinds[0], k.BIGINT)), (), add, lambda state: dict(state) or None)
@@ -330,13 +373,14 @@ def _approx_percentile(kinds: Kinds, dialect: str) -> Aggregate | None:
     """The exact value at the rank: it is within any error that a sketch may have."""
     if len(kinds) != 2 or not k.is_number(kinds[0]) or not k.is_number(kinds[1]):
         return None
-    kind = kinds[0] if kinds[0].name in ("double", "real") else k.BIGINT if kinds[0].name in k.INTEGERS else k.DOUBLE
+    kind = kinds[0] if kinds[0].name in ("double", "real") else k.BIGINT if kinds[0].name in k.INTEGERS else k.REAL
 
     def result(state: State) -> Any:
         values = sorted(value for value, _ in state)
         if not values:
             return None
-        return values[min(len(values) - 1, max(0, math.floor(float(state[0][1]) * len(values))))]
+        value = values[min(len(values) - 1, max(0, math.floor(float(state[0][1]) * len(values))))]
+        return _as_real(float(value)) if isinstance(value, Decimal) else value
 
     return Aggregate(kind, (), lambda state, row: (*state, row), result)
 
@@ -353,7 +397,9 @@ def _joined(kinds: Kinds, dialect: str) -> Aggregate | None:
 
 
 def _approx_set(kinds: Kinds, dialect: str) -> Aggregate | None:
-    return Aggregate(k.SKETCH, frozenset(), lambda state, row: state | {row[0]}, lambda state: state) if len(kinds) == 1 else None
+    if len(kinds) != 1:
+        return None
+    return Aggregate(k.SKETCH, frozenset(), lambda state, row: state | {v.hashable(row[0])}, lambda state: state)
 
 
 AGGREGATES: dict[str, Factory] = {
@@ -388,7 +434,8 @@ def distinct(aggregate: Aggregate) -> Aggregate:
 
     def add(state: State, row: tuple[Any, ...]) -> State:
         seen, inner = state
-        return state if row in seen else (seen | {row}, aggregate.add(inner, row))
+        key = v.hashable(row)
+        return state if key in seen else (seen | {key}, aggregate.add(inner, row))
 
     return Aggregate(
         aggregate.result_type, (frozenset(), aggregate.start), add, lambda state: aggregate.result(state[1]), aggregate.counts_null

@@ -32,6 +32,17 @@ class QueryFailed(EplRuntimeError):
         self.sql_code = sql_code
 
 
+def failure_of(error: Exception) -> EplRuntimeError:
+    """Return what fails in an expression as an error of the query, in words of SQL; what already is one stays as it is."""
+    if isinstance(error, EplRuntimeError):
+        return error
+    if isinstance(error, ZeroDivisionError):
+        return QueryFailed("DIVISION_BY_ZERO", "Division by zero")
+    if isinstance(error, ArithmeticError):
+        return QueryFailed("NUMERIC_VALUE_OUT_OF_RANGE", "an expression gives a value that is out of the range of its type")
+    return QueryFailed("INVALID_FUNCTION_ARGUMENT", "a function or an operator does not take the value that it gets")
+
+
 def located(error: DialectError | DialectUnsupported, text: str) -> str:
     """Return the message as Trino prints it: ``line 1:8: …``."""
     error.within(text)
@@ -39,4 +50,4 @@ def located(error: DialectError | DialectUnsupported, text: str) -> str:
     return f"line {line}:{column}: {error.message}"
 
 
-__all__ = ["DialectError", "DialectUnsupported", "QueryFailed", "located"]
+__all__ = ["DialectError", "DialectUnsupported", "QueryFailed", "failure_of", "located"]

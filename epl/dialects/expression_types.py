@@ -138,7 +138,10 @@ class Typing:
 
     def _interval(self, node: t.Literal) -> y.Constant:
         negative, text, unit, until = node.value
-        numbers = [float(part) for part in re.split(r"[:\s-]+", text.strip().lstrip("-+")) if part]
+        parts = [part for part in re.split(r"[:\s-]+", text.strip().lstrip("-+")) if part]
+        if not parts or not all(re.fullmatch(r"\d+(\.\d*)?|\.\d+", part) for part in parts):
+            raise DialectError("INVALID_LITERAL", f"'{text[:100]}' is not a valid INTERVAL literal", node.at)
+        numbers = [float(part) for part in parts]
         sign = -1 if negative != text.strip().startswith("-") else 1
         if unit in ("YEAR", "MONTH"):
             months = int(numbers[0]) * (12 if unit == "YEAR" else 1) + (int(numbers[1]) if len(numbers) > 1 else 0)
@@ -354,7 +357,7 @@ class Typing:
 
     def _cast(self, node: t.Cast) -> y.Typed:
         value, target = self.typed(node.value), self._target(node)
-        convert = v.cast(value.type, target)
+        convert = v.cast(value.type, target, self.dialect)
         nested = [name if name in ("array", "row", "map") else "" for name in (value.type.name, target.name)]
         refused = self.dialect == "sql" and not v.has_cast(value.type, target)
         if convert is None or refused or nested[0] != nested[1]:

@@ -308,7 +308,7 @@ class FlinkClause(ClauseAnalysis):
             raise not_yet(f"Primary sort order of a {kind} must be ascending on time.", first.at)
 
     def within(self) -> int | None:
-        """Return the milliseconds of WITHIN: a constant of days to seconds."""
+        """Return the milliseconds of WITHIN: a constant of days to seconds. One of zero, or less as in ``'-1' SECOND``, sets no limit."""
         node = self.clause.within
         if node is None:
             return None
@@ -316,7 +316,9 @@ class FlinkClause(ClauseAnalysis):
         if not isinstance(typed, y.Constant) or not isinstance(typed.value, datetime.timedelta):
             words = "Only constant intervals with millisecond resolution are supported as time constraints of patterns."
             raise not_yet(words, node.at)
-        return int(typed.value.total_seconds() * 1000) or None
+        if isinstance(node, t.Literal) and node.value[0]:
+            raise refused(f"Interval must be non-negative '{node.value[1]}'", node.at)
+        return max(0, int(typed.value.total_seconds() * 1000)) or None
 
     def skip(self) -> plans.SkipTo:
         """Return where matching goes on."""

@@ -262,6 +262,8 @@ class ClauseAnalysis:
         if first.name not in ("timestamp", "date", "any", *(k.INTEGERS if self.dialect.streaming else ())):
             message = f"WITHIN needs ORDER BY with a time as its first key (actual type: {first})"
             raise DialectError("TYPE_MISMATCH", message, node.at)
+        if typed.value <= datetime.timedelta(0):
+            raise DialectError("INVALID_ARGUMENTS", "WITHIN needs an interval of more than zero", node.at)
         return int(typed.value.total_seconds() * 1000)
 
 

@@ -67,7 +67,7 @@ def row(kinds: tuple[SqlType, ...], names: tuple[str | None, ...] = ()) -> SqlTy
 
 def decimal(precision: int, scale: int) -> SqlType:
     """Return a decimal type; digits beyond the greatest precision are lost."""
-    return SqlType("decimal", (min(precision, MAX_DIGITS), scale))
+    return SqlType("decimal", (min(precision, MAX_DIGITS), min(scale, MAX_DIGITS)))
 
 
 def of_name(name: str, arguments: tuple[Argument, ...] = ()) -> SqlType | None:

@@ -47,13 +47,15 @@ def bad_cast(value: Any, kind: SqlType) -> QueryFailed:
 # casts
 
 
-def cast(source: SqlType, target: SqlType) -> Cast | None:
+def cast(source: SqlType, target: SqlType, dialect: str = "sql") -> Cast | None:
     """Return the function that casts values of one type to another; None where there is no such cast."""
     name = target.name
     if source == target or name == "any":
         return _same
     if source.name == "unknown":
         return _same
+    if dialect == "sql" and source.name in ("varbinary", "HyperLogLog"):
+        return None
     if name in k.INTEGERS:
         return _to_integer(source, target)
     if name in ("double", "real"):
@@ -61,7 +63,7 @@ def cast(source: SqlType, target: SqlType) -> Cast | None:
     if name == "decimal":
         return lambda value: _to_decimal(value, target)
     if name in ("varchar", "char"):
-        return _to_text(source, target)
+        return None if dialect == "sql" and source.name in WITHOUT_TEXT else _to_text(source, target, dialect)
     if name == "boolean":
         return lambda value: _to_boolean(value, target)
     if name == "timestamp":
@@ -69,40 +71,46 @@ def cast(source: SqlType, target: SqlType) -> Cast | None:
     if name == "date":
         return to_date
     if name == "row" and source.name == "row":
-        return _to_row(source, target)
+        return _to_row(source, target, dialect)
     if name == "array" and source.name in ("array", "any"):
-        return _to_array(source, target)
+        return _to_array(source, target, dialect)
     return None
+
+
+WITHOUT_TEXT = ("array", "map", "row", "varbinary", "HyperLogLog")
+"""Types that SQL:2016 does not cast to text."""
 
 
 def has_cast(source: SqlType, target: SqlType) -> bool:
     """Return whether SQL:2016 casts values of one type to another: times and intervals are no numbers and no booleans."""
     numbers = (*k.INTEGERS, "double", "real", "decimal", "boolean")
-    moments = ("date", "timestamp", "interval day to second", "interval year to month")
+    times, spans = ("date", "timestamp"), ("interval day to second", "interval year to month")
     pair = (source.name, target.name)
-    return not any(one in numbers and other in moments for one, other in (pair, pair[::-1]))
+    return not any(
+        (one in numbers and other in (*times, *spans)) or (one in times and other in spans) for one, other in (pair, pair[::-1])
+    )
 
 
 def _same(value: Any) -> Any:
     return value
 
 
-def _to_array(source: SqlType, target: SqlType) -> Cast | None:
+def _to_array(source: SqlType, target: SqlType, dialect: str) -> Cast | None:
     before, after = source.arguments[0] if source.arguments else k.ANY, target.arguments[0]
     assert isinstance(before, SqlType) and isinstance(after, SqlType)
-    element = cast(before, after)
+    element = cast(before, after, dialect)
     if element is None:
         return None
     return lambda value: [None if each is None else element(each) for each in value]
 
 
-def _to_row(source: SqlType, target: SqlType) -> Cast | None:
+def _to_row(source: SqlType, target: SqlType, dialect: str) -> Cast | None:
     if len(source.arguments) != len(target.arguments):
         return None
     fields: list[Cast] = []
     for before, after in zip(source.arguments, target.arguments):
         assert isinstance(before, SqlType) and isinstance(after, SqlType)
-        convert = cast(before, after)
+        convert = cast(before, after, dialect)
         if convert is None:
             return None
         fields.append(convert)
@@ -168,22 +176,24 @@ def _to_decimal(value: Any, target: SqlType) -> Decimal:
     return number
 
 
-def _to_text(source: SqlType, target: SqlType) -> Cast:
+def _to_text(source: SqlType, target: SqlType, dialect: str) -> Cast:
     longest = target.arguments[0] if target.arguments else None
     assert longest is None or isinstance(longest, int)
 
     def convert(value: Any) -> str:
-        text = text_of(value, source)
+        text = text_of(value, source, dialect)
         if longest is None or len(text) <= longest:
             return text
         if k.is_text(source) or source.name == "any":
             return text[:longest]
+        if source.name.startswith("interval"):
+            raise QueryFailed("INVALID_CAST_ARGUMENT", f"Cannot cast '{text}' to {target}")
         raise QueryFailed("INVALID_CAST_ARGUMENT", f"Value {text} cannot be represented as {target}")
 
     return convert
 
 
-def text_of(value: Any, kind: SqlType) -> str:
+def text_of(value: Any, kind: SqlType, dialect: str = "sql") -> str:
     """Return a value as ``cast(value as varchar)`` gives it."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -196,7 +206,56 @@ def text_of(value: Any, kind: SqlType) -> str:
         return _text_of_float(value)
     if isinstance(value, Decimal):
         return f"{value:f}"
+    if isinstance(value, Months):
+        return _text_of_months(value, dialect)
+    if isinstance(value, datetime.timedelta):
+        return _text_of_span(value, dialect)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, (list, tuple, dict)):
+        return _text_of_parts(value, kind, dialect)
     return str(value)
+
+
+def _text_of_parts(value: Any, kind: SqlType, dialect: str) -> str:
+    """Write an array, row or map as Flink does: ``[1, 2]``, ``(1, a)``, ``{a=1}``."""
+    kinds = [each if isinstance(each, SqlType) else k.ANY for each in kind.arguments] or [k.ANY]
+
+    def written(each: Any, place: int) -> str:
+        return "NULL" if each is None else text_of(each, kinds[min(place, len(kinds) - 1)], dialect)
+
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{written(key, 0)}={written(each, 1)}" for key, each in value.items()) + "}"
+    if isinstance(value, tuple):
+        return "(" + ", ".join(written(each, place) for place, each in enumerate(value)) + ")"
+    return "[" + ", ".join(written(each, 0) for each in value) + "]"
+
+
+def _text_of_months(value: Months, dialect: str) -> str:
+    """
+    >>> _text_of_months(Months(14), "sql"), _text_of_months(Months(-2), "sql"), _text_of_months(Months(14), "flink")
+    ('1-2', '-0-2', '+1-02')
+    """
+    years, months = divmod(abs(value), 12)
+    if dialect in SIGNED:
+        return f"{'-' if value < 0 else '+'}{years}-{months:02d}"
+    return f"{'-' if value < 0 else ''}{years}-{months}"
+
+
+SIGNED = ("flink", "alibaba")
+"""Dialects whose intervals have a sign also where they are positive."""
+
+
+def _text_of_span(value: datetime.timedelta, dialect: str) -> str:
+    """
+    >>> _text_of_span(datetime.timedelta(seconds=-90), "sql"), _text_of_span(datetime.timedelta(days=1, milliseconds=5), "flink")
+    ('-0 00:01:30.000', '+1 00:00:00.005')
+    """
+    size = abs(value)
+    minutes, seconds = divmod(size.seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    sign = "-" if value < datetime.timedelta(0) else "+" if dialect in SIGNED else ""
+    return f"{sign}{size.days} {hours:02d}:{minutes:02d}:{seconds:02d}.{size.microseconds // 1000:03d}"
 
 
 def _text_of_float(value: float) -> str:
@@ -288,11 +347,12 @@ def arithmetic_type(sign: str, left: SqlType, right: SqlType, dialect: str) -> S
     if shared is None or shared.name != "decimal":
         return shared
     (p1, s1), (p2, s2) = k.scale_of(left), k.scale_of(right)
-    scale = max(s1, s2)
+    scale, before = max(s1, s2), max(p1 - s1, p2 - s2)
     if sign in "+-":
-        return k.decimal(max(p1 - s1, p2 - s2) + scale + 1, scale)
+        return k.decimal(before + scale + 1, min(scale, k.MAX_DIGITS - before) if dialect == "sql" else scale)
     if sign == "*":
-        return k.decimal(p1 + p2, s1 + s2)
+        scale, before = s1 + s2, p1 - s1 + p2 - s2
+        return k.decimal(p1 + p2, max(min(scale, 6), min(scale, k.MAX_DIGITS - before)) if dialect == "sql" else scale)
     if sign == "/":
         scale = max(6, s1 + p2 + 1)
         digits = p1 - s1 + s2 + scale
@@ -439,6 +499,8 @@ def hashable(value: Any) -> Any:
 
 def negated(value: Any) -> Any:
     """Return ``-value``."""
+    if isinstance(value, Decimal):
+        return EXACT.minus(value)
     return Months(-value) if isinstance(value, Months) else -value
 
 
@@ -448,6 +510,6 @@ def truncated(value: Decimal) -> int:
 
 
 __all__ = [
-    "DAY", "EPOCH", "Cast", "Months", "Two", "add_months", "arithmetic", "arithmetic_type", "bad_cast", "cast", "date_of",
+    "DAY", "EPOCH", "EXACT", "Cast", "Months", "Two", "add_months", "arithmetic", "arithmetic_type", "bad_cast", "cast", "date_of",
     "division_by_zero", "hashable", "instant_of", "negated", "out_of_range", "scientific", "text_of", "to_date", "truncated",
 ]  # fmt: skip

@@ -282,7 +282,10 @@ def _leaving(call: AggregationCall) -> AggregationPlan:
 
 
 def _rate(call: AggregationCall) -> AggregationPlan:
-    """``rate(seconds)``: events of the last seconds by engine time; ``rate(timestamp[, amount])``: by the window's own timestamps."""
+    """``rate(seconds)``: events of the last seconds by engine time; ``rate(timestamp[, amount])``: by the window's own timestamps.
+
+    Further arguments are ignored, as by Esper: a filter is ``filter: …``.
+    """
     if not call.arguments or call.arguments[0] is None:
         raise EplValidationError("The rate aggregation function minimally requires a numeric constant or expression as a parameter.")
     first = call.arguments[0]
@@ -292,9 +295,6 @@ def _rate(call: AggregationCall) -> AggregationPlan:
                 "The rate aggregation function requires a numeric constant or time period as the first parameter in the constant-value "
                 "notation"
             )
-        rest = call.arguments[1:]
-        if rest and rest[0] is not None and is_boolean(rest[0].type):
-            call = _with_filter(call, 1)
         return call.plan("rate", (), BOXED_DOUBLE, ever=True, constants=(first,))
     if isinstance(first, CurrentTime):
         raise EplValidationError("The rate aggregation function does not allow the current runtime timestamp as a parameter")
@@ -308,15 +308,12 @@ def _rate(call: AggregationCall) -> AggregationPlan:
     arguments = [first]
     if len(call.arguments) > 1:
         amount = call.arguments[1]
-        if amount is not None and is_boolean(amount.type):
-            return _with_filter(call, 1).plan("rate by timestamp", arguments, BOXED_DOUBLE)
         if amount is None or not is_numeric(amount.type):
             raise EplValidationError(
                 "The rate aggregation function accepts an expression returning a numeric value to accumulate as an optional second "
                 "parameter"
             )
         arguments.append(amount)
-        call = _with_filter(call, 2)
     return call.plan("rate by timestamp", arguments, BOXED_DOUBLE, constants=(call.units_per_second,))
 
 
@@ -408,7 +405,7 @@ AGGREGATIONS: Mapping[str, AggregationSpec] = {
         AggregationSpec("lastever", _ever("lastever"), "last value ever seen", "lastever(value[, filter])"),
         AggregationSpec("countever", _count_ever, "rows ever seen", "countever(*[, filter]) | countever(value[, filter])"),
         AggregationSpec("nth", _nth, "the value n values ago", "nth(value, n)"),
-        AggregationSpec("rate", _rate, "events or amounts a second", "rate(seconds[, filter]) | rate(timestamp[, amount][, filter])"),
+        AggregationSpec("rate", _rate, "events or amounts a second", "rate(seconds) | rate(timestamp[, amount])"),
         AggregationSpec("leaving", _leaving, "whether any row has left", "leaving()"),
         AggregationSpec("minby", _by_criteria("minby"), "event with the smallest criteria", "minby(criterion [asc|desc], …)"),
         AggregationSpec("maxby", _by_criteria("maxby"), "event with the largest criteria", "maxby(criterion [asc|desc], …)"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from epl.dialects.columns_read import columns_read
-from epl.dialects.errors import QueryFailed
+from epl.dialects.errors import QueryFailed, failure_of
 from epl.dialects.plans import Plan
 from epl.dialects.queries import compile_query
 from epl.dialects.scopes import Column
@@ -50,7 +50,7 @@ def _failing() -> Iterator[None]:
     try:
         yield
     except (ArithmeticError, ValueError, TypeError) as error:
-        raise QueryFailed("INVALID_FUNCTION_ARGUMENT", f"an expression failed: {error}") from error
+        raise failure_of(error) from error
     except MemoryError:
         raise QueryFailed("EXCEEDED_LOCAL_MEMORY_LIMIT", "the query needs more memory than there is") from None
     except RecursionError:

@@ -133,15 +133,26 @@ def type_of(kind: Any) -> SqlType:
     raise QueryFailed("INVALID_TABLE", f"columns of type {kind} are not supported")
 
 
+def in_microseconds(column: Any) -> Any:
+    """Return a column of times or of spans in microseconds, the unit of SQL values here; refuse what would be cut, since rows of one
+    microsecond would lose their order."""
+    kind = column.type
+    try:
+        return column.cast(pa.duration("us") if kinds.is_duration(kind) else pa.timestamp("us", tz=kind.tz))
+    except pa.ArrowInvalid:
+        what = "finer than a microsecond" if kind.unit == "ns" else "beyond what microseconds can count"
+        raise QueryFailed("INVALID_TABLE", f"a column of type {kind} has values {what}: cast it to timestamp[us], or to int64") from None
+
+
 def rows_of(table: pa.Table) -> list[Row]:
     """Return the rows as plain values: times without zone, in UTC, with microseconds."""
     columns = []
     for column in table.columns:
         kind = column.type
         if kinds.is_timestamp(kind):
-            column = column.cast(pa.timestamp("us", tz=kind.tz), safe=False).cast(pa.timestamp("us"))
+            column = in_microseconds(column).cast(pa.timestamp("us"))
         elif kinds.is_duration(kind):
-            column = column.cast(pa.duration("us"), safe=False)
+            column = in_microseconds(column)
         values = [None] * len(column) if kinds.is_null(kind) else column.to_pylist()
         columns.append([None if each is None else tuple(each.values()) for each in values] if kinds.is_struct(kind) else values)
     return list(zip(*columns)) if columns else [()] * table.num_rows
@@ -218,4 +229,6 @@ def _plain(value: Any, kind: SqlType) -> Any:
     return value
 
 
-__all__ = ["RowsOfTables", "arrow_table", "arrow_type", "check_named", "columns_of", "only_read", "rows_of", "table_of"]
+__all__ = [
+    "RowsOfTables", "arrow_table", "arrow_type", "check_named", "columns_of", "in_microseconds", "only_read", "rows_of", "table_of",
+]

@@ -109,6 +109,29 @@ def test_within_is_less_than_the_interval() -> None:
     assert rows(text, t=table) == [(1, 2)]
     with pytest.raises(EplValidationError, match="WITHIN needs ORDER BY with a time as its first key"):
         rows(text.replace("ORDER BY t", "ORDER BY x"), t=table)
+    for span in ("'0' SECOND", "-'1' SECOND", "'-1' SECOND", "'-1 00:00:01' DAY TO SECOND"):
+        with pytest.raises(EplValidationError, match="WITHIN needs an interval of more than zero"):
+            rows(text.replace("'3' SECOND", span), t=table)
+
+
+def test_within_of_flink_refuses_a_minus_before_the_text_alone() -> None:
+    """As Flink 2.2.0: what is negative or zero within the text sets no limit."""
+    table = pa.table({"t": pa.array([0, 1000], pa.timestamp("ms")), "x": [1, 2]})
+    clause = "ORDER BY t MEASURES A.x AS a, B.x AS b PATTERN (A B) WITHIN INTERVAL {} DEFINE A AS A.x > 0"
+    text = f"SELECT * FROM t MATCH_RECOGNIZE ({clause})"
+    with pytest.raises(EplValidationError, match="Interval must be non-negative '1'"):
+        Runtime.sql(text.format("-'1' SECOND"), {"t": table}, dialect="flink")
+    for span, matches in (("'-1' SECOND", 1), ("'0' SECOND", 1), ("'1' SECOND", 0)):
+        assert Runtime.sql(text.format(span), {"t": table}, dialect="flink").num_rows == matches
+
+
+def test_times_finer_than_microseconds_are_refused() -> None:
+    """They would lose their order in silence."""
+    text = "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY t MEASURES LAST(A.x) AS x PATTERN (A+) DEFINE A AS A.x > 0)"
+    table = pa.table({"t": pa.array([1000, 1500], pa.timestamp("ns")), "x": [1, 2]})
+    with pytest.raises(EplRuntimeError, match=r"timestamp\[ns\] has values finer than a microsecond"):
+        rows(text, t=table)
+    assert rows(text, t=pa.table({"t": pa.array([1000, 2000], pa.timestamp("ns")), "x": [1, 2]})) == [(2,)]
 
 
 @pytest.mark.parametrize("skip", ["TO FIRST A", "TO LAST B"])

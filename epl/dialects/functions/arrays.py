@@ -137,7 +137,7 @@ def _map(keys: list[Any], values: list[Any]) -> dict[Any, Any]:
         if v.hashable(key) in seen:
             raise wrong_argument(f"Duplicate map keys ({key}) are not allowed")
         seen.add(v.hashable(key))
-    return dict(zip(keys, values))
+    return dict(zip(map(v.hashable, keys), values))
 
 
 def _map_rule(kinds: Kinds) -> SqlType | None:

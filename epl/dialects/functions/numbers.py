@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 from epl.dialects import types as k
@@ -15,20 +15,31 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def _round(value: Any, digits: int = 0) -> Any:
+    digits = max(-LONGEST_DOUBLE, min(digits, LONGEST_DOUBLE))
     if isinstance(value, int):
         return value if digits >= 0 else int(Decimal(value).scaleb(digits).to_integral_value(ROUND_HALF_UP).scaleb(-digits))
     if isinstance(value, Decimal):
-        return value.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP).quantize(value)
+        return _to_digits(value, digits, ROUND_HALF_UP)
     if math.isnan(value) or math.isinf(value):
         return value
-    return float(Decimal(repr(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+    return float(Decimal(repr(value)).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, WIDE))
+
+
+LONGEST_DOUBLE = 400
+"""More digits than any double has on either side of its point."""
+WIDE = Context(prec=3 * LONGEST_DOUBLE)
+
+
+def _to_digits(value: Decimal, digits: int, rounding: str) -> Decimal:
+    """The decimal cut to so many digits behind the point, with the scale that it had."""
+    return value.quantize(Decimal(1).scaleb(-digits), rounding, WIDE).quantize(value, rounding, WIDE)
 
 
 def _truncate(value: Any, digits: int = 0) -> Any:
     if isinstance(value, int):
         return value
     if isinstance(value, Decimal):
-        return value.quantize(Decimal(1).scaleb(-digits), ROUND_DOWN).quantize(value)
+        return _to_digits(value, max(-LONGEST_DOUBLE, min(digits, LONGEST_DOUBLE)), ROUND_DOWN)
     return value if math.isnan(value) or math.isinf(value) else float(math.trunc(value))
 
 
@@ -54,14 +65,36 @@ def _mod(left: Any, right: Any) -> Any:
         return v.arithmetic("%", k.DOUBLE, "sql")(left, right)
     if right == 0:
         raise v.division_by_zero("Division by zero")
-    return Decimal(left) % Decimal(right)
+    return v.EXACT.remainder(Decimal(left), Decimal(right))
+
+
+def _raised(base: float, power: float) -> float:
+    """
+    >>> _raised(2.0, 10.0), _raised(0.0, -1.0), _raised(-2.0, 1025.0)
+    (1024.0, inf, -inf)
+    """
+    odd = power % 2 == 1
+    try:
+        return math.pow(base, power)
+    except OverflowError:
+        return -math.inf if base < 0 and odd else math.inf
+    except ValueError:
+        if base:
+            raise
+        return -math.inf if odd and math.copysign(1, base) < 0 else math.inf
 
 
 def _sqrt(value: Any) -> float:
     return math.sqrt(value) if value >= 0 else math.nan
 
 
+def _absolute(value: Any) -> Any:
+    return v.EXACT.abs(value) if isinstance(value, Decimal) else abs(value)
+
+
 def _sign(value: Any) -> Any:
+    if isinstance(value, float) and math.isnan(value):
+        return value
     return type(value)((value > 0) - (value < 0))
 
 
@@ -125,6 +158,8 @@ def _check_base(base: int) -> None:
 def _width_bucket(value: Any, low: Any, high: Any, count: int) -> int:
     if count <= 0:
         raise wrong_argument("bucketCount must be greater than 0")
+    if any(isinstance(each, float) and math.isnan(each) for each in (value, low, high)):
+        raise wrong_argument("operand must not be NaN")
     if low == high:
         raise wrong_argument("bounds cannot equal each other")
     upward = low < high
@@ -166,7 +201,7 @@ def _bits(compute: Callable[..., int]) -> Scalar:
     return Scalar(takes(k.BIGINT, "integer", "integer"), compute)
 
 
-_POWER = Scalar(takes(k.DOUBLE, "number", "number"), double(lambda base, power: base**power))
+_POWER = Scalar(takes(k.DOUBLE, "number", "number"), double(_raised))
 _FLOOR, _CEILING = (Scalar(first_of_one(_decimal_rule(_whole_digits)), _whole(pick)) for pick in (math.floor, math.ceil))
 _ONE_DOUBLE: dict[str, Callable[[float], float]] = {
     "sqrt": _sqrt, "exp": math.exp, "ln": math.log, "log10": math.log10, "log2": math.log2, "sin": math.sin, "cos": math.cos,
@@ -181,7 +216,7 @@ def _cube_root(value: float) -> float:
 
 
 NUMBERS: dict[str, Scalar] = {
-    "abs": Scalar(takes(None, "number"), abs),
+    "abs": Scalar(takes(None, "number"), _absolute),
     "sign": Scalar(first_of_one(_decimal_rule(lambda precision, scale: k.decimal(1, 0))), _sign),
     "mod": Scalar(_mod_rule, _mod),
     "round": Scalar(

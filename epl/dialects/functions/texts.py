@@ -1,6 +1,7 @@
 """Functions of texts."""
 from __future__ import annotations
 
+import sys
 import unicodedata
 from collections.abc import Callable
 from typing import Any
@@ -13,6 +14,12 @@ from epl.dialects.types import SqlType
 
 MOST_DISTANCE = 1_000_000
 """Steps of a distance between two texts."""
+
+
+def _character(code: int) -> str:
+    if not 0 <= code <= sys.maxunicode:
+        raise wrong_argument(f"Not a valid Unicode code point: {code}")
+    return chr(code)
 
 
 def concat_rule(kinds: Kinds) -> SqlType | None:
@@ -186,7 +193,7 @@ TEXTS: dict[str, Scalar] = {
     "concat_ws": Scalar(_concat_ws_rule, _concat_ws, takes_null=True),
     "lpad": Scalar(takes(k.VARCHAR, "text", "integer", "text"), _pad(True)),
     "rpad": Scalar(takes(k.VARCHAR, "text", "integer", "text"), _pad(False)),
-    "chr": Scalar(takes(SqlType("varchar", (1,)), "integer"), chr),
+    "chr": Scalar(takes(SqlType("varchar", (1,)), "integer"), _character),
     "codepoint": Scalar(takes(k.INTEGER, "text"), _codepoint),
     "ascii": Scalar(takes(k.INTEGER, "text"), lambda text: ord(text[0]) if text else 0),
     "initcap": Scalar(takes(k.VARCHAR, "text"), str.title),

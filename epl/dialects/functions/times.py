@@ -36,7 +36,7 @@ def _part(name: str) -> Callable[[Any], Any]:
         if name in ("yow", "year_of_week"):
             return moment.isocalendar()[0]
         if name == "millisecond":
-            return moment.microsecond // 1000
+            return getattr(moment, "microsecond", 0) // 1000
         return getattr(moment, "day" if name == "day_of_month" else name, 0)
 
     return compute
@@ -61,6 +61,10 @@ def _part_rule(name: str) -> Callable[[Kinds], SqlType | None]:
         return k.BIGINT if is_kind(kinds[0], "moment", *spans, *of_day) else None
 
     return rule
+
+
+def _date_trunc_rule(kinds: Kinds) -> SqlType | None:
+    return kinds[1] if len(kinds) == 2 and is_kind(kinds[0], "text") and is_kind(kinds[1], "moment") else None
 
 
 def _date_trunc(unit: str, moment: Any) -> Any:
@@ -194,12 +198,12 @@ _NAMES = (
     "minute", "second", "millisecond", "week_of_year",
 )  # fmt: skip
 TIMES: dict[str, Scalar] = {
-    "date_trunc": Scalar(lambda kinds: kinds[1] if len(kinds) == 2 and is_kind(kinds[1], "moment") else None, _date_trunc),
+    "date_trunc": Scalar(_date_trunc_rule, _date_trunc),
     "date_add": Scalar(_date_add_rule, _date_add),
     "date_diff": Scalar(takes(k.BIGINT, "text", "moment", "moment"), _date_diff),
     "timestampdiff": Scalar(takes(k.INTEGER, "text", "moment", "moment"), _date_diff),
     "timestampadd": Scalar(_date_add_rule, _date_add),
-    "date_format": Scalar(takes(k.VARCHAR, "moment|text", "text"), _date_format),
+    "date_format": Scalar(takes(k.VARCHAR, "moment", "text"), _date_format),
     "format_datetime": Scalar(takes(k.VARCHAR, "moment", "text"), _java_format),
     "date_parse": Scalar(takes(k.TIMESTAMP, "text", "text"), _date_parse),
     "last_day_of_month": Scalar(takes(k.DATE, "moment"), _last_day),

@@ -16,7 +16,7 @@ from runtime.batch.dialects.measures import Measured
 from runtime.batch.dialects.partitions import Layout, laid_out
 from runtime.batch.dialects.vectors import NotColumnar, Vector
 from runtime.dialects.program import Program, compile_pattern
-from runtime.dialects.tables import SIMPLE, arrow_type, type_of
+from runtime.dialects.tables import SIMPLE, arrow_type, in_microseconds, type_of
 
 
 class ClauseColumns:
@@ -113,7 +113,9 @@ class ClauseColumns:
 def as_declared(column: Any, kind: SqlType) -> Any:
     """Return a column of the type that the rows' values would have: times without a zone, in UTC."""
     if pa.types.is_timestamp(column.type) and column.type.tz is not None:
-        column = column.cast(pa.timestamp("us", tz=column.type.tz), safe=False).cast(pa.timestamp("us"))
+        column = in_microseconds(column).cast(pa.timestamp("us"))
+    elif pa.types.is_timestamp(column.type) and column.type.unit == "ns":
+        column = in_microseconds(column)
     target = arrow_type(kind, ()) if kind.name in SIMPLE or kind.name in ("timestamp", "decimal") else column.type
     return column if column.type == target else column.cast(target, safe=kind.name != "timestamp")
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from epl.dialects import types as k
 from epl.dialects import values as v
 from epl.dialects.types import SqlType
-from runtime.dialects.tables import arrow_type
+from runtime.dialects.tables import arrow_type, in_microseconds
 
 Array = np.ndarray[Any, Any]
 MICROSECOND = datetime.timedelta(microseconds=1)
@@ -57,8 +57,7 @@ def vector_of(column: Any, kind: SqlType) -> Vector:
     if kind.name in ("double", "real"):
         return Vector(kind, _filled(column.cast(pa.float64())), nulls)
     if kind.name == "timestamp":
-        micros = column.cast(pa.timestamp("us", tz=column.type.tz), safe=False).cast(pa.int64())
-        return Vector(kind, _filled(micros), nulls)
+        return Vector(kind, _filled(in_microseconds(column).cast(pa.int64())), nulls)
     if kind.name == "date":
         return Vector(kind, _filled(column.cast(pa.timestamp("us")).cast(pa.int64())), nulls)
     raise NotColumnar(f"columns of type {kind}")

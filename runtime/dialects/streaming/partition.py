@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from epl.dialects.errors import failure_of
 from epl.dialects.plans import Plan
 from runtime.dialects.streaming.held_rows import HeldRows
 from windows.shape import Check, Shape
@@ -40,7 +41,9 @@ class Partition:
 
     def fail(self, error: Exception) -> None:
         """Note that an expression failed."""
-        self.failure = self.failure or error
+        if self.failure is None:
+            self.failure = failure_of(error)
+            self.failure.__cause__ = None if self.failure is error else error
 
 
 def admitted(partition: Partition, states: States, count: int) -> int:
