@@ -38,9 +38,9 @@ class InsertPlan:
 
     ``positions``: for each property of the target, the column of the row that fills it (None: null). ``converts``: the type that a number
     widens to, that a struct becomes an event of, or of an array with the event as its only element (a collection: the rows of a sub-query
-    become its elements); None: as it is. ``same``: rows are events of the target already. ``precedence`` is evaluated on the inserted event. ``nested``: the column whose event is inserted itself,
-    its values read by name, or ``by_place``.
-    ``table``: which the events become rows of; they are routed nowhere.
+    become its elements); None: as it is. ``same``: rows are events of the target already. ``precedence`` is evaluated on the inserted
+    event. ``nested``: the column whose event is inserted itself, its values read by name, or ``by_place``. ``table``: which the events
+    become rows of; they are routed nowhere.
     """
 
     target: EventType
@@ -144,11 +144,11 @@ class CreateExpressionPlan(BodyPlan):
 
 @attrs.frozen(kw_only=True)
 class StatementPlan(ShownInNotebooks):
-    """A statement, ready to be built. ``fingerprint``: canonical text with the schemas of the types used; names the statement across
-    restarts with ``name``. ``parameters``: keys (names, or numbers from 1) and types of its substitution parameters. ``context``: of which
-    each partition has an instance of the statement. ``reads``: the properties that it reads of its events. ``refers``: declared expressions
-    that were put in place of their calls; of a statement that declares one, also the tables and variables that its body names; of one that
-    declares a type, the types that it is written with.
+    """A statement, ready to be built. ``fingerprint``: canonical text with the schemas of the types used, as far as they are read; names
+    the statement across restarts with ``name``. ``parameters``: keys (names, or numbers from 1) and types of its substitution parameters.
+    ``context``: of which each partition has an instance of the statement. ``reads``: the properties that it reads of its events.
+    ``refers``: declared expressions that were put in place of their calls; of a statement that declares one, also the tables and variables
+    that its body names; of one that declares a type, the types that it is written with.
     """
 
     name: str

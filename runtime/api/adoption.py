@@ -1,12 +1,11 @@
 """A changed module goes on with the state of the statements that did not change: same name, if they have one, same fingerprint (law 1)."""
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Collection, Iterator, Mapping
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from epl.errors import EplDeploymentError
+from epl.plan.fingerprints import goes_on
 from runtime.api.restore import resume_statement
 from runtime.state.page_reader import PageReader
 from runtime.state.pages import all_pages, statement_key
@@ -41,7 +40,7 @@ def adopt(runtime: Runtime, before: Runtime, forget: Collection[str] = ()) -> No
 def _named(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list[tuple[Place, Statement]]:
     old, new = _by_name(before), _by_name(runtime)
     both = [name for name in new if name in old]
-    kept = [name for name in both if _fingerprint(old[name]) == _fingerprint(new[name])]
+    kept = [name for name in both if goes_on(old[name][0].plan, new[name][0].plan)]
     changed = [name for name in both if name not in kept and name not in forget and _has_state(old[name][0])]
     if changed:
         raise EplDeploymentError(
@@ -53,18 +52,17 @@ def _named(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list[t
 
 def _unnamed(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list[tuple[Place, Statement]]:
     """Equal ones in their order. One that is gone may have changed into one that is new, or have got a name; which of them is unknown."""
-    new: dict[str, deque[Place]] = {}
-    for place in _places(runtime, named=False):
-        new.setdefault(_fingerprint(place), deque()).append(place)
+    new = list(_places(runtime, named=False))
     kept, gone = [], []
     for place in _places(before, named=False):
-        waiting = new.get(_fingerprint(place))
-        if waiting:
-            kept.append((place, waiting.popleft()[0]))
-        else:
+        alike = next((each for each in new if goes_on(place[0].plan, each[0].plan)), None)
+        if alike is None:
             gone.append(place[0])
+        else:
+            new.remove(alike)
+            kept.append((place, alike[0]))
     named = _by_name(runtime)
-    fresh = [*chain.from_iterable(new.values()), *(named[name] for name in named.keys() - _by_name(before).keys())]
+    fresh = [*new, *(named[name] for name in named.keys() - _by_name(before).keys())]
     kinds = {place[0].plan.kind for place in fresh}
     changed = [s.name for s in gone if s.plan.kind in kinds and s.name not in forget and _has_state(s)]
     if changed:
@@ -92,10 +90,6 @@ def _by_name(runtime: Runtime) -> dict[str, Place]:
     return places
 
 
-def _fingerprint(place: Place) -> str:
-    return place[0].plan.fingerprint
-
-
 def _has_state(statement: Statement) -> bool:
     return _holds(statement.running.state())
 
@@ -113,15 +107,18 @@ def _add_types(reader: PageReader, runtime: Runtime, before: Runtime, kept: Mapp
     """The types that the old pages refer to: those at the same places in the plans of statements that go on, else of the same names.
     ``kept``: by number of the old statement."""
     types_of = reader.table.types_of
-    registered = runtime.state().types
-    reader.table.add_registered(registered)
+    registered, registered_before = runtime.state().types, before.state().types
+    for name, event_type in registered_before.items():
+        reader.table.add_renewed(event_type, registered.get(name), f"registered/{name}")
     here = {t.name: t for d in runtime.deployments.values() for s in d for t in types_of(s)}
     here.update(registered)
     for deployment in before.deployments.values():
         for number, statement in enumerate(deployment):
             same = kept.get(statement.number)
-            types = [here.get(t.name) for t in types_of(statement)] if same is None else types_of(same)
-            reader.table.add_renewed(types, deployment.id, number)
+            old = types_of(statement)
+            types = [here.get(t.name) for t in old] if same is None else types_of(same)
+            for place, (event_type, renewed) in enumerate(zip(old, types)):
+                reader.table.add_renewed(event_type, renewed, f"{deployment.id}/{number}/{place}")
 
 
 __all__ = ["adopt"]

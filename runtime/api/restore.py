@@ -14,6 +14,7 @@ import attrs
 from epl.catalog import Catalog, Variable
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.event_types import EventType
+from epl.plan.fingerprints import former_fingerprint
 from epl.plan.statements import ModulePlan
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
@@ -205,7 +206,8 @@ def _redeploy(runtime: Restorable, state: RuntimeState, head: dict[str, Any], va
 def _check_same(plan: ModulePlan, deployment_id: str, fingerprints: Mapping[str, str]) -> None:
     """In front of deploying, which runs the statements' text."""
     for number, statement in enumerate(plan.statements):
-        if fingerprints.get(f"{deployment_id}/{number}") != statement.fingerprint:
+        stored = fingerprints.get(f"{deployment_id}/{number}")
+        if stored != statement.fingerprint and stored != former_fingerprint(statement):
             raise EplRuntimeError(f"statement '{statement.name}' of deployment '{deployment_id}' is not the one in the snapshot")
 
 

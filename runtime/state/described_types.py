@@ -1,7 +1,7 @@
 """Event types and value types as plain data, and references to event types that outlive a process."""
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -37,6 +37,9 @@ class TypeTable:
     def __init__(self) -> None:
         self._references: dict[int, str] = {}
         self._types: dict[str, EventType] = {}
+        self.before: dict[str, tuple[int, tuple[int | None, ...]]] = {}
+        """By reference, where a type has other properties than it had: how many it had, and for each that it has its place among those,
+        None where it is new or of another type."""
 
     def add_registered(self, types: Mapping[str, EventType]) -> None:
         for name, event_type in types.items():
@@ -46,18 +49,23 @@ class TypeTable:
         for place, event_type in enumerate(self.types_of(statement)):
             self._add(event_type, f"{deployment_id}/{number}/{place}")
 
-    def add_renewed(self, types: Sequence[EventType | None], deployment_id: str, number: int) -> None:
-        """Add the references of a statement of another runtime: to the types that replace those of its plan here, None where there is
-        none."""
-        for place, event_type in enumerate(types):
-            if event_type is not None:
-                self._renew(event_type, f"{deployment_id}/{number}/{place}", ())
+    def add_renewed(self, old: EventType, new: EventType | None, reference: str) -> None:
+        """Add a reference of another runtime's pages, to its type ``old``: to the type that replaces it here, if there is one, and to those
+        within, property by property."""
+        if new is not None:
+            self._renew(old, new, reference, ())
 
-    def _renew(self, event_type: EventType, reference: str, around: tuple[EventType, ...]) -> None:
-        self._types[reference] = event_type
-        if event_type not in around:
-            for i, inner in enumerate(_inner_types(event_type)):
-                self._renew(inner, f"{reference}/{i}", (*around, event_type))
+    def _renew(self, old: EventType, new: EventType, reference: str, around: tuple[EventType, ...]) -> None:
+        self._types[reference] = new
+        places = _places_before(old, new)
+        if places != tuple(range(len(old.properties))):
+            self.before[reference] = len(old.properties), places
+        if old in around:
+            return
+        for i, (key, inner) in enumerate(_keyed_inner_types(old)):
+            renewed = next((each for other, each in _keyed_inner_types(new) if other == key), None)
+            if renewed is not None:
+                self._renew(inner, renewed, f"{reference}/{i}", (*around, old))
 
     @staticmethod
     def types_of(statement: Statement) -> tuple[EventType, ...]:
@@ -91,10 +99,23 @@ def _types_in_plan(plan: Same) -> tuple[EventType, ...]:
 
 
 def _inner_types(event_type: EventType) -> Iterator[EventType]:
+    return (inner for _, inner in _keyed_inner_types(event_type))
+
+
+def _keyed_inner_types(event_type: EventType) -> Iterator[tuple[tuple[str, int], EventType]]:
+    """The types within a type, in order, with what is the same where other properties have come or gone."""
     for prop in event_type.properties.values():
-        yield from types_of(prop.type)
-    yield from event_type.members
-    yield from event_type.supertypes
+        for place, inner in enumerate(types_of(prop.type)):
+            yield (f"property {prop.name}", place), inner
+    for what, types in (("member", event_type.members), ("super-type", event_type.supertypes)):
+        for place, inner in enumerate(types):
+            yield (what, place), inner
+
+
+def _places_before(old: EventType, new: EventType) -> tuple[int | None, ...]:
+    """For each property its place in the old type; None where it had none of this name and type."""
+    places = {(prop.name, str(prop.whole_type)): place for place, prop in enumerate(old.properties.values())}
+    return tuple(places.get((prop.name, str(prop.whole_type))) for prop in new.properties.values())
 
 
 def describe_types(roots: list[EventType]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from typing import Any
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.value_types import Scalar
+from runtime.expressions.structs import default_of
 from runtime.state.codec import KEYED, LONG, VAST, Decoder, list_of, map_of, unpacked
 from runtime.state.described_types import TypeTable
 from runtime.state.pages import EVENTS_A_PAGE, KINDS
@@ -154,8 +155,13 @@ class EventReader:
     def _event(self, reference: Any, values: Any, extra: Any, origin: Any) -> Event:
         event_type = self._reader.table.event_type(reference)
         of = event_class(event_type)
-        if len(list_of(values)) != len(of.fields):
-            raise Damaged(f"it has {len(values)} values, not {len(of.fields)}")
+        before = self._reader.table.before.get(reference)
+        expected = len(of.fields) if before is None else before[0]
+        if len(list_of(values)) != expected:
+            raise Damaged(f"it has {len(values)} values, not {expected}")
+        if before is not None:
+            absent = [default_of(prop.whole_type) for prop in event_type.properties.values()]
+            values = [default if place is None else values[place] for place, default in zip(before[1], absent)]
         fit, checks, nested = self._checks.get(of) or self._checks_of(of)
         for place, check in nested if fit(values) else enumerate(checks):
             if values[place] is not None:

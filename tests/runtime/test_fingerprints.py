@@ -19,15 +19,25 @@ def test_the_same_texts_have_the_same() -> None:
     assert of(SCHEMA) == of(SCHEMA) == of(SCHEMA, STATEMENT.replace("select a from", "SELECT  a\nfrom"))
 
 
+READS = "@name('s0') select a, b, n.x as x, ns from T#length(3)"
+
+
 @pytest.mark.parametrize("old, new", [
-    ("a int", "a long"), ("a int", "a int, c int"), ("x int", "x string"), ("b int", "b long"), ("ns N[]", "ns N"),
-    ("create schema T", "create objectarray schema T"),
+    ("a int", "a long"), ("x int", "x string"), ("b int", "b long"), ("ns N[]", "ns N"), ("create schema T", "create objectarray schema T"),
 ])
-def test_a_changed_schema_changes_it(old: str, new: str) -> None:
+def test_a_changed_property_that_is_read_changes_it(old: str, new: str) -> None:
     schema = SCHEMA.replace(old, new)
     if "objectarray" in new:
         schema = schema.replace("create schema N", "create objectarray schema N").replace("create schema B", "create objectarray schema B")
-    assert of(schema) != of(SCHEMA)
+    assert of(schema, READS) != of(SCHEMA, READS)
+
+
+@pytest.mark.parametrize("old, new", [("a int", "a int, c int"), ("a int", "c int, a int"), ("x int", "x string"), ("b int", "b long"),
+                                      ("ns N[]", "ns N"), (", n N, ns N[]", "")])
+def test_properties_that_are_not_read_do_not_count(old: str, new: str) -> None:
+    assert of(SCHEMA.replace(old, new)) == of(SCHEMA)
+    whole = STATEMENT.replace("select a", "select *")
+    assert of(SCHEMA.replace(old, new), whole) != of(SCHEMA, whole)
 
 
 def test_types_that_are_not_used_do_not_count() -> None:

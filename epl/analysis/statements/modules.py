@@ -143,6 +143,7 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
     check_type_sizes(body)
     priority = statement.annotation("priority")
     value = priority.get() if priority else 0
+    reads = properties_read(body, context)
     plan = StatementPlan(
         name=name,
         body=body,
@@ -150,10 +151,10 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
         annotations=statement.annotations,
         priority=value if isinstance(value, int) else 0,
         drop=statement.annotation("drop") is not None,
-        fingerprint=fingerprint(unparse(statement), body),
+        fingerprint=fingerprint(unparse(statement), body, reads),
         parameters=tuple(parameter_types(n for e in expressions_of(body) for n in e.walk() if isinstance(n, Parameter)).items()),
         context=context,
-        reads=properties_read(body, context),
+        reads=reads,
         refers=_referred(statement.body, catalog),
     )
     return plan, declared
