@@ -183,7 +183,7 @@ def fill(core: EventLoop, stores: Stores, declared: NamedWindow | Table, frame: 
     units = core.settings.units_per_second
     event_type = declared.plain_type if isinstance(declared, Table) else declared.event_type
     table = arrow_of(frame, declared.name) if type(frame).__module__.startswith("pyspark.") else frame
-    part = part_of(event_type, table, Options(), core.clock.now, units)
+    part = part_of(event_type, table, Options(), core.clock.now, units, frozenset(event_type.properties))
     rows = events_of(event_type, part.columns, units)
     insertion(stores[declared], rows).make(core)
     return len(rows)
