@@ -304,14 +304,14 @@ class _Folder:
         self._location, self._state = location, state
         self._prefix = ""
         self._is_marked = False
-        found = self._marked()
-        self.holds = None if found is None or found[0] == state else found[0]
-        if found is not None and found[0] == state:
-            self._is_marked, self._prefix = True, found[1]
-        elif found is not None:
+        mark = self._mark()
+        self.holds = None if mark is None or mark[0] == state else mark[0]
+        if mark is not None and mark[0] == state:
+            self._is_marked, self._prefix = True, mark[1]
+        elif mark is not None:
             self._prefix = f"{state[:8]}-"
 
-    def _marked(self) -> tuple[str, str] | None:
+    def _mark(self) -> tuple[str, str] | None:
         """Return the state of the parts, \"\" where that is not known, and what its parts are called; None where there are none."""
         try:
             with open_to_read(f"{self._location}/{MARKER}")[0] as file:
