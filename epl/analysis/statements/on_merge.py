@@ -7,6 +7,7 @@ from epl.analysis.clauses.assignments import set_scope
 from epl.analysis.clauses.inserts import insert_columns, plan_insert
 from epl.analysis.clauses.property_assignments import analyse_property_assignment, analyse_reset
 from epl.analysis.clauses.selection import Target, analyse_selection
+from epl.analysis.clauses.transpose import plan_transposed, without_transpose
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.binding import SubqueryRefusal
 from epl.analysis.expressions.scope import Scope, ScopeStream
@@ -118,11 +119,14 @@ class _Merge:
             self._scope(streams),
             aggregation_refusal="Expression in a merge-selection may not utilize aggregation functions")
         _check_streams(items, streams)
-        select = Select(items, insert_into=into, span=action.span)
-        selection = analyse_selection(items, scope, f"{self._name}_out", Target.of(into, self._catalog))
+        select, transposed = without_transpose(Select(items, insert_into=into, span=action.span))
+        selection = analyse_selection(select.items, scope, f"{self._name}_out", Target.of(into, self._catalog))
         try:
             columns = insert_columns(select, selection.output_type, wild)
-            insert = plan_insert(into, selection.output_type, columns, self._catalog, own_event=selection.forward is not None)
+            if transposed is None:
+                insert = plan_insert(into, selection.output_type, columns, self._catalog, own_event=selection.forward is not None)
+            else:
+                insert = plan_transposed(into, selection.output_type, transposed, self._catalog)
         except EplValidationError as error:
             raise EplValidationError(f"{place}: {error.message}", span=error.span, hint=error.hint) from error
         if insert.table is None:
