@@ -208,7 +208,7 @@ def _linear(function: str) -> Callable[[AggregationCall], AggregationPlan]:
 
     def bind(call: AggregationCall) -> AggregationPlan:
         if not call.arguments:
-            raise EplValidationError(f"The '{call.name}' aggregation function requires a parameter: a wildcard, a stream or an expression")
+            call = attrs.evolve(call, arguments=(None,))  # without a parameter it is of the event, as with a wildcard
         value = call.arguments[0] if call.arguments[0] is not None else whole_event(call)
         stream = _only_stream(call, (value,))
         if function == "window" and not call.leaves(stream):

@@ -254,7 +254,8 @@ def _range(operands: list[TypedExpression], negated: bool, **ends: bool) -> Type
         for operand in known[1:]:
             target = comparison_type(target, operand.type)
         value, low, high = (convert(o, target) for o in operands)
-    return typed.Range(type=BOOLEAN, value=value, low=low, high=high, negated=negated, **ends)
+    open_end = len(known) < len(operands)  # a literal null: false, negated or not
+    return typed.Range(type=BOOLEAN, value=value, low=low, high=high, negated=negated and not open_end, **ends)
 
 
 @bind_node.register

@@ -94,11 +94,11 @@ def _read(body: CreateVariable, value: Constant, declared: Scalar) -> TypedExpre
     text = value.value
     parsed: Any
     if declared.kind in WHOLE:
-        parsed = _parsed(body, declared, text, parse_whole)
+        parsed = _parsed(body, declared, text.strip(), parse_whole)
     elif declared.kind in ("double", "float"):
         parsed = _parsed(body, declared, text, parse_floating)
     elif declared.kind == "boolean":
-        parsed = _boolean(body, declared, text)
+        parsed = _boolean(body, declared, text.strip())
     elif declared.kind == "char" and text:
         parsed = text[0]
     elif declared.kind in ("Object", "String"):
