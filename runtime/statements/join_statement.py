@@ -42,7 +42,7 @@ class RunningJoin(SelectOperators):
         """Begin with the rows that the named windows make together: they count in aggregations, and not for the output rate."""
         rows = self.join.begin(super().fill)
         if self.where is not None:
-            rows = tuple(self.where.contents(rows))  # type: ignore[arg-type, assignment]
+            rows = tuple(self.where.contents(rows))  # type: ignore[arg-type]
         if rows:
             self.result_set.apply(rows, ())
 
