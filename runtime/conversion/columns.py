@@ -58,7 +58,7 @@ class Columns:
     pandas: bool = False
 
 
-def columns_of(table: Any, owner: str, unread: Mapping[str, pa.DataType] = NOTHING) -> Columns:
+def columns_of(table: Any, owner: str, unread: Mapping[str, Any] = NOTHING) -> Columns:
     """Return the columns of a pyarrow Table or RecordBatch, a pandas DataFrame, or whatever gives an Arrow stream. ``unread``: columns that
     are not looked at, and are nulls of these types."""
     if isinstance(table, (pa.Table, pa.RecordBatch)):
@@ -73,7 +73,7 @@ def columns_of(table: Any, owner: str, unread: Mapping[str, pa.DataType] = NOTHI
     )
 
 
-def _arrow_columns(table: pa.Table | pa.RecordBatch, owner: str, unread: Mapping[str, pa.DataType]) -> Columns:
+def _arrow_columns(table: pa.Table | pa.RecordBatch, owner: str, unread: Mapping[str, Any]) -> Columns:
     names = table.schema.names
     _check_names(names, owner)
     data: dict[str, Any] = {}
@@ -100,7 +100,7 @@ def _check_indices(column: Any, owner: str, name: str) -> None:
             )
 
 
-def _pandas_columns(frame: pandas.DataFrame, owner: str, unread: Mapping[str, pa.DataType]) -> Columns:
+def _pandas_columns(frame: pandas.DataFrame, owner: str, unread: Mapping[str, Any]) -> Columns:
     import pandas
 
     names = [str(name) for name in frame.columns]

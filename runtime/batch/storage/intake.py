@@ -82,7 +82,7 @@ class Intake:
             column, declared = self._columns.data[name], prop.whole_type
             if not isinstance(column, list) and isinstance(declared, Scalar) and fits(_decoded(column.type), declared.kind):
                 continue
-            if _is_null(column) and column.type == arrow_type_of(declared):
+            if not isinstance(column, list) and _is_null(column) and column.type == arrow_type_of(declared):
                 continue
             values = property_column(self.event_type, name, self._columns, self._units)
             changed[name] = _array(values, declared)
