@@ -187,6 +187,8 @@ class Deployer:
                 del self._variables[cell]
             for table in tables:
                 del self._tables[table]
+            for statement in statements:
+                self._core.statements.remove(statement.number)
             if isinstance(error, EplError):
                 error.within(plan.text)
             raise
@@ -249,6 +251,7 @@ class Deployer:
         self.counts.statements += 1
         statement = Statement(plan, self._host, self._core, deployment_id, self.counts.statements)
         statement.prepared = prepare(plan, self._core, statement.number, self.environment(parameters), statement)
+        self._core.statements.append(statement.number)
         return statement
 
     # ------------------------------------------------------------------ undeploy
@@ -257,6 +260,7 @@ class Deployer:
         """Stop and forget a deployment, even if others use what it declares."""
         for statement in reversed(deployment.statements):
             statement.running.close()
+            self._core.statements.remove(statement.number)
         for declared in deployment.plan.declared:
             cell = self._variables.get(declared.name)
             if declared.kind == "variable" and cell is not None and cell.deployment == deployment.id:

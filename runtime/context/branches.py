@@ -21,9 +21,10 @@ class Branch:
 
     ``key``: what its level finds it by; ``number``: how many branches of the context began before it; ``properties``: by their paths as
     text, those of the levels around it among them; ``end``: what ends it; ``partition``: ``context.id``, None on outer levels.
+    ``since``: the number of the newest statement when it began.
     """
 
-    __slots__ = ("end", "inner", "key", "level", "number", "partition", "properties")
+    __slots__ = ("end", "inner", "key", "level", "number", "partition", "properties", "since")
 
     def __init__(self, level: Level, key: Any, number: int, properties: dict[str, Any]) -> None:
         self.level = level
@@ -33,6 +34,7 @@ class Branch:
         self.end: RunningCondition | None = None
         self.inner: Level | None = None
         self.partition: int | None = None
+        self.since = 0
 
 
 class Level(Protocol):
@@ -92,11 +94,14 @@ class Tree(Protocol):
     def values_of(self, expressions: Sequence[TypedExpression]) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
         """Return values(properties) of expressions over the properties of a branch."""
 
+    def place_of_statement(self, number: int) -> int:
+        """Return how many of the statements that there are had been deployed with the one of a number."""
+
     def begins_again(self, entries: Sequence[ActiveFilter], event: Event | None) -> None:
         """Note what has started to begin branches since one ended with this event."""
 
     def restored(
-        self, level: Level, key: Any, number: Any, own: dict[str, Any], partition: Any, end: State, inner: State
+        self, level: Level, key: Any, number: Any, own: dict[str, Any], partition: Any, end: State, inner: State, since: Any
     ) -> None:
         """Take a branch of a state."""
 

@@ -99,6 +99,7 @@ class OnFilter:
     def start(self) -> None:
         prepared = self._context.prepare(self._plan.filter, self._depth)
         self.active = prepared.activate(self._context.values(prepared), self)
+        self.active.turn = self._context.turn
 
     def stop(self) -> None:
         if self.active is not None:

@@ -74,16 +74,20 @@ class LevelBase:
     def state(self) -> State:
         return [self.beginning_state(), [
             [self.key_state(branch), branch.number, self._own_of(branch), branch.partition,
-             None if branch.end is None else branch.end.state(), None if branch.inner is None else branch.inner.state()]
+             None if branch.end is None else branch.end.state(), None if branch.inner is None else branch.inner.state(),
+             self.tree.place_of_statement(branch.since)]
             for branch in self.branches.values()
         ]]
 
-    @takes((ANYTHING, [(ANYTHING, ANYTHING, ANYTHING, ANYTHING, ANYTHING, ANYTHING)]))
+    @takes((ANYTHING, [ANYTHING]))
     def restore(self, state: State) -> None:
         beginning, branches = state
         self.restore_beginning(beginning)
-        for key, number, own, partition, end, inner in branches:
-            self.tree.restored(self, self.key_of_state(key, own), number, checked_properties(own), partition, end, inner)
+        for branch in branches:
+            if not isinstance(branch, (list, tuple)) or len(branch) not in (6, 7):  # 6 of older versions, which did not note ``since``
+                raise Damaged("a context partition")
+            key, number, own, partition, end, inner, since = branch if len(branch) == 7 else (*branch, 0)
+            self.tree.restored(self, self.key_of_state(key, own), number, checked_properties(own), partition, end, inner, since)
 
     def key_state(self, branch: Branch) -> State:
         return branch.key
@@ -118,6 +122,7 @@ class ItemEntry:
         level = self._level
         prepared = level.context.prepare(self._item.filter, level.depth, unless=level.known(self._item))
         self._active = prepared.activate(level.context.values(prepared), self)
+        self._active.turn = level.context.turn
 
     def stop(self) -> None:
         if self._active is not None:
@@ -191,9 +196,9 @@ class Keyed(ByKey):
         self.tree.core.filters.started_by(super().start, counts=not self.plan.initiated_by)
 
     def known(self, item: KeyedItem | HashItem) -> Unless | None:
-        """Return the keys of the outermost level. A pattern may end a branch with an event that begins the next one."""
+        """Return the keys of the outermost level: an event that ends a branch begins none."""
         keys = item.keys if isinstance(item, KeyedItem) else ()
-        if self.outer is not None or isinstance(self.plan.terminated_by, plan.PatternCondition) or not all(map(is_plain_key, keys)):
+        if self.outer is not None or not all(map(is_plain_key, keys)):
             return None
         return Unless(keys, self.branches)
 

@@ -67,6 +67,10 @@ class RunningInContext:
         self.pages = Paged(
             "context partitions", lambda: self.instances, lambda partition: partition, lambda partition, instance: instance[0].state())
 
+    @property
+    def number(self) -> int:
+        return self._prepared.context.number
+
     def start(self) -> None:
         self._core.partition_pages[self._prepared.context.number] = self.pages
         self._starting = True
@@ -80,10 +84,12 @@ class RunningInContext:
         self._core.note_changed(self._prepared.context.number, number)
         if number in self._restored:
             self._restored.remove(number)
+            self._set_turn(number)
             self.instances[number][0].start()
             return
         try:
             instance = self.instances[number] = self._prepared.instance(number, NO_STATE, properties)
+            self._set_turn(number)
             instance[0].start()
         except Exception as error:  # law 6: the other statements of the partition are not harmed
             if self._starting:
@@ -93,6 +99,9 @@ class RunningInContext:
                 self._safely(begun[0].close)
                 begun[1].abandon()
             self._core.on_error(error, self.name, None)
+
+    def _set_turn(self, number: int) -> None:
+        self.instances[number][1].turn = self._tree.turn(self.number, number)
 
     def end(self, number: int) -> None:
         """Let an instance emit what it emits at the end of its partition, and close it."""

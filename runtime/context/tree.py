@@ -1,11 +1,12 @@
 """A context at run time: the tree of its branches, the partitions, and the statements that have an instance for each."""
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from epl.errors import EplRuntimeError
-from epl.plan.context.contexts import Context
+from epl.plan.context.contexts import Context, LifetimeLevel
 from epl.plan.expressions import TypedExpression
 from runtime.context.branches import Branch, Level
 from runtime.context.changes import ContextChange, ContextChangeKind, ContextListener
@@ -13,17 +14,23 @@ from runtime.context.conditions import Occurrence
 from runtime.context.levels import level_of
 from runtime.context.selectors import partition_of
 from runtime.event_loop.prepared_filters import ActiveFilter
+from runtime.event_loop.receiver_order import turn_of
 from runtime.operators.operator_context import LAST, OperatorContext, StatementContext
 from windows.event import Event
 from windows.protocol import Damaged, State
 
 T = TypeVar("T")
+BEFORE, WITHIN, AFTER = 0, 1, 2
+"""When a partition begins, what ends it starts before its statements' filters, by keys after them, as in Esper."""
 
 
 class InContext(Protocol):
     """A statement of the context."""
 
     name: str
+
+    @property
+    def number(self) -> int: ...
 
     def begin(self, number: int, properties: Mapping[str, Any]) -> None: ...
 
@@ -59,6 +66,8 @@ class ContextTree:
         self._next_id = self._next_number = 0
         self._root: Level | None = None
         self._is_restored = False
+        self._added = 0
+        """The number of the statement that is being added; 0 at other times."""
 
     # ------------------------------------------------------------------ statements
 
@@ -67,6 +76,13 @@ class ContextTree:
         first = not self.statements
         self.statements[statement] = None
         self._tell("statement_added", statement=statement.name)
+        self._added = statement.number
+        try:
+            self._add(statement, first=first)
+        finally:
+            self._added = 0
+
+    def _add(self, statement: InContext, *, first: bool) -> None:
         if self._root is not None:
             for number, branch in tuple(self.partitions.items()):
                 statement.begin(number, branch.properties)
@@ -76,6 +92,7 @@ class ContextTree:
 
     def _activate(self) -> None:
         """Begin, the first statement having come: go on where a state was restored."""
+        self.base.turn = turn_of(self._added)
         if self._is_restored:
             self._is_restored = False
             if self._root is not None:
@@ -130,6 +147,7 @@ class ContextTree:
             return None
         self._note()
         branch = Branch(level, key, key if type(key) is int else self.next_number(), self.properties_of(level, own))
+        branch.since = self._added or self.core.statements[-1]
         level.branches[key] = branch
         self.core.filters.started_by(lambda: self._start_end(branch), counts=False)  # what begins a partition does not end it
         started = self.core.filters.started_by(lambda: self._begin(branch), counts=occurrence is not None)
@@ -255,7 +273,18 @@ class ContextTree:
         """Return what the conditions of a branch are built with."""
         if branch is None:
             return self.base
-        return OperatorContext(self.statement, branch.number, branch.properties, late=self.context.is_nested)
+        context = OperatorContext(self.statement, branch.number, branch.properties, late=self.context.is_nested)
+        partition = self._next_id if branch.partition is None else branch.partition
+        context.turn = turn_of(branch.since, partition, BEFORE if isinstance(branch.level.plan, LifetimeLevel) else AFTER)
+        return context
+
+    def turn(self, statement: int, partition: int) -> int:
+        """Return when the filters of a statement in a partition started."""
+        return turn_of(max(statement, self.partitions[partition].since), partition, WITHIN)
+
+    def place_of_statement(self, number: int) -> int:
+        """Return how many of the statements that there are had been deployed with the one of a number."""
+        return bisect_right(self.core.statements, number)
 
     def shared(self, key: tuple[str, object], make: Callable[[], T]) -> T:
         """Return what is compiled once for all branches of a level."""
@@ -287,16 +316,19 @@ class ContextTree:
         self.partitions = dict(sorted(self.partitions.items()))
 
     def restored(
-        self, level: Level, key: Any, number: Any, own: dict[str, Any], partition: Any, end: State, inner: State
+        self, level: Level, key: Any, number: Any, own: dict[str, Any], partition: Any, end: State, inner: State, since: Any
     ) -> None:
         """Take a branch of a state."""
         depth = level.depth + 1
         is_inner = depth < len(self.context.levels)
-        if type(number) is not int or (partition is None) != is_inner or not (is_inner or type(partition) is int):
+        if type(number) is not int or type(since) is not int or (partition is None) != is_inner or not (is_inner or type(partition) is int):
             raise Damaged("the numbers of a context partition")
         branch = Branch(level, key, number, self.properties_of(level, own))
         if level.branches.setdefault(key, branch) is not branch or partition in self.partitions:
             raise Damaged("a context partition that is there twice")
+        branch.partition = partition
+        statements = self.core.statements
+        branch.since = statements[min(since, len(statements)) - 1] if since > 0 else 0
         branch.end = level.end_of(branch)
         if branch.end is not None:
             branch.end.restore(end)
@@ -304,7 +336,7 @@ class ContextTree:
             branch.inner = level_of(self.context.levels[depth], self, depth, branch)
             branch.inner.restore(inner)
         else:
-            branch.partition = branch.properties["id"] = partition
+            branch.properties["id"] = partition
             self.partitions[partition] = branch
 
 

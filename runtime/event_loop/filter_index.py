@@ -15,7 +15,7 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
 from runtime.event_loop.filter_tables import EntryList, FilterTable
 from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter, Started, Unless, make_table, table_key
-from runtime.event_loop.receiver_order import Path, Places, arrange
+from runtime.event_loop.receiver_order import Path, Placed, Places, arrange
 from runtime.expressions import Environment
 from runtime.expressions.generated_steps import EmitSteps
 from windows.event import Event
@@ -60,7 +60,7 @@ class Entry:
 class TypeIndex:
     """The entries that ask for one event type by name."""
 
-    __slots__ = ("always", "tables", "active", "sharing", "is_arranged")
+    __slots__ = ("always", "tables", "active", "sharing", "placed", "is_arranged")
 
     def __init__(self) -> None:
         self.always: dict[Entry, None] = {}
@@ -69,6 +69,8 @@ class TypeIndex:
         """Tables of filters that come and go with events, by what is looked up."""
         self.sharing: dict[Entry, None] = {}
         """The entries whose receivers have places by the paths of their filters."""
+        self.placed: dict[Placed, None] = {}
+        """The places of filters that contexts start and stop."""
         self.is_arranged = True
 
     def active_tables(self) -> list[FilterTable]:
@@ -131,7 +133,7 @@ class FilterIndex:
             self._on_change(event_type)
 
     def prepare(
-        self, specification: FilterSpecification, environment: Environment, name: str, order: Places, *, drop: bool = False,
+        self, specification: FilterSpecification, environment: Environment, name: str, order: Places | Placed, *, drop: bool = False,
         unless: Unless | None = None,
     ) -> PreparedFilter:
         """Prepare a filter of the statement ``name`` whose entries will come and go; ``close`` it when the statement ends. ``unless``: of
@@ -154,6 +156,30 @@ class FilterIndex:
 
         return PreparedFilter(specification, environment, name, order, drop=drop, table=used, close=close, started=self._started)
 
+    def place(self, event_type: EventType, order: Places, paths: Sequence[Path], turn: int) -> Placed:
+        """Return the place of filters that a context starts and stops; ``close`` it when they are closed."""
+        index = self._index(event_type)
+
+        def close() -> None:
+            index.placed.pop(placed, None)
+            changed()
+            self._forget_empty(event_type, index)
+
+        def changed() -> None:
+            index.is_arranged = False
+            if index.sharing:
+                self._on_change(event_type)
+
+        placed = Placed(order, paths, turn, lambda: self._arrange(event_type, index), close)
+        index.placed[placed] = None
+        changed()
+        return placed
+
+    def _arrange(self, event_type: EventType, index: TypeIndex) -> None:
+        if not index.is_arranged:
+            arrange([*(entry.receiver for entry in index.sharing), *index.placed], sum(1 for _ in event_type.lineage()))
+            index.is_arranged = True
+
     def started_by(self, action: Callable[[], object], *, counts: bool = True) -> list[ActiveFilter]:
         """Do it; return the entries of prepared filters that it has started, in order. Where it is a part of another such action they
         count as started by that one too if ``counts`` is true."""
@@ -173,17 +199,14 @@ class FilterIndex:
         return index
 
     def _forget_empty(self, event_type: EventType, index: TypeIndex) -> None:
-        if not index.always and not index.tables and not index.active:
-            del self._by_type[event_type]
+        if not (index.always or index.tables or index.active or index.placed):
+            self._by_type.pop(event_type, None)
 
     def indexes(self, event_type: EventType) -> tuple[TypeIndex, ...]:
         """Return what holds the entries that events in the stream ``event_type`` may meet, the receivers in their places."""
         types = [t for t in event_type.lineage() if t in self._by_type]
         for each in types:
-            index = self._by_type[each]
-            if not index.is_arranged:
-                arrange([entry.receiver for entry in index.sharing], sum(1 for _ in each.lineage()))
-                index.is_arranged = True
+            self._arrange(each, self._by_type[each])
         return tuple(self._by_type[t] for t in types)
 
     def match(self, event: Event, event_type: EventType) -> list[Receiver]:

@@ -109,6 +109,8 @@ class EventLoop:
         """The contexts (runtime.context.tree), by what declares them."""
         self.context_listeners: Sequence[Callable[[Any], object]] = ()
         """Called when one is created or destroyed."""
+        self.statements: list[int] = []
+        """The numbers of the deployed statements, ascending."""
         self.pending: dict[Delivery, None] = {}
         """What has something to deliver once all statements have had the event."""
         self.dispatchers: dict[EventType, Callable[[Event], None]] = {}

@@ -23,7 +23,7 @@ from epl.plan.filter_specifications import EqualLookup, FilterSpecification, Ran
 from epl.value_types import BOXED_BOOLEAN
 from runtime.event_loop.filter_tables import EntryList, FilterTable, HashedRanges, HashTable, MakeRanges, RangeTable, UnknownKeys
 from runtime.event_loop.range_tables import OneEndedRanges, TwoEndedRanges
-from runtime.event_loop.receiver_order import Places
+from runtime.event_loop.receiver_order import Placed, Places
 from runtime.expressions import Environment
 from runtime.expressions.compiled import function_of
 from runtime.expressions.print_keys import key_part
@@ -53,9 +53,9 @@ NOWHERE = Nowhere()
 
 class ActiveFilter:
     """One entry: a receiver (runtime.event_loop.filter_index.Receiver) until it is deactivated. ``partition``: the number of the instance
-    whose state it changes, where that is known."""
+    whose state it changes, where that is known; ``turn``: of an entry that a context has started (runtime.event_loop.receiver_order)."""
 
-    __slots__ = ("partition", "prepared", "values", "target", "place")
+    __slots__ = ("partition", "prepared", "values", "target", "place", "turn")
     write = None
 
     def __init__(self, prepared: PreparedFilter, values: Sequence[Any], target: Target) -> None:
@@ -64,6 +64,7 @@ class ActiveFilter:
         self.target: Target | None = target
         self.place: Any = NOWHERE
         self.partition: int | None = None
+        self.turn = 0
 
     @property
     def name(self) -> str:
@@ -76,7 +77,11 @@ class ActiveFilter:
 
     @property
     def order(self) -> Places:
-        return self.prepared.order
+        prepared = self.prepared
+        if not prepared.is_placed:
+            return prepared.order
+        rank, place, statement, stream = prepared.order
+        return rank, place + self.turn, statement, stream
 
     @property
     def drop(self) -> bool:
@@ -136,19 +141,19 @@ class PreparedFilter:
     """What the entries of one filter of one statement share. ``order``: of its receivers."""
 
     __slots__ = (
-        "activate", "calls_listeners", "close", "drop", "leave", "listed_value", "name", "order", "specification", "test", "values_of",
-        "_enter", "_leave_one", "_place", "_started", "_table",
+        "activate", "calls_listeners", "close", "drop", "leave", "listed_value", "name", "specification", "test", "values_of",
+        "_enter", "_leave_one", "_order", "_place", "_started", "_table",
     )
 
     def __init__(
-        self, specification: FilterSpecification, environment: Environment, name: str, order: Places, *, drop: bool,
+        self, specification: FilterSpecification, environment: Environment, name: str, order: Places | Placed, *, drop: bool,
         table: FilterTable, close: Callable[[], None], started: Started,
     ) -> None:
         self._table = table
         self._started = started
         self.specification = specification
         self.name = name
-        self.order = order
+        self._order = order
         self.drop = drop
         self.calls_listeners = False
         """Whether its targets are LoneTargets."""
@@ -170,6 +175,16 @@ class PreparedFilter:
             printer = Printer(environment, 1)
             listed = key_part(specification.listed.expression, printer)
             self.listed_value = function_of(f"def evaluate(e0):\n    return {listed}\n", printer.bindings)
+
+    @property
+    def order(self) -> Places:
+        order = self._order
+        return order.order if isinstance(order, Placed) else order
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether each entry has a turn of its own."""
+        return isinstance(self._order, Placed)
 
     def _activate(self, values: Sequence[Any], target: Target) -> ActiveFilter:
         entry = ActiveFilter(self, values, target)

@@ -12,11 +12,15 @@ operator have an index in common, and conditions of one index lead to one node, 
     E                               s4
 
 At each node the indexes come first, that of the oldest statement first, then the statements whose path ends there. Ranges go by their ends.
+Where a node has an index for a later condition and none for the first, the path goes that way.
 A statement whose filter has several paths, by ``or``, comes after all of these.
+
+What a context starts while events flow, the filters of partitions and of what begins and ends them, has a path too. Where paths end at one
+node it comes as it has started: after the statements that were there when its partition began, before those deployed since (``turn_of``).
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -25,15 +29,18 @@ import attrs
 from epl.plan.expression_text import expression_text
 from epl.plan.expressions import (
     Constant,
+    ContextValue,
     Convert,
     Equality,
     Invoke,
+    Local,
     Logic,
     Membership,
     Order,
     Range,
     TypedExpression,
 )
+from epl.plan.filter_specifications import FilterSpecification, RangeLookup
 from epl.plan.streams import FilterPlan
 
 Places = tuple[int, int, int, int]
@@ -47,6 +54,10 @@ MOST_PATHS = 16
 PLACES = 1_000_000_000
 DEEPEST = 1_000
 """More than there are types above one."""
+PARTITIONS = 43
+"""Bits of a turn for the partition, below those for the statement."""
+TURNS = 80
+"""Bits of a turn, below those for the node at which the paths end."""
 
 
 @attrs.frozen
@@ -61,11 +72,65 @@ class Step:
 Path = tuple[Step, ...]
 
 
+class Placed:
+    """The place that the filters of a stream of a context's statement have in common: ``order``, brought up to date by ``arranged``.
+
+    ``turn``: of the first entry that has started; an entry adds its own to the place in ``order``.
+    """
+
+    __slots__ = ("close", "own_order", "paths", "turn", "_arranged")
+
+    def __init__(self, order: Places, paths: Sequence[Path], turn: int, arranged: Callable[[], None], close: Callable[[], None]) -> None:
+        self.own_order = order
+        self.paths = paths
+        self.turn = turn
+        self.close = close
+        self._arranged = arranged
+
+    @property
+    def order(self) -> Places:
+        self._arranged()
+        return self.own_order
+
+
+def turn_of(statement: int, partition: int = -1, part: int = 0) -> int:
+    """Return when a filter started, among those whose paths end at one node. ``statement``: the newest one that there was;
+    ``partition``: of a context that had begun, -1 for none; ``part``: 0 to 3, orders what starts with one partition."""
+    return (statement << PARTITIONS) + ((partition + 1) << 2) + part
+
+
 def paths_of(plan: FilterPlan) -> Sequence[Path]:
     """Return the paths of a filter: more than one where ``or`` gives alternatives."""
     key = [] if plan.key is None else [_step("in" if len(plan.key.values) > 1 else "=", plan.key.property)]
+    return _paths(key, plan.conditions)
+
+
+def paths_of_entries(plan: FilterSpecification) -> Sequence[Path]:
+    """Return the paths of a filter whose entries come and go. The keys of a partition come first, and are compared as by ``=``, though
+    null is one of them."""
+    own = {plan.first_local + number for number, value in enumerate(plan.values) if isinstance(value, ContextValue)}
+    keys = {id(each) for each in plan.equal if isinstance(each.operand, Local) and each.operand.number in own}
+    steps = [_step("is" if each.null_matches and id(each) not in keys else "=", expression_text(each.expression))
+             for each in sorted(plan.equal, key=lambda each: id(each) not in keys)]
+    if plan.listed is not None:
+        steps.append(_step("in", expression_text(plan.listed.expression)))
+    if plan.range is not None:
+        steps.append(_range_step(plan.range))
+    return _paths(steps, plan.conditions)
+
+
+def _range_step(lookup: RangeLookup) -> Step:
+    value = expression_text(lookup.expression)
+    if lookup.low is not None and lookup.high is not None:
+        return _step("range", value, _constants(lookup.low, lookup.high))
+    end = lookup.low or lookup.high
+    assert end is not None
+    return _step("<" if lookup.low is None else ">", value, _constants(end))
+
+
+def _paths(key: list[Step], conditions: Sequence[TypedExpression]) -> Sequence[Path]:
     ways = [key]
-    for condition in plan.conditions:
+    for condition in conditions:
         ways = [[*before, *steps] for before in ways for steps in _ways(condition)]
         if len(ways) > MOST_PATHS:
             return [(), ()]
@@ -134,31 +199,58 @@ def _constants(*ends: TypedExpression) -> Bounds:
 def arrange(receivers: Iterable[Any], depth: int) -> None:
     """Give the receivers of one event type, each with ``paths`` and ``order``, their places. ``depth``: of the type, which comes before its
     super-types."""
-    ends = [(path, each) for each in sorted(receivers, key=lambda receiver: receiver.order[2:]) for path in each.paths]
+    root = _Node()
+    for receiver in sorted(receivers, key=_since):
+        for path in receiver.paths:
+            root.at(path).here.append(receiver)
     first = (DEEPEST - depth) * PLACES
-    for place, receiver in enumerate(_arranged(ends, 0), first):
-        rank, _, statement, stream = receiver.order
-        receiver.order = (rank, place, statement, stream)
+    for place, node in enumerate(root.in_order(), first):
+        for receiver in node.here:
+            if isinstance(receiver, Placed):
+                rank, _, statement, stream = receiver.own_order
+                receiver.own_order = (rank, place << TURNS, statement, stream)
+            else:
+                rank, _, statement, stream = receiver.order
+                receiver.order = (rank, (place << TURNS) + turn_of(statement), statement, stream)
 
 
-def _arranged(ends: Sequence[tuple[Path, Any]], level: int) -> list[Any]:
-    """The receivers of one node, whose paths have the steps before ``level`` in common."""
-    indexes: dict[tuple[int, str], dict[Bounds, list[Any]]] = {}
-    here = []
-    for path, receiver in ends:
-        if len(path) == level:
-            here.append(receiver)
-        else:
-            step = path[level]
-            indexes.setdefault((step.rank, step.value), {}).setdefault(step.bounds, []).append((path, receiver))
-    return [each for index in indexes.values() for node in _ascending(index) for each in _arranged(node, level + 1)] + here
+class _Node:
+    """Where paths of equal steps lead. ``here``: the receivers whose paths end; ``indexes``: by what is looked up, as they were made."""
+
+    __slots__ = ("here", "indexes")
+
+    def __init__(self) -> None:
+        self.here: list[Any] = []
+        self.indexes: dict[tuple[int, str], dict[Bounds, _Node]] = {}
+
+    def at(self, path: Path) -> _Node:
+        """Return the node where a path ends: at each the first step left that there is an index for, or a new one for the first of all."""
+        node, left = self, list(path)
+        while left:
+            step = next((step for step in left if (step.rank, step.value) in node.indexes), left[0])
+            left.remove(step)
+            node = node.indexes.setdefault((step.rank, step.value), {}).setdefault(step.bounds, _Node())
+        return node
+
+    def in_order(self) -> Iterator[_Node]:
+        """Yield the nodes below, then this one."""
+        for index in self.indexes.values():
+            for node in _ascending(index):
+                yield from node.in_order()
+        yield self
 
 
-def _ascending(index: dict[Bounds, list[Any]]) -> Iterable[list[Any]]:
+def _since(receiver: Any) -> tuple[int, int]:
+    if isinstance(receiver, Placed):
+        return receiver.turn, receiver.own_order[3]
+    return turn_of(receiver.order[2]), receiver.order[3]
+
+
+def _ascending(index: dict[Bounds, _Node]) -> Iterable[_Node]:
     try:
         return [index[bounds] for bounds in sorted(index)]
     except TypeError:
         return index.values()
 
 
-__all__ = ["Path", "Places", "Step", "arrange", "paths_of"]
+__all__ = ["Path", "Placed", "Places", "Step", "arrange", "paths_of", "paths_of_entries", "turn_of"]

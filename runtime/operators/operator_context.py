@@ -23,7 +23,7 @@ from runtime.clock.schedule import ScheduledTimer
 from runtime.event_loop.delivery import MatchStates
 from runtime.event_loop.loop import EventLoop
 from runtime.event_loop.prepared_filters import PreparedFilter, Unless
-from runtime.event_loop.receiver_order import Places
+from runtime.event_loop.receiver_order import Placed, Places
 from runtime.expressions import Environment, compile_expression, compile_predicate
 from runtime.expressions.environment import nodes_of
 from runtime.operators.grouped_delivery import divider
@@ -70,7 +70,7 @@ class StatementContext:
         """What the partitions' entries have in common; None without a context."""
         self.redelivers = False
         """Whether an event that ends a partition which matches it too is delivered again to all others that do, as Esper does where
-        partitions overlap."""
+        partitions overlap or one begins as soon as another has ended."""
         self.begins_again = False
         """Whether an event that ends a partition may begin the next one: in Esper it does if a statement of the partition matches it."""
         self._own_tests: dict[int, bool] = {}
@@ -79,7 +79,7 @@ class StatementContext:
             self.filters = PartitionFilters(core, environment, plan.name, drop=drop)
         if plan.context is not None:
             lifetimes = [level for level in plan.context.levels if isinstance(level, LifetimeLevel)]
-            self.redelivers = any(level.overlapping for level in lifetimes)
+            self.redelivers = any(level.overlapping or level.start is None for level in lifetimes)
             self.begins_again = bool(lifetimes)
 
     def environment_of_instance(self, context: Mapping[str, Any] | None) -> Environment:
@@ -106,10 +106,8 @@ class StatementContext:
             self.filters.close()
 
 
-LATE, LAST = 8, 9
+LAST = 9
 """After the places of entries that partitions have by what they look up."""
-
-
 NOTHING_LOOKED_UP = 2
 
 
@@ -132,12 +130,12 @@ class OperatorContext:
 
     ``partition``: its number, 0 where there is one only. ``context``: the partition's properties. ``restoring``: whether the operators get
     the state of others as soon as they are built, until they have it. ``late``: whether its entries get an event after those of
-    statements that look it up in other ways.
+    statements, as what begins and ends partitions of nested contexts does. ``turn``: of its entries, in a context.
     """
 
     __slots__ = (
-        "at_end", "core", "environment", "late", "output", "partition", "properties", "restoring", "statement", "stream", "withholding",
-        "_own", "_timers_made", "_watched",
+        "at_end", "core", "environment", "late", "output", "partition", "properties", "restoring", "statement", "stream", "turn",
+        "withholding", "_own", "_timers_made", "_watched",
     )
 
     def __init__(
@@ -146,6 +144,7 @@ class OperatorContext:
     ) -> None:
         self.statement = statement
         self.late = late
+        self.turn = 0
         self.core = statement.core
         self.properties: Mapping[str, Any] = {} if context is None else context
         self.at_end: Sequence[Callable[[], None]] = ()
@@ -261,13 +260,11 @@ class OperatorContext:
         """Return the filter of a stream of which each partition has an entry. ``last``: its entries get an event after all others.
         ``unless``: of a filter that is not shared, as long as it looks nothing up.
 
-        Of the entries of an event those that are looked up come first, as in Esper: an event that ends a partition is seen by its
-        statements only where theirs are found before that of the end.
+        An event that ends a partition is seen by its statements only where their entries come before that of the end, as in Esper.
         """
         statement = self.statement
         assert statement.filters is not None
-        rank, place, number, stream = self.order(stream)
-        order = (rank, LAST if last else place if place or stream < 0 else place_of(specification), number, stream)
+        order = self._order_of_entries(specification, stream, last=last)
         if place_of(specification) != NOTHING_LOOKED_UP:
             unless = None
         if unless is None and not statement.has_own_test(specification):
@@ -275,6 +272,22 @@ class OperatorContext:
         own = self.core.filters.prepare(specification, self.environment, self.name, order, drop=self.drops, unless=unless)
         self._own = (*self._own, own)
         return own
+
+    def _order_of_entries(self, specification: FilterSpecification, stream: int, *, last: bool) -> Places | Placed:
+        """By the filter's path, as plain statements that share rows; what comes after those by what is looked up."""
+        filters = self.statement.filters
+        assert filters is not None
+        rank, _, number, stream = order = self.order(stream)
+        comes_after = rank % 2
+        if not comes_after and len(filters.paths(specification)) == 1:
+            return filters.placed(specification, order, self.turn)
+        looked_up = LAST if last else 0 if self.late or stream < 0 else place_of(specification)
+        return rank + 1 - comes_after, looked_up, number, stream
+
+    def place_of_pattern(self, specification: FilterSpecification, stream: int) -> Places | Placed:
+        """Return the order of the filters of a pattern: of one that begins or ends partitions by the path."""
+        return self.order(stream) if self.statement.filters is None or self.statement.follows else self._order_of_entries(
+            specification, stream, last=False)
 
     def values(self, prepared: PreparedFilter) -> tuple[Any, ...]:
         """Return the values that this partition's entry of a filter brings."""
@@ -288,7 +301,7 @@ class OperatorContext:
         """Return the order of this statement's stream among the receivers of one event: by priority; then those statements last, as in
         Esper, of which several streams may receive it."""
         priority = self.plan.priority if self.core.settings.prioritized else 0
-        return (2 * -priority + self.statement.follows, LATE if self.late else 0, self.statement.number, stream)
+        return (2 * -priority + (self.statement.follows or self.late), 0, self.statement.number, stream)
 
     @property
     def drops(self) -> bool:

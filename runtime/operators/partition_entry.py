@@ -56,6 +56,7 @@ class PartitionEntry:
         prepared.calls_listeners = hasattr(self._target, "receive_alone")
         self.active = prepared.activate(context.values(prepared), self._target or self)
         self.active.partition = context.partition
+        self.active.turn = context.turn
 
     def close(self) -> None:
         if self.active is not None:

@@ -8,7 +8,7 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
 from runtime.event_loop.loop import EventLoop
 from runtime.event_loop.prepared_filters import PreparedFilter
-from runtime.event_loop.receiver_order import Places
+from runtime.event_loop.receiver_order import Path, Placed, Places, paths_of_entries
 from runtime.expressions import Environment, compile_expression
 
 
@@ -34,9 +34,26 @@ class PartitionFilters:
         self._environment = environment.of_instance(self._current)  # type: ignore[arg-type]  # what is printed calls get alone
         self._name = name
         self._drop = drop
-        self._prepared: dict[tuple[int, Places], PreparedFilter] = {}
+        self._prepared: dict[tuple[int, Places | Placed], PreparedFilter] = {}
+        self._paths: dict[int, Sequence[Path]] = {}
+        self._placed: dict[tuple[int, Places], Placed] = {}
 
-    def prepared(self, specification: FilterSpecification, order: Places) -> PreparedFilter:
+    def paths(self, specification: FilterSpecification) -> Sequence[Path]:
+        """Return the paths of a filter."""
+        paths = self._paths.get(id(specification))
+        if paths is None:
+            paths = self._paths[id(specification)] = paths_of_entries(specification)
+        return paths
+
+    def placed(self, specification: FilterSpecification, order: Places, turn: int) -> Placed:
+        """Return the place of a stream's filters by their path. ``turn``: of the entry that starts."""
+        key = id(specification), order
+        placed = self._placed.get(key)
+        if placed is None:
+            placed = self._placed[key] = self._core.filters.place(specification.event_type, order, self.paths(specification), turn)
+        return placed
+
+    def prepared(self, specification: FilterSpecification, order: Places | Placed) -> PreparedFilter:
         """Return the filter of a stream, which has this order among the receivers of an event."""
         key = id(specification), order
         prepared = self._prepared.get(key)
@@ -64,7 +81,10 @@ class PartitionFilters:
     def close(self) -> None:
         for prepared in self._prepared.values():
             prepared.close()
+        for placed in self._placed.values():
+            placed.close()
         self._prepared.clear()
+        self._placed.clear()
 
 
 __all__ = ["PartitionFilters"]

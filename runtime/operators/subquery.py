@@ -53,6 +53,14 @@ class SubqueryContext(OperatorContext):
         return rank, place, number, first + self._place
 
     @property
+    def turn(self) -> int:
+        return self._parent.turn
+
+    @turn.setter
+    def turn(self, turn: int) -> None:
+        """Do nothing: it is the statement's."""
+
+    @property
     def drops(self) -> bool:
         return False
 

@@ -77,6 +77,7 @@ class FilterInstance(Instance):
         prepared = self.atom.prepared
         self.active = prepared.activate(prepared.values_of(*self.match), self)
         self.active.partition = self.atom.machine.partition
+        self.active.turn = self.atom.machine.turn
 
     def receive(self, event: Event) -> None:
         atom = self.atom

@@ -52,6 +52,7 @@ class PatternMachine(Parent, Delivery):
         self._context = context
         self._core = context.core
         self.partition = context.partition
+        self.turn = context.turn
         self.subexpressions = context.core.subexpressions.of_statement(context.name)
         self._sink = first
         self._stream = stream
@@ -85,7 +86,7 @@ class PatternMachine(Parent, Delivery):
     def prepare(self, specification: FilterSpecification) -> PreparedFilter:
         context = self._context
         return self._core.filters.prepare(
-            specification, context.environment, self.name, context.order(self._stream), drop=context.drops)
+            specification, context.environment, self.name, context.place_of_pattern(specification, self._stream), drop=context.drops)
 
     def containment(self, contained: ContainedPlan) -> Containment:
         return Containment(contained, self._context.environment)

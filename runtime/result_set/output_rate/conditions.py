@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from epl.attribute_text import named
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import OUTPUT_NAMES, OutputPlan
+from epl.plan.statements import StatementPlan
 from runtime.expressions import Environment, compile_scalar
 from runtime.expressions.generated_steps import GeneratedSteps
 from runtime.stores.assignments import Assignments
@@ -19,6 +20,9 @@ class TimeContext(Protocol):
     """What the stage asks of its statement; windows.protocol.BuildContext has it."""
 
     environment: Environment
+
+    @property
+    def plan(self) -> StatementPlan: ...
 
     def now(self) -> int: ...
 

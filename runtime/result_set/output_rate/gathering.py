@@ -44,9 +44,11 @@ class OutputBuffer(Protocol):
 
 
 class BufferBase:
-    """Base: works on the statement's result set."""
+    """Base: works on the statement's result set. ``calls_for_limited``: listeners are called where ``limit`` removes all rows that
+    ``last`` has kept."""
 
     counts_failures = True
+    calls_for_limited = False
 
     def __init__(self, inner: ResultSet) -> None:
         self.inner = inner
@@ -68,6 +70,7 @@ class BufferBase:
 
     def emit(self, new: OutputRows, old: OutputRows, force: bool) -> None:
         """Order, limit and pass the rows on."""
+        force = force or (self.calls_for_limited and bool(new.events or old.events))
         self.inner.emit(self.inner.finish(new), self.inner.finish(old), force)
 
     def state(self) -> State:

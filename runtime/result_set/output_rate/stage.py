@@ -208,6 +208,15 @@ def build_condition(plan: OutputPlan, context: TimeContext, flush: Callable[[boo
     return AtTimes(context, periods(context, plan.every), flush, once=once)
 
 
+def _calls_for_none(plan: OutputPlan, inner: ResultSet, context: TimeContext) -> bool:
+    """Whether in a context, as in Esper, listeners are called at an output without rows; without a context they are at every time."""
+    if plan.selector == "snapshot" or inner.plan.selector == "rstream" or getattr(context.plan.body, "insert", None) is not None:
+        return True
+    if plan.selector == "last":
+        return isinstance(inner, FullyAggregated) and not inner.plan.order_by
+    return plan.selector in ("default", "all") and isinstance(inner, Unaggregated)
+
+
 class OutputStage(Stage):
     """A result set whose output is limited."""
 
@@ -216,6 +225,10 @@ class OutputStage(Stage):
         self.plan = inner.plan
         self.gathering: OutputBuffer = build_gathering(plan, inner, context)
         self.after = None if plan.after is None else After(plan, context)
+        calls_for_none = _calls_for_none(plan, inner, context)
+        self._quiet = context.plan.context is not None and not calls_for_none
+        if isinstance(self.gathering, LastRow) and isinstance(inner, Unaggregated):
+            self.gathering.calls_for_limited = self._quiet and plan.unit != "events"
         self._terminated: WhenTerminated | None = None
         if plan.condition is not None and isinstance(self.gathering, (FirstOfGroups, FirstOfGroupEvents)):  # which have it themselves
             self.condition: Condition = Always(self._flush)
@@ -223,8 +236,8 @@ class OutputStage(Stage):
             once = plan.selector == "snapshot" and self.plan.unidirectional
             self.condition = build_condition(plan, context, self._flush, once=once)
         if plan.terminated is not None:
-            force = plan.selector == "snapshot" or (plan.selector in ("default", "all") and isinstance(inner, Unaggregated))
-            self.condition = self._terminated = WhenTerminated(plan.terminated, context, self.condition, self._flush, force=force)
+            self.condition = self._terminated = WhenTerminated(
+                plan.terminated, context, self.condition, self._flush, force=calls_for_none)
 
     def close(self) -> None:
         self.condition.close()
@@ -257,7 +270,7 @@ class OutputStage(Stage):
         return level
 
     def _flush(self, force: bool) -> None:
-        self.gathering.flush(force)
+        self.gathering.flush(force and not self._quiet)
         if self._terminated is not None:
             self._terminated.emitted()
 
