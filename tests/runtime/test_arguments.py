@@ -265,7 +265,7 @@ def test_listeners_that_cannot_be_called_so_are_refused(door: str, listener: Any
 
 
 @pytest.mark.parametrize("door", [door for door in ADDING if door != "start"])
-@pytest.mark.parametrize("listener", RIGHT, ids=str)
+@pytest.mark.parametrize("listener", RIGHT, ids=[f"{number}" for number in range(len(RIGHT))])
 def test_listeners_that_can_be_called_are_added(door: str, listener: Any) -> None:
     ADDING[door](listener)
 

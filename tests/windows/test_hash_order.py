@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from epl.java_hash import hash_of, hash_of_keys
@@ -37,6 +37,7 @@ VALUES: list[tuple[ValueType, st.SearchStrategy[Any]]] = [
 ]
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_windows_and_groups_have_one_order(data: st.DataObject) -> None:
     parts = data.draw(st.lists(st.sampled_from(VALUES), min_size=1, max_size=3))
@@ -51,6 +52,7 @@ def test_windows_and_groups_have_one_order(data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("number", range(len(VALUES)))
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_what_stands_for_a_value_in_a_key_has_its_hash(data: st.DataObject, number: int) -> None:
     value_type, values = VALUES[number]
