@@ -17,8 +17,8 @@ def install(extra: str) -> str:
         stated = requires("epl-spark") or ()
     except PackageNotFoundError:  # a copy of the repository on the path, not installed
         stated = ()
-    found = [_REQUIREMENT.match(line) for line in stated]
-    packages = [match["package"] for match in found if match and match["extra"] == extra]
+    matches = [_REQUIREMENT.match(line) for line in stated]
+    packages = [match["package"] for match in matches if match and match["extra"] == extra]
     if not packages:
         return f"pip install '.[{extra}]' in a copy of epl-spark's repository"
     return "pip install " + " ".join(f"'{package}'" if re.search(r"[^\w.-]", package) else package for package in packages)

@@ -295,3 +295,13 @@ def test_queries_equal_a_model(actions: list[tuple[str, int, int]], prepared: bo
         assert rows == expected
         assert [list(row.values()) for row in runtime.query("select * from W")] == model
         assert runtime.statement("sum").rows() in ([], [{"s": sum(row[1] for row in model) if model else None}])
+
+
+def test_rows_of_values_have_a_bound(runtime: Runtime) -> None:
+    def insert(count: int) -> None:
+        rows = ", ".join(["('a', 1L)"] * count)
+        runtime.query(f"insert into Trades(symbol, size) values {rows}")
+
+    insert(1000)
+    with pytest.raises(EplValidationError, match="^Insert-into number-of-rows exceeds the maximum of 1000 rows"):
+        insert(1001)

@@ -28,7 +28,7 @@ DISTINCT: Steps = [("A", {"k": k, "l": key, "t": [k, []]}) for k, key in (
     ([1, 2], "a"), ([1], "a"), ([1, 2], "b"), (None, "a"), ([], "c"), ([1], "b"), ([2, 1], "a"), ([], "b"), (None, "b"))]
 
 SUBQUERIES_OF_LINES = (
-    "(select sum(p) from W[ls])", "(select max(p) from W[ls] where p > 5)", "(select count(*) from W[ls] as l where l.k = a.id)",
+    "(select sum(p) from W[ls])", "(select max(p) from W[ls] where p > 5)",
     "(select sum(p) from O[ls]#length(2))", "(select sum(p) from O[ls]#lastevent)", "(select window(p) from W[ls])",
     "(select sum(p) as s from W[ls] group by k).countOf()", "(select sum(average) from O[ls]#groupwin(k)#uni(p))",
     "(select sum(p) from O[select O.k as kk, p from ls]#length(3))", "exists (select * from W[ls] where p < 5)",

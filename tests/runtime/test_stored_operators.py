@@ -170,7 +170,7 @@ WHOLE = (
 
 
 def test_properties_that_are_not_read_may_change() -> None:
-    """One in front, one of another type: statements that read whole events are told apart, and the others keep their state."""
+    """One in front, one of another type: statements that read whole events are recognised as changed, and the others keep their state."""
     schema = SCHEMA.replace("T(k string,", "T(extra int, k string,").replace("note string", "note java.lang.Object")
     with pytest.raises(EplDeploymentError, match="is not the one whose state was kept"):
         adopted(schema)

@@ -128,15 +128,15 @@ class _Walk:
 
 def _with_inner(types: Iterable[EventType]) -> tuple[EventType, ...]:
     """The types, with those of the events that their events hold, and the members of variant streams."""
-    found: dict[EventType, None] = {}
+    inner_too: dict[EventType, None] = {}
     waiting = list(types)
     while waiting:
         event_type = waiting.pop()
-        if event_type not in found:
-            found[event_type] = None
+        if event_type not in inner_too:
+            inner_too[event_type] = None
             waiting += [inner for prop in event_type.properties.values() for inner in types_of(prop.type)]
             waiting += event_type.members
-    return tuple(found)
+    return tuple(inner_too)
 
 
 __all__ = ["properties_read"]
