@@ -8,11 +8,11 @@ from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from epl.dialects import scopes
+from epl.dialects import hints, scopes
 from epl.dialects import typed as y
 from epl.dialects import types as k
 from epl.dialects import values as v
-from epl.dialects.aggregates import is_aggregate
+from epl.dialects.aggregates import AGGREGATES, is_aggregate
 from epl.dialects.calcite import calcite, family
 from epl.dialects.errors import DialectError, DialectUnsupported
 from epl.dialects.functions import lambdas, rows
@@ -208,7 +208,8 @@ class Typing:
         if sign == "||":
             message = f"Unexpected parameters ({left.type}, {right.type}) for function concat{expected('concat', self.dialect)}"
             return DialectError("FUNCTION_NOT_FOUND", message, at)
-        return DialectError("TYPE_MISMATCH", f"Cannot apply operator: {left.type} {sign} {right.type}", at)
+        hint = hints.of_comparison((str(left.type), str(right.type)))
+        return DialectError("TYPE_MISMATCH", f"Cannot apply operator: {left.type} {sign} {right.type}", at, hint=hint)
 
     def compared(self, sign: str, left: y.Typed, right: y.Typed, at: int) -> y.Typed:
         """Return the comparison of two values of a common type."""
@@ -481,7 +482,8 @@ class Typing:
         """Return the error of a function that is not known."""
         if self.dialect in ("flink", "alibaba"):
             return DialectError("FUNCTION_NOT_FOUND", self._no_function_of_calcite(node), node.at)
-        return DialectError("FUNCTION_NOT_FOUND", f"Function '{node.name}' not registered", node.at)
+        hint = hints.of_function(node.name, (*SCALARS, *AGGREGATES), self.dialect)
+        return DialectError("FUNCTION_NOT_FOUND", f"Function '{node.name}' not registered", node.at, hint=hint)
 
     def _no_function_of_calcite(self, node: t.Call) -> str:
         prefix = "ValidationException: SQL validation failed. SqlValidatorException:"

@@ -27,7 +27,7 @@ def refused(words: str, at: int) -> DialectError:
 
 def not_yet(words: str, at: int) -> DialectError:
     """Return an error of Flink's planner: what its grammar has and it does not run."""
-    return DialectError("TABLE_EXCEPTION", "TableException: " + words, at)
+    return DialectError("TABLE_EXCEPTION", "TableException: " + words, at, hint="the dialect 'sql' runs it: dialect='sql', @Dialect('sql')")
 
 
 class FlinkTyping(PatternTyping):

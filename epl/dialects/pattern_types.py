@@ -9,6 +9,7 @@ from epl.dialects.errors import DialectError
 from epl.dialects.expression_types import PlanQuery, Typing
 from epl.dialects.functions import rows
 from epl.dialects.functions.signatures import expected
+from epl.dialects.hints import near
 from epl.dialects.syntax import tree as t
 
 NAVIGATIONS = ("first", "last", "prev", "next")
@@ -71,11 +72,13 @@ class PatternTyping(Typing):
         """Return the error of a path that begins with no variable."""
         relation, name = scopes.path_of(node)
         message = f"Column '{relation}.{name}' cannot be resolved".lower().replace("column", "Column", 1)
-        return DialectError("COLUMN_NOT_FOUND", message, node.at)
+        hint = near(str(relation), self.labels) or f"variables of the pattern: {', '.join(sorted(self.labels))}"
+        return DialectError("COLUMN_NOT_FOUND", message, node.at, hint=hint)
 
     def no_column(self, node: t.Path, label: t.Name, rest: str) -> DialectError:
         """Return the error of a variable's column that is not there."""
-        return DialectError("COLUMN_NOT_FOUND", f"Column {rest.lower()} prefixed with label {label.canonical} cannot be resolved", node.at)
+        message = f"Column {rest.lower()} prefixed with label {label.canonical} cannot be resolved"
+        return DialectError("COLUMN_NOT_FOUND", message, node.at, hint=near(rest, [column.name for column in self.scope.columns]))
 
     def column(self, node: t.Name, label: t.Name | None) -> y.Typed:
         """Return a column of the row that is meant here; one of a query around the clause is refused."""

@@ -4,9 +4,13 @@ from __future__ import annotations
 import attrs
 
 from epl.dialects.errors import DialectError
+from epl.dialects.hints import near
 from epl.dialects.syntax import tree as t
 from epl.dialects.syntax.lexis import Dialect
 from epl.dialects.types import ANY, SqlType
+
+MOST_NAMED = 12
+"""Columns that a hint lists."""
 
 
 @attrs.frozen
@@ -97,12 +101,20 @@ class Scope:
         written = name if relation is None else f"{relation}.{name}"
         if self.dialect.name not in ("flink", "alibaba"):
             shown = written.lower() if self.dialect.folds_case else written
-            return DialectError("COLUMN_NOT_FOUND", f"Column '{shown}' cannot be resolved", node.at)
+            return DialectError("COLUMN_NOT_FOUND", f"Column '{shown}' cannot be resolved", node.at, hint=self._near(relation, name))
         if relation is None:
-            return DialectError("COLUMN_NOT_FOUND", f"SqlValidatorException: Column '{name}' not found in any table", node.at)
+            message = f"SqlValidatorException: Column '{name}' not found in any table"
+            return DialectError("COLUMN_NOT_FOUND", message, node.at, hint=self._near(relation, name))
         if not any(column.relation == relation for column in self.columns):
             return DialectError("COLUMN_NOT_FOUND", f"SqlValidatorException: Table '{relation}' not found", node.at)
-        return DialectError("COLUMN_NOT_FOUND", f"SqlValidatorException: Column '{name}' not found in table '{relation}'", node.at)
+        message = f"SqlValidatorException: Column '{name}' not found in table '{relation}'"
+        return DialectError("COLUMN_NOT_FOUND", message, node.at, hint=self._near(relation, name))
+
+    def _near(self, relation: str | None, name: str) -> str | None:
+        """Return the hint for a column that is not there: the nearest name, or else those that there are."""
+        names = [column.name for column in self.columns if column.name and (relation is None or column.relation == relation)]
+        hint = near(name, names or [column.name for column in self.columns])
+        return hint or (f"known columns: {', '.join(names)}" if 0 < len(names) <= MOST_NAMED else None)
 
     def type_at(self, place: int | None) -> SqlType:
         """Return the type of a column."""

@@ -303,5 +303,5 @@ def test_rows_of_values_have_a_bound(runtime: Runtime) -> None:
         runtime.query(f"insert into Trades(symbol, size) values {rows}")
 
     insert(1000)
-    with pytest.raises(EplValidationError, match="^Insert-into number-of-rows exceeds the maximum of 1000 rows"):
+    with pytest.raises(EplValidationError, match=r"^Insert-into number-of-rows exceeds the maximum of 1000 rows"):
         insert(1001)

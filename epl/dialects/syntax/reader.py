@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from epl.dialects.errors import DialectError
+from epl.dialects.hints import of_place
 from epl.dialects.syntax.lexis import Dialect, Token, tokens
 from epl.dialects.syntax.tree import Name
 
@@ -80,13 +81,15 @@ class Reader:
         written = self.text[token.at : token.end] or "<EOF>"
         if self.dialect.name in ("flink", "alibaba"):
             return self._not_of_calcite(written)
-        return DialectError("SYNTAX_ERROR", f"mismatched input '{written}'. Expecting: {expected}", token.at)
+        hint = of_place(written, self.text[: token.at])
+        return DialectError("SYNTAX_ERROR", f"mismatched input '{written}'. Expecting: {expected}", token.at, hint=hint)
 
     def _not_of_calcite(self, written: str) -> DialectError:
         at = self.at
         line = self.text.count("\n", 0, at) + 1
         column = at - (self.text.rfind("\n", 0, at) + 1) + 1
-        return DialectError("SYNTAX_ERROR", f'ParseException: Encountered "{written}" at line {line}, column {column}.', at)
+        message = f'ParseException: Encountered "{written}" at line {line}, column {column}.'
+        return DialectError("SYNTAX_ERROR", message, at, hint=of_place(written, self.text[:at]))
 
     def is_name(self, ahead: int = 0) -> bool:
         """Return whether a name comes."""
