@@ -7,7 +7,7 @@ They are side by side, not in a struct a type, which Spark would take to Python 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import reduce
 from typing import Any
 
@@ -21,6 +21,7 @@ from pyspark.sql.pandas.types import to_arrow_type
 
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
+from runtime.conversion.arrow import arrow_type_of
 from runtime.conversion.columns import may_hold
 
 TYPE, TIME, SEQUENCE, ROW = "epl:type", "epl:time", "epl:sequence", "epl:row"
@@ -32,6 +33,8 @@ ZONE: dict[str, Any] = {"timezone": "UTC"} if "timezone" in inspect.signature(to
 
 SPOKEN = str.maketrans({"%": "%25", ".": "%2E", "`": "%60"})
 """What has a meaning to Spark within a column's name, and how it is written in merged ones."""
+
+ALL_READ: Mapping[str, Collection[str]] = {}
 
 Choice = str | Mapping[str, str] | None
 """A column name for all sources, or one a type name; None: no such column."""
@@ -119,7 +122,10 @@ class Sources:
     def _table(self, position: int, merged: pa.Table) -> pa.Table:
         chosen = self.columns(position)
         kinds = merged.column(TYPE)
-        rows = merged.select(list(chosen.values())).rename_columns(list(chosen))
+        there = {name: place for name, place in chosen.items() if place in merged.column_names}
+        rows = merged.select(list(there.values())).rename_columns(list(there))
+        for name in chosen.keys() - there.keys():  # no statement reads it: it was not brought
+            rows = rows.append_column(name, pa.nulls(rows.num_rows, arrow_type_of(self.types[position].properties[name].whole_type)))
         if len(self.types) == 1 and not kinds.null_count:
             return rows
         return rows.filter(pc.equal(kinds, pa.scalar(position, pa.int32())))
@@ -153,12 +159,17 @@ def _columns_by_type(types: tuple[EventType, ...], choice: Choice, what: str) ->
     return chosen
 
 
-def merge(frames: Mapping[str, DataFrame], sources: Sources, microseconds: bool, number_rows: bool) -> DataFrame:
-    """Return one DataFrame of all rows. ``number_rows``: with ROW, which keeps the order that rows of one source have."""
+def merge(
+    frames: Mapping[str, DataFrame], sources: Sources, microseconds: bool, number_rows: bool, read: Mapping[str, Collection[str]] = ALL_READ
+) -> DataFrame:
+    """Return one DataFrame of all rows. ``number_rows``: with ROW, which keeps the order that rows of one source have. ``read``: by type,
+    the properties whose columns are brought; all of a type that is not there."""
     parts = []
     for position, (event_type, frame) in enumerate(zip(sources.types, frames.values())):
-        check_columns(event_type, frame)
-        columns = [F.lit(position).alias(TYPE), *_event(position, event_type, frame)]
+        order = [columns[event_type.name] for columns in (sources.times, sources.sequences) if columns is not None]
+        names = [name for name in event_type.properties if name in order or name in read.get(event_type.name, event_type.properties)]
+        check_columns(event_type, frame, names)
+        columns = [F.lit(position).alias(TYPE), *_event(position, names, frame)]
         if sources.times is not None:
             columns.append(_engine_time(event_type.name, frame, sources.times[event_type.name], microseconds).alias(TIME))
         if sources.sequences is not None:
@@ -186,7 +197,7 @@ def fetched(merged: DataFrame, sources: Sources) -> pa.Table:
         dropped[TYPE] = None
         event_type = sources.types[0]
         time = "" if sources.times is None else sources.times[event_type.name]
-        if time in event_type.properties and data_types[place_of(0, time)] == spark.LongType():
+        if time in event_type.properties and data_types.get(place_of(0, time)) == spark.LongType():
             dropped[TIME] = place_of(0, time)
     rows = merged.drop(*dropped).toArrow()
     columns: dict[str, Any] = {name: rows.column(name) for name in rows.column_names}
@@ -228,13 +239,15 @@ def check_streaming(frames: Mapping[str, DataFrame]) -> None:
             )
 
 
-def check_columns(event_type: EventType, frame: DataFrame) -> None:
-    """Check that every property has a column of its own whose Spark type may hold its values; EplRuntimeError naming type and column
-    otherwise."""
+def check_columns(event_type: EventType, frame: DataFrame, read: Collection[str]) -> None:
+    """Check that every property has a column of its own, and each that is ``read`` one whose Spark type may hold its values;
+    EplRuntimeError naming type and column otherwise."""
     if frame.sparkSession.conf.get("spark.sql.caseSensitive") != "true":
         _check_cases(event_type, frame.columns)
     for name, prop in event_type.properties.items():
         _require(event_type.name, frame, name)
+        if name not in read:
+            continue
         data_type = frame.schema[name].dataType
         if not may_hold(to_arrow_type(data_type, **ZONE), prop.whole_type):
             raise EplRuntimeError(
@@ -263,9 +276,9 @@ def _column(name: str) -> Column:
     return F.col(f"`{name.replace('`', '``')}`")
 
 
-def _event(position: int, event_type: EventType, frame: DataFrame) -> Iterator[Column]:
+def _event(position: int, names: Collection[str], frame: DataFrame) -> Iterator[Column]:
     """The properties, fields inside of them nullable: Arrow refuses a null struct of fields that are not."""
-    for name in event_type.properties:
+    for name in names:
         yield _column(name).cast(_nullable(frame.schema[name].dataType)).alias(place_of(position, name))
 
 

@@ -1,7 +1,7 @@
 """What workers need to run statements: text, types, options; picklable, and no plan in it. A worker parses and compiles once."""
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from hashlib import blake2b
 from typing import Any
 
@@ -10,7 +10,7 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame
 from pyspark.sql import types as spark
 
-from epl.errors import EplError, EplRuntimeError
+from epl.errors import EplDeploymentError, EplError, EplRuntimeError
 from epl.parse import parse_module
 from epl.plan.statements import SelectPlan
 from epl.settings import Settings
@@ -47,12 +47,18 @@ class Task:
     lenient: bool = False
     key: bytes | None = attrs.field(default=None, repr=False)
     historical: HistoricalRegistration = NOTHING
+    whole_schemas: Mapping[str, spark.StructType] = attrs.field(factory=dict)
+    """Of the types in ``schemas``, with the columns that no statement reads."""
 
-    def digest(self) -> bytes:
+    def digests(self) -> tuple[bytes, ...]:
         """Return what distinguishes this task's state from that of another one: its text as it is understood, the statement, the types and
-        what orders their rows."""
+        what orders their rows. After the first, those of state that was written when columns counted that no statement reads."""
+        forms = [self.schemas, self.whole_schemas] if self.whole_schemas else [self.schemas]
+        return tuple(self._digest(schemas) for schemas in forms)
+
+    def _digest(self, by_name: Mapping[str, spark.StructType]) -> bytes:
         text = unparse(parse_module(self.epl))
-        schemas = {name: schema.json() for name, schema in sorted(self.schemas.items())}
+        schemas = {name: schema.json() for name, schema in sorted(by_name.items())}
         order = [choice if choice is None or isinstance(choice, str) else sorted(choice.items()) for choice in (self.time, self.sequence)]
         identity = text, self.statement, self.type_names, schemas, self.settings, order
         return blake2b(repr(identity).encode(), digest_size=16).digest()
@@ -100,6 +106,53 @@ def equipped(
     return runtime
 
 
+def only_read(task: Task) -> tuple[Task, dict[str, frozenset[str]]]:
+    """Return the task with the columns that statements read in the schemas of types that the module does not declare; and what they read of
+    each source. Raise EplError for a module that is refused, or for a column that is read and has a type that EPL does not have."""
+    known = {name: _without_unsupported(name, schema) for name, schema in task.schemas.items()}
+    with attrs.evolve(task, schemas=known).runtime(0) as trial:
+        trial.deploy(task.epl)
+        types = [trial.event_type(name) for name in task.type_names]
+        read = {t.name: frozenset(name for plan in trial.plans() for name in plan.reads.of(t)) for t in types}
+    schemas = {name: _fields_of(schema, read[name]) for name, schema in task.schemas.items()}
+    for name, schema in schemas.items():
+        event_type_of_spark(name, schema)
+    return attrs.evolve(task, schemas=schemas, whole_schemas=task.schemas), read
+
+
+def supported(
+    schemas: Mapping[str, spark.StructType], deployed: Callable[[Mapping[str, spark.StructType]], Runtime]
+) -> dict[str, spark.StructType]:
+    """Return the schemas without columns of types that EPL does not have. Raise EplError for one that a statement reads. ``deployed``:
+    gives a runtime with the statements over such types."""
+    known = {name: _without_unsupported(name, schema) for name, schema in schemas.items()}
+    if known == schemas:
+        return dict(schemas)
+    with deployed(known) as trial:
+        plans = trial.plans()
+        for name, schema in schemas.items():
+            event_type = trial.event_type(name)
+            event_type_of_spark(name, _fields_of(schema, {each for plan in plans for each in plan.reads.of(event_type)}))
+    kept = {name: [each.name for each, other in zip(schema, known[name]) if each == other] for name, schema in schemas.items()}
+    return {name: _fields_of(schema, kept[name]) for name, schema in schemas.items()}
+
+
+def _without_unsupported(name: str, schema: spark.StructType) -> spark.StructType:
+    """The schema with nulls in place of columns of types that EPL does not have."""
+    fields = []
+    for field in schema.fields:
+        try:
+            event_type_of_spark(name, spark.StructType([field]))
+            fields.append(field)
+        except EplDeploymentError:
+            fields.append(spark.StructField(field.name, spark.NullType()))
+    return spark.StructType(fields)
+
+
+def _fields_of(schema: spark.StructType, names: Collection[str]) -> spark.StructType:
+    return spark.StructType([field for field in schema.fields if field.name in names])
+
+
 def undeclared(epl: str, frames: Mapping[str, DataFrame]) -> dict[str, spark.StructType]:
     """Return the schemas of the sources whose types the module does not declare."""
     declared = {s.body.name for s in parse_module(epl).statements if isinstance(s.body, CreateSchema)}
@@ -129,4 +182,4 @@ def chosen(deployment: Deployment, name: str) -> Statement:
     return candidates[0]
 
 
-__all__ = ["Task", "chosen", "equipped", "named", "undeclared"]
+__all__ = ["Task", "chosen", "equipped", "named", "only_read", "supported", "undeclared"]

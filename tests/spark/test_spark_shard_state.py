@@ -168,7 +168,7 @@ def test_a_sealed_shard_needs_its_key(expected: Any) -> None:
         with pytest.raises(EplRuntimeError, match=f"head of shard 3 {message}"):
             batch(processor(copy.deepcopy(store), attrs.evolve(TASK, key=other)), ROWS[3:])
     sealed = attrs.evolve(TASK, key=KEY)
-    assert sealed.digest() == TASK.digest() and KEY.decode() not in repr(sealed)
+    assert sealed.digests() == TASK.digests() and KEY.decode() not in repr(sealed)
 
 
 def test_a_kept_engine_catches_up_by_the_log_and_an_older_one_is_dropped(expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,8 +48,8 @@ from runtime.spark.historical_sources import HistoricalRegistration, Register
 from runtime.spark.metrics import with_totals
 from runtime.spark.probe import check_workers
 from runtime.spark.pushdown import Wanted, narrowed, wanted_rows
-from runtime.spark.sources import ROW, SEQUENCE, TIME, TYPE, Choice, Sources, check_frames, check_streaming, merge, observed
-from runtime.spark.task import Task, chosen, named, undeclared
+from runtime.spark.sources import ALL_READ, ROW, SEQUENCE, TIME, TYPE, Choice, Sources, check_frames, check_streaming, merge, observed
+from runtime.spark.task import Task, chosen, named, only_read, undeclared
 from runtime.spark.wiring import check_columns_known, check_filled, check_read
 from runtime.state.seal import check_key
 
@@ -224,7 +224,10 @@ def transform(  # type: ignore[misc]
         task = Task(text, statement or "", names, schemas, used, functions or {}, time, sequence, rules, tier, lenient, key, historical)
         beat = Beat.of(clock, idle, heartbeat, used.units_per_second)
         _check_end(streaming, beat, until)
-        planned = _Planned.of(task, frames, distribute, shards)
+        read: Mapping[str, Collection[str]] = ALL_READ
+        if on_late != "side":  # rows that are set aside are whole
+            task, read = only_read(task)
+        planned = _Planned.of(task, frames, distribute, shards, read)
         if planned.spoken is None:
             check_workers(planned.merged.sparkSession)
         return planned.streaming(start_time, beat) if streaming else planned.batch(start_time, until)
@@ -274,7 +277,9 @@ class _Planned:
     spoken: NativeSparkPlan | None
 
     @classmethod
-    def of(cls, task: Task, frames: Mapping[str, DataFrame], distribute: str, shards: int | None) -> _Planned:
+    def of(
+        cls, task: Task, frames: Mapping[str, DataFrame], distribute: str, shards: int | None, read: Mapping[str, Collection[str]]
+    ) -> _Planned:
         session = next(iter(frames.values())).sparkSession
         with task.runtime(0) as trial:
             statement = chosen(trial.deploy(task.epl), task.statement)
@@ -287,7 +292,7 @@ class _Planned:
             if isinstance(verdict, SplitBy):
                 verdict = refuse_other_orders(verdict, plans, lambda name: time_of(task.time, name))
             batch = not any(frame.isStreaming for frame in frames.values())
-            merged = merge(frames, sources, task.settings.time_unit == "microseconds", number_rows=batch)
+            merged = merge(frames, sources, task.settings.time_unit == "microseconds", number_rows=batch, read=read)
             output, result = result_of(statement.event_type, sources, merged.schema, beside=task.rules.policy.on_late == "side")
         if isinstance(verdict, Whole):
             if distribute == "always":

@@ -111,7 +111,7 @@ class ShardProcessor(StatefulProcessor):
         self, task: Task, result: Result, shards: tuple[int, ...], start_time: int | None, name: str, beat: Beat | None = None
     ) -> None:
         self.task, self.result, self.shards, self.start_time, self.name, self.beat = task, result, shards, start_time, name, beat
-        self.digest = task.digest()
+        self.digest, *self.former_digests = task.digests()
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         settle()
@@ -208,7 +208,7 @@ class ShardProcessor(StatefulProcessor):
             raise EplRuntimeError(
                 f"the checkpoint was made with {before} shards, and there are {now} now", hint=f"continue with shards={before}"
             )
-        if head is not None and head.task != self.digest:
+        if head is not None and head.task != self.digest and head.task not in self.former_digests:
             raise EplRuntimeError(
                 "the checkpoint was made with another module, statement, schema, time or sequence",
                 hint="begin with an empty checkpoint folder",

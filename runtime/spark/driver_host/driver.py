@@ -7,11 +7,13 @@ running.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from os import PathLike
 from typing import Any
 
 import attrs
 from pyspark.sql import DataFrame
+from pyspark.sql import types as spark
 from pyspark.sql.streaming.query import StreamingQuery
 
 from epl.dialects.front_door import annotated
@@ -35,7 +37,7 @@ from runtime.spark.heartbeat import SYSTEM, Beat, Heartbeat
 from runtime.spark.historical_sources import NOTHING, HistoricalRegistration, Register
 from runtime.spark.schemas import event_type_of_spark
 from runtime.spark.sources import Choice, Sources, check_frames, check_streaming, merge, observed
-from runtime.spark.task import equipped, undeclared
+from runtime.spark.task import equipped, supported, undeclared
 from runtime.spark.wiring import check_columns_known, check_filled, check_read
 from runtime.statements.callables import check_listeners
 from runtime.statements.statement_output import Listener
@@ -76,13 +78,30 @@ class Module:
                 self.source.advance_time(start_time)
             self.register(self.source)
             return self.source
-        schemas = undeclared(self.source, self.frames)
-        runtime = equipped(start_time or 0, self.settings, self.tier, self.functions, self.aggregations, schemas, self.historical)
-        runtime.deploy(self.source)
+        schemas = self.schemas(self.source)
+        runtime = self._deployed(self.source, schemas, start_time)
         plans = runtime.plans()
         check_read(plans, {name: runtime.event_type(name) for name in schemas})
         check_filled(plans, plans, [runtime.event_type(name) for name in self.frames])
         return runtime
+
+    def schemas(self, text: str) -> dict[str, spark.StructType]:
+        """Return the schemas of the sources whose types the text does not declare, without columns of types that EPL does not have. Raise
+        EplError for such a column where a statement reads it."""
+        return supported(undeclared(text, self.frames), partial(self._deployed, text))
+
+    def _deployed(self, text: str, schemas: Mapping[str, spark.StructType], start_time: int | None = None) -> Runtime:
+        runtime = equipped(start_time or 0, self.settings, self.tier, self.functions, self.aggregations, schemas, self.historical)
+        runtime.deploy(text)
+        return runtime
+
+    def read(self, runtime: Runtime) -> dict[str, frozenset[str]]:
+        """Return which columns statements read of each source whose type has the columns of its DataFrame. Of declared types all are read:
+        statements that are deployed later may."""
+        if not isinstance(self.source, str):
+            return {}
+        types = [runtime.event_type(name) for name in undeclared(self.source, self.frames)]
+        return {t.name: frozenset(name for plan in runtime.plans() for name in plan.reads.of(t)) for t in types}
 
     def register(self, runtime: Runtime) -> None:
         """Register the types of sources that the runtime does not know; EplRuntimeError, with none registered, where no statement reads
@@ -261,6 +280,8 @@ def start(
     job = resumed(setup, listeners or {})
     job.progress.update_state(job.feed)
     beat = Beat.of(clock, idle, heartbeat, job.runtime.settings.units_per_second)
+    if job.feed.rules.policy.on_late != "side":  # rows that are set aside are whole
+        job.read = setup.module.read(job.runtime)
     _begin(job, sources, beat, lambda merged: _query(job, merged, checkpoint, query_name, trigger))
     return job
 
@@ -275,7 +296,7 @@ def _keeping(outputs: Collection[str], sinks: Mapping[str, Sink], checkpoint: st
 def _begin(job: Job, sources: Mapping[str, DataFrame], beat: Beat | None, query: Callable[[DataFrame], StreamingQuery]) -> None:
     """Run the job: ``query`` makes the query over all its sources."""
     beats = None if beat is None else Heartbeat(job, beat)
-    merged = merge(sources, job.feed.sources, job.runtime.settings.time_unit == "microseconds", number_rows=False)
+    merged = merge(sources, job.feed.sources, job.runtime.settings.time_unit == "microseconds", number_rows=False, read=job.read)
     job.attach(query(merged), merged, beats)
 
 
@@ -351,7 +372,7 @@ def _is_unchanged(setup: Setup, before: Runtime, state: JobState) -> bool:
         return False
     if setup.sources(before).layout[:3] != state.layout[:3]:
         return False
-    renewed = {name: event_type_of_spark(name, schema) for name, schema in undeclared(module.text, module.frames).items()}
+    renewed = {name: event_type_of_spark(name, schema) for name, schema in module.schemas(module.text).items()}
     return all(_alike(before.event_type(name), each) for name, each in renewed.items())
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 from pyspark.sql.types import StructType
 
-from epl.errors import EplError, EplRuntimeError
+from epl.errors import EplDeploymentError, EplError, EplRuntimeError
 from epl.event_types import EventType
 from runtime.api.deployment import Deployment
 from runtime.api.faults import in_words
@@ -73,6 +73,8 @@ class JobSteps:
         self.progress = Progress()
         self.dynamic: list[str] = []
         """Ids of the deployments that came while the job ran."""
+        self.read: Mapping[str, Collection[str]] = {}
+        """The columns that are brought of sources whose types are not declared; all of those that are not there."""
         self._keeping = keeping
         self._checkpoint = checkpoint
         self.wall: Callable[[], int] = wall or partial(wall_clock, self.runtime.settings.units_per_second)
@@ -219,10 +221,24 @@ class JobSteps:
             self.dynamic = [each for each in self.dynamic if each != change["undeploy"]]
             return
         deployment = self.runtime.deploy(change["deploy"], name=change["name"], parameters=dict(change["parameters"]))
+        self._check_brought(deployment)
         self.dynamic.append(deployment.id)
         for statement in deployment:
             if statement.name in self._keeping.sinks:
                 self._keep(statement)
+
+    def _check_brought(self, deployment: Deployment) -> None:
+        """Undeploy, and raise EplDeploymentError for, what reads a column that Spark has not been asked for."""
+        for name, brought in self.read.items():
+            event_type = self.runtime.event_type(name)
+            missing = sorted({each for statement in deployment for each in statement.plan.reads.of(event_type)}.difference(brought))
+            if missing:
+                deployment.undeploy()
+                raise EplDeploymentError(
+                    f"the column '{missing[0]}' of the source '{name}' is not read by the job's own statements, and is not brought",
+                    hint="stop the job, and start it with the statement in its module; or declare the type: all columns of a declared one "
+                    "are brought",
+                )
 
     def _keep(self, statement: Statement) -> None:
         sink = self._keeping.sinks[statement.name]
