@@ -18,6 +18,7 @@ from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.tier.build import build_run
+from runtime.conversion.batch_order import unread_types
 from runtime.conversion.columns import columns_of
 from windows.paging import plain
 
@@ -97,21 +98,22 @@ def compiled_once(text: str) -> tuple[Runtime, Any]:
     """A runtime that knows T, and the statement's plan."""
     runtime = Runtime(tier="row")
     runtime.deploy(SCHEMA)
-    return runtime, runtime.compile(f"@name('s0') {text}").statements[0].body
+    return runtime, runtime.compile(f"@name('s0') {text}").statements[0]
 
 
 class ColumnTier:
-    """The statement as a run; ``output`` is what it has emitted. ``beside``: whose events it shares the type with."""
+    """The statement as a run; ``output`` is what it has emitted. As in a runtime, columns that it does not read are null. ``beside``: whose events it shares the type with."""
 
     def __init__(self, text: str, start: int = 0, *, fast: bool = False, beside: RowTier | None = None) -> None:
         if beside is None:
             runtime, plan = compiled_once(text)
         else:
             runtime = beside.runtime
-            plan = beside.statement.plan.body
+            plan = beside.statement.plan
         self.type = runtime.event_type("T")
+        self.unread = unread_types(self.type, plan.reads.of(self.type))
         surroundings = RunContext(StringPool(), runtime._deployer.environment({}), compiled if fast else interpreted)
-        self.run = build_run(plan, surroundings)
+        self.run = build_run(plan.body, surroundings)
         self.output: Outputs = [], []
         self.causes: list[Any] = []
         self.now = start
@@ -120,7 +122,7 @@ class ColumnTier:
         table, times = batch
         self.now = until if until is not None else int(times[-1]) if len(times) else self.now
         with np.errstate(all="ignore"):
-            made = self.run.feed(Intake(self.type, columns_of(table, "T")), times, self.now, jump=jump)
+            made = self.run.feed(Intake(self.type, columns_of(table, "T", self.unread)), times, self.now, jump=jump)
         for part, found in zip(self.output, (made.new, made.old)):
             part.extend([] if found is None else found.to_pylist())
 
