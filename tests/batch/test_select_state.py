@@ -118,7 +118,7 @@ def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_rows_that_are_held_no_more_go() -> None:
-    tier = ColumnTier("select irstream k, x, l from T(n > 0)#length(10)")
+    tier = ColumnTier("select irstream k, x, m from T(n > 0)#length(10)")
     rows = [("a", 1.0, int(number % 100 == 0), True, number, None, 1) for number in range(6000)]
     for batch in batches_of(rows, list(range(0, 6000, 500))):
         tier.feed(batch)

@@ -102,7 +102,8 @@ def compiled_once(text: str) -> tuple[Runtime, Any]:
 
 
 class ColumnTier:
-    """The statement as a run; ``output`` is what it has emitted. As in a runtime, columns that it does not read are null. ``beside``: whose events it shares the type with."""
+    """The statement as a run; ``output`` is what it has emitted. As in a runtime, columns that it does not read are null. ``beside``: whose
+    events it shares the type with."""
 
     def __init__(self, text: str, start: int = 0, *, fast: bool = False, beside: RowTier | None = None) -> None:
         if beside is None:
