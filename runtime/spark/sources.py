@@ -125,7 +125,8 @@ class Sources:
         there = {name: place for name, place in chosen.items() if place in merged.column_names}
         rows = merged.select(list(there.values())).rename_columns(list(there))
         for name in chosen.keys() - there.keys():  # no statement reads it: it was not brought
-            rows = rows.append_column(name, pa.nulls(rows.num_rows, arrow_type_of(self.types[position].properties[name].whole_type)))
+            arrow: Any = arrow_type_of(self.types[position].properties[name].whole_type)
+            rows = rows.append_column(name, pa.nulls(rows.num_rows, arrow))
         if len(self.types) == 1 and not kinds.null_count:
             return rows
         return rows.filter(pc.equal(kinds, pa.scalar(position, pa.int32())))
