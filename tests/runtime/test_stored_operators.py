@@ -117,7 +117,7 @@ def sent(runtime: Runtime, part: list[tuple[int, str, dict[str, Any]]]) -> None:
 
 
 def heard(runtime: Runtime, part: list[tuple[int, str, dict[str, Any]]]) -> list[Any]:
-    """What listeners get while the events come."""
+    """What listeners get while the events come, by statement: states of that form do not say in which order contexts began partitions."""
     calls: list[Any] = []
     for deployment in runtime.deployments.values():
         for statement in deployment:
@@ -125,7 +125,7 @@ def heard(runtime: Runtime, part: list[tuple[int, str, dict[str, Any]]]) -> list
                 statement.add_listener(lambda new, old, of, at: calls.append((of.name, at.now, str(new), str(old))))
     sent(runtime, part)
     runtime.advance_time_span(part[-1][0] + 20_000)
-    return calls
+    return sorted(calls, key=lambda call: str(call[0]))
 
 
 def begun(schema: str = SCHEMA) -> Runtime:
