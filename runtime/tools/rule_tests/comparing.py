@@ -31,6 +31,8 @@ def same(expected: Any, actual: Any) -> bool:
 def differences(expected: Step, actual: Step) -> list[str]:
     """Return the lines that say how the output of a step differs: none where it does not. ``any_order`` of the expected step: its rows
     may come in any order within a call."""
+    if not _is_output(expected):
+        return ["what is expected is not output: 'out' is a list of {statement, new, old}; new, old and 'rows' are lists"]
     lines: list[str] = []
     if "exception" in expected or "exception" in actual:
         awaited, got = expected.get("exception"), actual.get("exception")
@@ -45,6 +47,15 @@ def differences(expected: Step, actual: Step) -> list[str]:
     if "values" in expected and expected["op"] == "get_variable" and not same(expected["values"], actual.get("values")):
         lines += [f"- values {_shown(expected['values'])}", f"+ values {_shown(actual.get('values'))}"]
     return lines
+
+
+def _is_output(step: Step) -> bool:
+    """Return whether what a step expects, which people write, has the shape of output."""
+    calls = step.get("out") or []
+    return (
+        isinstance(calls, list) and all(isinstance(call, dict) and isinstance(call.get("statement"), str) for call in calls)
+        and all(isinstance(rows or [], list) for rows in (step.get("rows"), *(call.get(key) for call in calls for key in ("new", "old"))))
+    )
 
 
 def _calls(step: Step) -> dict[str, list[tuple[list[Any], list[Any]]]]:
