@@ -177,7 +177,7 @@ class FilterIndex:
 
     def _arrange(self, event_type: EventType, index: TypeIndex) -> None:
         if not index.is_arranged:
-            arrange([*(entry.receiver for entry in index.sharing), *index.placed], sum(1 for _ in event_type.lineage()))
+            arrange([*(entry.receiver for entry in index.sharing), *index.placed], event_type)
             index.is_arranged = True
 
     def started_by(self, action: Callable[[], object], *, counts: bool = True) -> list[ActiveFilter]:

@@ -1,7 +1,7 @@
 """In which order an event reaches statements that share named windows, tables or variables, as Esper's filter index has it.
 
-What one of them changes, the next one sees. All others have nothing in common that the order of one event could show: they come first, in
-the order of their deployment.
+What one of them changes, the next one sees. All others have nothing in common that the order of one event could show: of each type they
+come first, in the order of their deployment. An event meets the receivers of its own type before those of its super-types.
 
 A filter is a path: its conditions, sorted by ``RANKS``, those of one rank as written. Filters that ask for the same value by the same
 operator have an index in common, and conditions of one index lead to one node, where the next condition is looked up:
@@ -26,6 +26,7 @@ from typing import Any
 
 import attrs
 
+from epl.event_types import EventType
 from epl.plan.expression_text import expression_text
 from epl.plan.expressions import (
     Constant,
@@ -196,15 +197,23 @@ def _constants(*ends: TypedExpression) -> Bounds:
 # ------------------------------------------------------------------ the order
 
 
-def arrange(receivers: Iterable[Any], depth: int) -> None:
-    """Give the receivers of one event type, each with ``paths`` and ``order``, their places. ``depth``: of the type, which comes before its
-    super-types."""
+def place_before(event_type: EventType) -> int:
+    """Return the place of a receiver of the type whose filter does not decide about it: before all that ``arrange`` gives for the type, after
+    all of its sub-types."""
+    return (_first(event_type) << TURNS) - 1
+
+
+def _first(event_type: EventType) -> int:
+    return (DEEPEST - sum(1 for _ in event_type.lineage())) * PLACES
+
+
+def arrange(receivers: Iterable[Any], event_type: EventType) -> None:
+    """Give the receivers of one event type, each with ``paths`` and ``order``, their places."""
     root = _Node()
     for receiver in sorted(receivers, key=_since):
         for path in receiver.paths:
             root.at(path).here.append(receiver)
-    first = (DEEPEST - depth) * PLACES
-    for place, node in enumerate(root.in_order(), first):
+    for place, node in enumerate(root.in_order(), _first(event_type)):
         for receiver in node.here:
             if isinstance(receiver, Placed):
                 rank, _, statement, stream = receiver.own_order
@@ -253,4 +262,4 @@ def _ascending(index: dict[Bounds, _Node]) -> Iterable[_Node]:
         return index.values()
 
 
-__all__ = ["Path", "Placed", "Places", "Step", "arrange", "paths_of", "paths_of_entries", "turn_of"]
+__all__ = ["Path", "Placed", "Places", "Step", "arrange", "paths_of", "paths_of_entries", "place_before", "turn_of"]

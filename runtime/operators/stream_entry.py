@@ -9,7 +9,7 @@ from typing import Any
 
 from epl.plan.streams import EqualConstants, FilterPlan, StreamPlan, filter_of
 from runtime.event_loop.filter_index import Entry, Receiver
-from runtime.event_loop.receiver_order import Path, Places, paths_of
+from runtime.event_loop.receiver_order import Path, Places, paths_of, place_before
 from runtime.expressions import Environment, compile_expression
 from runtime.expressions.generated_steps import EmitSteps
 from runtime.operators.contained_events import ContainedStage, Containment
@@ -90,6 +90,8 @@ def _entry(plan: FilterPlan, stream: int, context: OperatorContext, receive: Rec
     order, paths = context.order(stream), paths_of(plan) if context.statement.has_place else ()
     if len(paths) > 1:
         order = (order[0] + 1, *order[1:])
+    elif not paths and order[0] % 2 == 0:
+        order = (order[0], place_before(plan.event_type), *order[2:])
     receiver = StreamReceiver(context.name, order, paths, context.drops, receive)
     test = context.conjunction(plan.conditions) if plan.conditions else None
     key, values = None, ()
