@@ -26,9 +26,24 @@ class _Reading:
         self.reads_all = False
         self._around: list[set[int] | None] = []
         """What is read of the row of each query around; None where that is a row pattern's."""
+        self._outside: set[tuple[int, int]] = set()
+        """Which of these the plan at hand reads: (number of the query around, place)."""
+        self._done: dict[tuple[int, Places], frozenset[tuple[int, int]]] = {}
+        """What plans read outside, as (queries up from the plan, place): one of ``WITH`` stands wherever it is read, and is read once."""
 
     def plan(self, plan: Plan, needed: Places) -> None:
         """Add what a plan reads to give the ``needed`` of its columns."""
+        at = len(self._around)
+        read = self._done.get((id(plan), needed))
+        if read is None:
+            before, self._outside = self._outside, set()
+            self._plan(plan, needed)
+            read = self._done[id(plan), needed] = frozenset((at - query, place) for query, place in self._outside if query < at)
+            self._outside = before
+        for up, place in read:
+            self._add_outside(at - up, place)
+
+    def _plan(self, plan: Plan, needed: Places) -> None:
         match plan:
             case plans.TablePlan():
                 self.tables.setdefault(plan.name, set()).update(needed)
@@ -104,11 +119,18 @@ class _Reading:
         return frozenset(places)
 
     def _outer(self, typed: y.Outer) -> None:
-        places = self._around[-typed.depth] if typed.depth <= len(self._around) else None
+        if typed.depth <= len(self._around):
+            self._add_outside(len(self._around) - typed.depth, typed.index)
+        else:
+            self.reads_all = True
+
+    def _add_outside(self, query: int, place: int) -> None:
+        self._outside.add((query, place))
+        places = self._around[query]
         if places is None:
             self.reads_all = True
         else:
-            places.add(typed.index)
+            places.add(place)
 
 
 __all__ = ["columns_read"]

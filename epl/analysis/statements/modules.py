@@ -142,7 +142,8 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
         check_types(statement, body, context, catalog)
     check_type_sizes(body)
     priority = statement.annotation("priority")
-    value = priority.get() if priority else 0
+    drop = statement.annotation("drop") is not None
+    value = priority.get() if priority else int(drop)  # as in Esper
     reads = properties_read(body, context)
     plan = StatementPlan(
         name=name,
@@ -150,7 +151,7 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
         text=statement.text,
         annotations=statement.annotations,
         priority=value if isinstance(value, int) else 0,
-        drop=statement.annotation("drop") is not None,
+        drop=drop,
         fingerprint=fingerprint(unparse(statement), body, reads),
         parameters=tuple(parameter_types(n for e in expressions_of(body) for n in e.walk() if isinstance(n, Parameter)).items()),
         context=context,

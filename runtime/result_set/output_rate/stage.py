@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from epl.attribute_text import named
-from epl.plan.expressions import Constant, TimeSpan, TypedExpression
+from epl.plan.expressions import Constant, TimeSpan, TypedExpression, VariableValue
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.factory import Row
 from runtime.clock.crontab import Crontab
@@ -122,6 +122,49 @@ class AtTimes(Condition):
             self._timer.set(self.next)
 
 
+class AtChangingTimes(AtTimes):
+    """Every period of a length that variables give: rows that come after it has changed are emitted at the next multiple of the new length
+    since the first rows."""
+
+    def __init__(self, context: TimeContext, period: TypedExpression, fire: Callable[[bool], None], *, once: bool = False) -> None:
+        super().__init__(context, self._multiple, fire, once=once)
+        self._period = period
+        self._steps = periods(context, period)
+        self._since = self._length = None
+
+    _since: int | None
+    _length: int | None
+
+    def add(self, new: int, old: int) -> None:
+        if self.next is None:
+            self._since = self._context.now()
+            self._schedule()
+        elif self._context.add_time(0, self._period) != self._length:
+            self._schedule()
+
+    def steps(self) -> GeneratedSteps:
+        return Condition.steps(self)
+
+    def _multiple(self, due: int | None, now: int) -> int | None:
+        self._length = self._context.add_time(0, self._period)
+        return self._steps(due if self._since is None else self._since, now)
+
+    def state(self) -> State:
+        return [self.next, self._since, self._length]
+
+    def restore(self, state: State) -> None:
+        if state is None or state.__class__ is int:  # of a version that did not keep the other two
+            super().restore(state)
+            self._since, self._length = self.next, self._context.add_time(0, self._period)
+        else:
+            self._restore(state)
+
+    @takes((DUE, DUE, DUE))
+    def _restore(self, state: State) -> None:
+        due, self._since, self._length = state
+        super().restore(due)
+
+
 def periods(context: TimeContext, period: TypedExpression) -> Callable[[int | None, int], int | None]:
     """Return every period, counted from the first rows on."""
 
@@ -205,6 +248,8 @@ def build_condition(plan: OutputPlan, context: TimeContext, flush: Callable[[boo
     if plan.unit == "events":
         counts = EveryEvents if isinstance(plan.every, Constant) else EveryVariable
         return counts(compile_expression(plan.every, context.environment, 0), flush)
+    if any(isinstance(node, VariableValue) for node in plan.every.walk()):
+        return AtChangingTimes(context, plan.every, flush, once=once)
     return AtTimes(context, periods(context, plan.every), flush, once=once)
 
 
