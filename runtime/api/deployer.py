@@ -37,7 +37,7 @@ from runtime.statements.statement import Statement
 from runtime.statements.statement_output import Listener, StatementHost
 from runtime.stores.by_partition import PartitionedTable, PartitionedVariable
 from runtime.stores.table import TableStore
-from runtime.stores.variables import VariableCell
+from runtime.stores.variables import VariableCell, VariableCells
 from windows.protocol import State
 
 
@@ -50,7 +50,7 @@ class Deployer:
 
     def __init__(
         self, host: StatementHost, core: EventLoop, *, functions: FunctionRegistry, types: Mapping[str, EventType],
-        variables: dict[str, VariableCell], historical: HistoricalSources, catalog_of: Callable[[Sequence[Declared]], Catalog],
+        variables: VariableCells, historical: HistoricalSources, catalog_of: Callable[[Sequence[Declared]], Catalog],
         undeploy: Callable[[str], None],
     ) -> None:
         self.deployments: dict[str, Deployment] = {}
@@ -173,46 +173,62 @@ class Deployer:
         statements: list[Statement] = []
         cells: list[str] = []
         tables: list[Table] = []
+        variables = self._variables_of(plan)
+
+        def environment(statement: str) -> Environment:
+            return self.environment(parameters[statement], variables=variables)
+
         try:
             for each in plan.statements:
                 if isinstance(each.body, CreateVariablePlan):
-                    self._create_cell(each.body, each.context, deployment_id, parameters[each.name])
+                    cell = self._create_cell(each.body, each.context, deployment_id, environment(each.name))
+                    self._variables.add(cell)
+                    variables[each.body.name] = cell
                     cells.append(each.body.name)
                 if isinstance(each.body, CreateTablePlan):
-                    self._create_table(each.body.table, deployment_id, parameters[each.name])
+                    self._create_table(each.body.table, deployment_id, environment(each.name))
                     tables.append(each.body.table)
-                statements.append(self._prepare(each, deployment_id, parameters[each.name]))
+                statements.append(self._prepare(each, deployment_id, environment(each.name)))
         except BaseException as error:
-            for cell in cells:
-                del self._variables[cell]
+            for name in cells:
+                self._variables.remove(name, deployment_id)
             for table in tables:
                 del self._tables[table]
             for statement in statements:
-                self._core.statements.remove(statement.number)
+                self._core.forget_statement(statement.number)
             if isinstance(error, EplError):
                 error.within(plan.text)
             raise
         return tuple(statements)
 
+    def _variables_of(self, plan: ModulePlan) -> dict[str, VariableCell]:
+        """Return what holds the variables that a module sees and will create: the runtime's own where all modules see the same ones."""
+        owners = (*(dep.plan for dep in self.deployments.values() if dep.plan.name == plan.name), plan)
+        if not self._variables.older and all(d.access == "public" for each in owners for d in each.declared if d.kind == "variable"):
+            return self._variables
+        return dict(self._variables.seen(partial(self._sees, plan.name)))
+
+    def _sees(self, module: str | None, cell: VariableCell) -> bool:
+        owner = self.deployments.get(cell.deployment or "")
+        return owner is None or any(
+            d.kind == "variable" and d.name == cell.variable.name and sees(d, owner.plan, module) for d in owner.plan.declared)
+
     def _create_cell(
-        self, plan: CreateVariablePlan, context: Context | None, deployment_id: str, parameters: dict[str | int, Any]
-    ) -> None:
+        self, plan: CreateVariablePlan, context: Context | None, deployment_id: str, environment: Environment
+    ) -> VariableCell:
         def no_value() -> None:
             return None
 
-        initial = no_value if plan.initial is None else compile_expression(plan.initial, self.environment(parameters), 0)
+        initial = no_value if plan.initial is None else compile_expression(plan.initial, environment, 0)
         if context is None:
-            self._variables[plan.name] = VariableCell(Variable(plan.name, plan.type, plan.constant), initial(), deployment_id)
-        else:
-            variable = Variable(plan.name, plan.type, plan.constant, context=context.name)
-            self._variables[plan.name] = PartitionedVariable(variable, initial, deployment_id)
+            return VariableCell(Variable(plan.name, plan.type, plan.constant), initial(), deployment_id)
+        return PartitionedVariable(Variable(plan.name, plan.type, plan.constant, context=context.name), initial, deployment_id)
 
-    def _create_table(self, table: Table, deployment_id: str, parameters: dict[str | int, Any]) -> None:
+    def _create_table(self, table: Table, deployment_id: str, environment: Environment) -> None:
         if table in self._tables:
             raise EplDeploymentError(
                 f"A precondition is not satisfied: A table by name '{table.name}' has already been created", hint="compile the module again"
             )
-        environment = self.environment(parameters)
         if table.context is None:
             self._tables[table] = TableStore(table, environment, deployment_id)
         else:
@@ -226,10 +242,16 @@ class Deployer:
             counts[name] = counts.get(name, 0) + rows
         return counts
 
-    def environment(self, parameters: Mapping[str | int, Any], cells: Mapping[str | int, Cell] | None = None) -> Environment:
-        """Return what the expressions of a statement with these parameters may touch. ``cells``: of parameters whose values change."""
+    def environment(
+        self, parameters: Mapping[str | int, Any], cells: Mapping[str | int, Cell] | None = None,
+        variables: Mapping[str, VariableCell] | None = None,
+    ) -> Environment:
+        """Return what the expressions of a statement with these parameters may touch. ``cells``: of parameters whose values change;
+        ``variables``: of the statement's module, else those that all see."""
+        if variables is None:
+            variables = self._variables.seen(partial(self._sees, None))
         return Environment(
-            functions=self._functions, variables=self._variables, clock=self._core.clock, parameters=parameters, settings=self._settings,
+            functions=self._functions, variables=variables, clock=self._core.clock, parameters=parameters, settings=self._settings,
             historical=self._historical, tables=self._tables, parameter_cells=cells or {}, row_pattern_observer=self.row_pattern_observer,
             pattern_observer=self.pattern_observer,
         )
@@ -247,10 +269,10 @@ class Deployer:
         plan = planned_query(query, self.catalog()) if isinstance(query, str) else query
         return query_of(plan, self._core, lambda cells: self.environment({}, cells), prepared=prepared)
 
-    def _prepare(self, plan: StatementPlan, deployment_id: str, parameters: dict[str | int, Any]) -> Statement:
+    def _prepare(self, plan: StatementPlan, deployment_id: str, environment: Environment) -> Statement:
         self.counts.statements += 1
         statement = Statement(plan, self._host, self._core, deployment_id, self.counts.statements)
-        statement.prepared = prepare(plan, self._core, statement.number, self.environment(parameters), statement)
+        statement.prepared = prepare(plan, self._core, statement.number, environment, statement)
         self._core.statements.append(statement.number)
         return statement
 
@@ -260,11 +282,10 @@ class Deployer:
         """Stop and forget a deployment, even if others use what it declares."""
         for statement in reversed(deployment.statements):
             statement.running.close()
-            self._core.statements.remove(statement.number)
+            self._core.forget_statement(statement.number)
         for declared in deployment.plan.declared:
-            cell = self._variables.get(declared.name)
-            if declared.kind == "variable" and cell is not None and cell.deployment == deployment.id:
-                del self._variables[declared.name]
+            if declared.kind == "variable":
+                self._variables.remove(declared.name, deployment.id)
             if declared.kind == "table":
                 self._tables.pop(declared.value, None)
         del self.deployments[deployment.id]
@@ -286,7 +307,8 @@ class Deployer:
         if deployment is None:
             raise EplDeploymentError(f"Deployment id '{deployment_id}' cannot be found")
         for declared in deployment.plan.declared:
-            user = first_use(declared, [d for d in self.deployments.values() if d is not deployment])
+            others = [d for d in self.deployments.values() if d is not deployment and sees(declared, deployment.plan, d.plan.name)]
+            user = first_use(declared, others)
             if user is not None:
                 raise EplDeploymentError(
                     f"A precondition is not satisfied: {declared.title} '{declared.name}' cannot be un-deployed as it is referenced "

@@ -28,7 +28,7 @@ from runtime.historical.method_source import methods_of
 from runtime.historical.result_rows import MAX_ROWS
 from runtime.historical.static_table import StaticTable, static_table
 from runtime.stores.by_partition import PartitionedVariable
-from runtime.stores.variables import VariableCell
+from runtime.stores.variables import VariableCell, VariableCells
 from windows.registry import WINDOWS, by_name
 
 LAYOUT = ("properties", "kind", "supertypes", "start_timestamp", "end_timestamp")
@@ -45,7 +45,7 @@ class Registry:
         self._user_functions: dict[str, Callable[..., Any]] = {}
         self._aggregations: dict[str, Any] = dict(AGGREGATIONS)
         self._types: dict[str, EventType] = {}
-        self._variables: dict[str, VariableCell] = {}
+        self._variables = VariableCells()
         self._enums: dict[str, tuple[str, ...]] = {}
         self._enum_types: dict[str, EnumType] = {}
         self._classes: dict[type, EventType] = {}

@@ -196,9 +196,9 @@ def _redeploy(runtime: Restorable, state: RuntimeState, head: dict[str, Any], va
             plan = planned(runtime.catalog(module.name), state.functions, deployment_id, text)
             _check_same(plan, deployment_id, head["fingerprints"])
             runtime.prepare(plan, name=deployment_id, parameters=dict(parameters))
-            for name, value in values.items():
-                if name in state.variables:
-                    _assign(state.variables[name], value)
+            for name, cell in state.variables.keyed().items():
+                if name in values:
+                    _assign(cell, values[name])
     with reading("page 'head'"):
         state.counts.deployments, state.counts.statements = (_count(n) for n in list_of(head["counts"], 2))
 
@@ -232,10 +232,11 @@ def _restore_state(runtime: Restorable, state: RuntimeState, reader: PageReader)
                 reader.table.add_statement(statement, deployment.id, number)
     with reading("page 'variables'"):
         variables = map_of(reader.body("variables", "variables"))
-        if variables.keys() != state.variables.keys():
+        cells = state.variables.keyed()
+        if variables.keys() != cells.keys():
             raise Damaged("its variables are not those of the modules")
         for name, value in variables.items():
-            _assign(state.variables[name], value)
+            _assign(cells[name], value)
     for deployment in state.deployments.values():
         for number, statement in enumerate(deployment):
             resume_statement(runtime, statement, reader, statement_key(statement, number))

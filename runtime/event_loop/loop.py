@@ -59,6 +59,10 @@ class EndOfInput(Protocol):
     def counts(self) -> RowCounts: ...
 
 
+PLAIN = (0, False)
+"""The priority of what has none, and that it does not drop."""
+
+
 class Receives(Protocol):
     """What takes events."""
 
@@ -111,6 +115,8 @@ class EventLoop:
         """Called when one is created or destroyed."""
         self.statements: list[int] = []
         """The numbers of the deployed statements, ascending."""
+        self.priorities: dict[int, tuple[int, bool]] = {}
+        """(-priority, whether what it gets goes no further) of statements, by number, where execution is prioritized."""
         self.pending: dict[Delivery, None] = {}
         """What has something to deliver once all statements have had the event."""
         self.dispatchers: dict[EventType, Callable[[Event], None]] = {}
@@ -131,6 +137,11 @@ class EventLoop:
         """What counts by statement (runtime.event_loop.measured)."""
         self.after_timers: dict[AfterTimers, None] | None = None
         """While timers run: what is to be released when all that are due have run."""
+
+    def forget_statement(self, number: int) -> None:
+        """The statement is undeployed."""
+        self.statements.remove(number)
+        self.priorities.pop(number, None)
 
     # ------------------------------------------------------------------ events
 
@@ -365,6 +376,8 @@ class EventLoop:
 
     def _run_all(self, due: Sequence[ScheduledTimer]) -> None:
         """Run the timers, then release what joins have gathered of them."""
+        if self.priorities:
+            due = self._prioritized(due)
         outer, self.after_timers = self.after_timers, {}
         schedule = self.schedule
         around, schedule.ended = schedule.ended, set()
@@ -385,6 +398,15 @@ class EventLoop:
                 join.release()
             except Exception as error:  # noqa: BLE001 - law 6
                 self.on_error(error, join.name, None)
+
+    def _prioritized(self, due: Sequence[ScheduledTimer]) -> Sequence[ScheduledTimer]:
+        """Return the timers by priority, up to those of the first statement with ``@drop``: the others are lost, as in Esper."""
+        ordered = sorted(due, key=lambda timer: self.priorities.get(timer.order[0], PLAIN)[0])
+        last = next((timer.order[0] for timer in ordered if self.priorities.get(timer.order[0], PLAIN)[1]), None)
+        if last is None:
+            return ordered
+        end = max(place for place, timer in enumerate(ordered, 1) if timer.order[0] == last)
+        return [timer for place, timer in enumerate(ordered, 1) if place <= end]
 
     def end_input(self) -> None:
         """Emit what waits for a row or a time that does not come, with all that follows from it."""

@@ -198,8 +198,8 @@ def _constants(*ends: TypedExpression) -> Bounds:
 
 
 def place_before(event_type: EventType) -> int:
-    """Return the place of a receiver of the type whose filter does not decide about it: before all that ``arrange`` gives for the type, after
-    all of its sub-types."""
+    """Return the place of a receiver of the type whose filter does not decide about it: before all that ``arrange`` gives for the type,
+    after all of its sub-types."""
     return (_first(event_type) << TURNS) - 1
 
 

@@ -54,6 +54,8 @@ class StatementContext:
         self.number = number
         self.environment = environment
         self.output = output
+        if core.settings.prioritized:
+            core.priorities[number] = (-plan.priority, plan.drop)
         parts, kinds = list(plans_of(plan.body)), {type(node) for node in nodes_of(plan.body)}
         shares = any(isinstance(part, SHARED) for part in parts) or not kinds.isdisjoint((TableValue, TableKeys, VariableValue))
         is_context = isinstance(plan.body, CreateContextPlan)

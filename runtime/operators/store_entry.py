@@ -47,7 +47,7 @@ class StoreEntry:
         if new or old:
             self._update(new, old)
         failures.settle()
-        return self._drops and bool(new or old)
+        return self._drops
 
     def fill(self) -> None:
         """Take the rows that are there; of a named window of another context none, as in Esper."""

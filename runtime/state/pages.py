@@ -302,7 +302,7 @@ class StatePages:
         return self._finish(written)
 
     def _finish(self, written: Written) -> Written:
-        values = {name: cell.value for name, cell in self._state.variables.items()}
+        values = {name: cell.value for name, cell in self._state.variables.keyed().items()}
         variables = self._encoder.page("variables", "variables", values)
         if variables != self._variables:
             self._variables = written["variables"] = variables

@@ -13,7 +13,7 @@ from epl.settings import Settings
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions.environment import HistoricalSources
 from runtime.statements.statement import Statement
-from runtime.stores.variables import VariableCell
+from runtime.stores.variables import VariableCells
 
 
 @attrs.define
@@ -49,7 +49,7 @@ class RuntimeState:
     aggregations: Mapping[str, Callable[[], Any]]
     windows: Mapping[str, type[WindowConfig]]
     enums: Mapping[str, tuple[str, ...]]
-    variables: dict[str, VariableCell]
+    variables: VariableCells
     deployments: Mapping[str, Deployed]
     counts: Counts
     core: EventLoop

@@ -40,7 +40,7 @@ def _clock(state: RuntimeState) -> dict[str, Any]:
     """``values``: of variables that statements may need while they are deployed."""
     return {
         "now": state.core.clock.now,
-        "values": {name: cell.value for name, cell in state.variables.items() if isinstance(cell.value, PLAIN)},
+        "values": {name: cell.value for name, cell in state.variables.keyed().items() if isinstance(cell.value, PLAIN)},
     }
 
 

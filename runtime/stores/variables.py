@@ -63,6 +63,46 @@ class VariableCell:
             observer(before, self.value)
 
 
+class VariableCells(dict[str, VariableCell]):
+    """The variables of a runtime by name. Modules may declare variables of one name that only they see: the newest stands under the name,
+    the others, oldest first, in ``older``."""
+
+    __slots__ = ("older",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.older: dict[str, list[VariableCell]] = {}
+
+    def add(self, cell: VariableCell) -> None:
+        name = cell.variable.name
+        if name in self:
+            self.older.setdefault(name, []).append(self[name])
+        self[name] = cell
+
+    def remove(self, name: str, deployment: str) -> None:
+        """Remove the variable that the deployment has created, if it has."""
+        older = self.older.get(name, [])
+        if name in self and self[name].deployment == deployment:
+            del self[name]
+            if older:
+                self[name] = older.pop()
+        else:
+            older[:] = [cell for cell in older if cell.deployment != deployment]
+        if not older:
+            self.older.pop(name, None)
+
+    def keyed(self) -> dict[str, VariableCell]:
+        """Return all, by what names each in a saved state."""
+        return {**self, **{f"{name}@{cell.deployment}": cell for name, older in self.older.items() for cell in older}}
+
+    def seen(self, sees: Callable[[VariableCell], bool]) -> Mapping[str, VariableCell]:
+        """Return the variables as one who sees these of several of one name has them."""
+        if not self.older:
+            return self
+        chosen = {name: next(filter(sees, (self[name], *reversed(older))), self[name]) for name, older in self.older.items()}
+        return {**self, **chosen}
+
+
 def _check_columns(declared: ValueType, value: Any) -> None:
     """A mapping for a variable of an event type may have that type's properties only; an event must be of the type."""
     if not isinstance(declared, EventOf):
