@@ -6,6 +6,8 @@ from typing import Any, Protocol
 
 import attrs
 
+from epl.generated_code import field_name
+from epl.java_hash import in_hash_order, string_hash
 from epl.plan.context.contexts import (
     AfterCondition,
     ContextCondition,
@@ -116,30 +118,44 @@ class OnFilter:
 
 
 class OnPattern:
-    """Comes true with each match. ``inclusive``: whether the events of the match count for the statements of what begins."""
+    """Comes true with each match. ``inclusive``: whether the events of the match count for the statements of what begins; ``at_once``:
+    whether it may be true from the beginning."""
 
     due: int | None = None
 
     def next_time(self) -> int | None:
         return None
 
-    def __init__(self, plan: PatternCondition, context: OperatorContext, occurred: Occurred, *, inclusive: bool) -> None:
+    def __init__(self, plan: PatternCondition, context: OperatorContext, occurred: Occurred, *, inclusive: bool, at_once: bool) -> None:
         self._plan = plan
         self._context = context
         self._occurred = occurred
         self._inclusive = inclusive
+        self._at_once = at_once
         self._machine = machine_of(plan.pattern, context, self)
+        names = [tag.name for tag in plan.pattern.tags]
+        self._tags = [field_name(names[place]) for place in in_hash_order(map(string_hash, names), len(names))]
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         for row in new:
             properties = dict(zip(row.type.names, row.values()))
-            events = tuple(_events_of(row)) if self._inclusive else ()
+            events = tuple(self._events_of(row)) if self._inclusive else ()
             if self._plan.tag is not None:
                 properties[self._plan.tag] = row
             self._occurred(Occurrence(properties, events))
 
+    def _events_of(self, row: Event) -> Iterator[Event]:
+        """The events of a match, each once: those of one tag after the other, as a HashMap of Java has the tags."""
+        seen: dict[int, Event] = {}
+        for name in self._tags:
+            value = getattr(row, name)
+            for event in value if isinstance(value, (tuple, list)) else (value,):
+                if isinstance(event, Event):
+                    seen[id(event)] = event
+        return iter(seen.values())
+
     def start(self) -> None:
-        self._machine.open()
+        self._machine.open(at_once=self._at_once)
 
     def stop(self) -> None:
         self._machine.close()
@@ -150,16 +166,6 @@ class OnPattern:
 
     def restore(self, state: State) -> None:
         self._machine.restore(state)
-
-
-def _events_of(row: Event) -> Iterator[Event]:
-    """The events of a match, each once."""
-    seen: dict[int, Event] = {}
-    for value in row.values():
-        for event in value if isinstance(value, (tuple, list)) else (value,):
-            if isinstance(event, Event):
-                seen[id(event)] = event
-    return iter(seen.values())
 
 
 class AtTime:
@@ -203,17 +209,19 @@ class AtTime:
 
 
 def condition(
-    plan: ContextCondition | None, context: OperatorContext, occurred: Occurred, *, depth: int, number: int, overlapping: bool = False
+    plan: ContextCondition | None, context: OperatorContext, occurred: Occurred, *, depth: int, number: int, overlapping: bool = False,
+    at_once: bool = False,
 ) -> RunningCondition:
     """Return what runs for a condition, in a partition of which ``context`` has the properties. ``depth``: of its level; ``number``:
     orders its timers among those due at one time; ``overlapping``: it begins partitions that overlap: times come true again and again, and
-    events of a pattern's match count for statements also where it is not inclusive, as in Esper."""
+    events of a pattern's match count for statements also where it is not inclusive, as in Esper; ``at_once``: a pattern may be true from
+    the beginning."""
     if plan is None or isinstance(plan, NeverCondition):
         return Never()
     if isinstance(plan, FilterCondition):
         return OnFilter(plan, context, occurred, depth)
     if isinstance(plan, PatternCondition):
-        return OnPattern(plan, context, occurred, inclusive=plan.inclusive or overlapping)
+        return OnPattern(plan, context, occurred, inclusive=plan.inclusive or overlapping, at_once=at_once)
     if isinstance(plan, AfterCondition):
         period = plan.period
         return AtTime(context, lambda now: context.add_time(now, period), occurred, repeats=overlapping, number=number)

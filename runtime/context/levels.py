@@ -275,14 +275,15 @@ class Lifetimes(LevelBase):
         self._distinct_of: dict[int, Key] = {}
         """Of each branch that lives, by its number."""
 
-    def _new_beginning(self) -> RunningCondition:
+    def _new_beginning(self, *, at_once: bool = False) -> RunningCondition:
         return condition(self.plan.start, self.context, self._begun, depth=self.depth, number=-1 if self.outer is None else
-                         self.outer.number, overlapping=self.plan.overlapping)
+                         self.outer.number, overlapping=self.plan.overlapping, at_once=at_once)
 
     def start(self) -> None:
-        """Begin. As in Esper a pattern does not see the event that begins the branch around."""
+        """Begin. As in Esper a pattern does not see the event that begins the branch around; it may be true from the beginning, the first
+        time."""
         if self.plan.start is not None:
-            self._beginning = self._new_beginning()
+            self._beginning = self._new_beginning(at_once=True)
             self.tree.core.filters.started_by(self._beginning.start, counts=not isinstance(self.plan.start, plan.PatternCondition))
         if self.plan.now or self._is_on():
             self._begun(Occurrence())
@@ -302,7 +303,7 @@ class Lifetimes(LevelBase):
             self._beginning = None
 
     def _is_on(self) -> bool:
-        """Whether a time of day has begun already: the end comes before the next start, or the start is now."""
+        """Whether a time of day has begun already: the end does not come after the next start, or the start is now."""
         start, end = self.plan.start, self.plan.end
         if self.plan.overlapping or self._beginning is None or self._beginning.due is None:
             return False
@@ -311,7 +312,7 @@ class Lifetimes(LevelBase):
         if not isinstance(start, plan.CrontabCondition) or not isinstance(end, plan.CrontabCondition):
             return False
         next_end = condition(end, self.context, self._begun, depth=self.depth, number=0).next_time()
-        return next_end is not None and next_end < self._beginning.due
+        return next_end is not None and next_end <= self._beginning.due
 
     def _begun(self, occurrence: Occurrence) -> None:
         if self.tree.is_gone(self):  # a timer that was due when the branch around ended

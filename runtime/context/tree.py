@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from epl.errors import EplRuntimeError
@@ -237,16 +238,21 @@ class ContextTree:
     # ------------------------------------------------------------------ events
 
     def deliver(self, started: Sequence[ActiveFilter], events: Sequence[Event]) -> None:
-        """Give events that are under way, or have been, to those of the entries that match them."""
+        """Give events that are under way, or have been, to those of the entries that match them. What starts with one of the events gets
+        those after it."""
+        entries = [*started]
         for event in events:
-            ranks: set[int] = set()  # of entries that let an event go no further
-            for entry in sorted([each for each in started if self._matches(each, event)], key=_turn):
-                if ranks and entry.order[0] not in ranks:
-                    break
-                if entry.drop:
-                    ranks.add(entry.order[0])
-                self.core.note_receivers((entry,))
-                self.core.deliver_one(entry, event)
+            entries += self.core.filters.started_by(partial(self._deliver_one, entries, event))
+
+    def _deliver_one(self, entries: Sequence[ActiveFilter], event: Event) -> None:
+        ranks: set[int] = set()  # of entries that let an event go no further
+        for entry in sorted([each for each in entries if self._matches(each, event)], key=_turn):
+            if ranks and entry.order[0] not in ranks:
+                break
+            if entry.drop:
+                ranks.add(entry.order[0])
+            self.core.note_receivers((entry,))
+            self.core.deliver_one(entry, event)
 
     def begins_again(self, entries: Sequence[ActiveFilter], event: Event | None) -> None:
         """Note what has started to begin branches since one ended with this event."""

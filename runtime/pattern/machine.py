@@ -247,8 +247,9 @@ class PatternMachine(Parent, Delivery):
 
     # ------------------------------------------------------------------ life
 
-    def open(self) -> None:
-        """Take part from now on. Raise EplDeploymentError where an expression raises before anything waits."""
+    def open(self, *, at_once: bool = False) -> None:
+        """Take part from now on. ``at_once``: what is true from the beginning is a match, as in partitions of contexts. Raise
+        EplDeploymentError where an expression raises before anything waits."""
         for atom in self.atoms:
             atom.open()
         if self._is_restored:
@@ -257,7 +258,7 @@ class PatternMachine(Parent, Delivery):
             self._resuming.clear()
             return
         self._root = root = self._operator.instance(self, self._no_match)
-        self._starting = self._context.plan.context is None
+        self._starting = self._context.plan.context is None and not at_once
         try:
             self.start(root)
         finally:

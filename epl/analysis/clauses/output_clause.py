@@ -18,6 +18,7 @@ from epl.plan.crontab import CrontabPlan
 from epl.plan.expressions import Constant, TimeSpan, TypedExpression, VariableValue
 from epl.plan.result_set import OUTPUT_NAMES, OutputPlan, TerminatedOutput
 from epl.syntax import Assignment, Expression, Output
+from epl.syntax.expressions import Chain
 from epl.unparse import expression_text
 from epl.value_types import INT, LONG, SHORT, is_boolean, is_numeric
 
@@ -139,6 +140,8 @@ def _bound(expression: Expression, scope: Scope) -> TypedExpression:
     except EplUnsupportedError:
         raise
     except ContextRefusal as refusal:
+        if not isinstance(expression, Chain):
+            raise
         raise StatementRefusal(PREFIX + refusal.message, span=expression.span) from refusal
     except EplValidationError as refusal:
         name = getattr(getattr(expression, "links", [None])[0], "name", None)

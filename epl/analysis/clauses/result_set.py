@@ -14,6 +14,7 @@ from epl.analysis.clauses.selection import Selection, Target, analyse_selection
 from epl.analysis.expressions.aggregations import GROUP_BY_AGGREGATED, Collector
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import StatementRefusal, bind
+from epl.analysis.expressions.context_values import check_variable
 from epl.analysis.expressions.properties import Read, missing, read_of, reads
 from epl.analysis.expressions.rewriting import replaced, replaced_syntax
 from epl.analysis.expressions.scope import Scope, ScopeStream
@@ -310,6 +311,7 @@ def _limit_value(expression: Expression, catalog: Catalog) -> TypedExpression:
         variable = catalog.variables.get(name)
         if variable is None:
             raise StatementRefusal(f"Limit clause variable by name '{name}' has not been declared", span=expression.span)
+        check_variable(variable, catalog, expression.span)
         if not isinstance(variable.type, Scalar) or variable.type.kind not in ("int", "short", "byte", "long"):
             raise StatementRefusal("Limit clause requires a variable of numeric type", span=expression.span)
         return VariableValue(name=name, type=variable.type)

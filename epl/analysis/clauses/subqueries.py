@@ -13,7 +13,7 @@ from epl.analysis.clauses.from_clause.streams import NO_DATA_WINDOW, analyse_str
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind, bind_in_clause, column_name
 from epl.analysis.expressions.binding import StatementRefusal, SubqueryRefusal, SubqueryUse, bind_subquery
-from epl.analysis.expressions.context_values import ContextRefusal, subquery_mismatch
+from epl.analysis.expressions.context_values import ContextRefusal, check_store, subquery_mismatch
 from epl.analysis.expressions.conversions import boxed_name, comparison_type, convert, is_array, is_opaque, require_numeric
 from epl.analysis.expressions.operators import equatable
 from epl.analysis.expressions.properties import Read, missing, path_of, reads
@@ -165,7 +165,23 @@ class _Subquery:
         outer = tuple(event_of(s - 1, self.inner.streams[s].event_type) for s in read)
         plan = self._finished(plan, read)
         value = value_type(plan) if self.use == "value" else BOXED_BOOLEAN
+        self._check_partitions()
         return SubqueryValue(type=value, plan=plan, operand=operand, outer=outer)
+
+    def _check_partitions(self) -> None:
+        """Refuse the rows of a named window of a context outside of any context."""
+        source = store_of(self.stream)
+        if source is None or source.window.context is None or self.scope.catalog.statement_context is not None:
+            return
+        if self.scope.in_filter:
+            try:
+                check_store(source.window, self.scope.catalog, self.node.span)
+            except EplValidationError as refusal:
+                raise self._refused(refusal) from refusal
+        name, context = source.window.name, source.window.context.name
+        raise ContextRefusal(
+            f"Failed to deploy: Named window '{name}' is associated to context '{context}' that is not available for querying",
+            span=self.node.span, hint=f"write context {context} before the statement")
 
     def _refused(self, refusal: EplValidationError) -> SubqueryRefusal:
         verb = "validate" if self.scope.in_filter else "plan"

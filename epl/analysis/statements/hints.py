@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from epl.analysis.expressions.binding import StatementRefusal, bind
+from epl.analysis.expressions.context_values import check_variable
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
@@ -114,6 +115,7 @@ def _span(value: str, catalog: Catalog) -> int | str:
     """Seconds as engine time units; a variable's name as it is."""
     variable = catalog.variables.get(value)
     if variable is not None:
+        check_variable(variable, catalog, None)
         if not is_numeric(variable.type):
             raise StatementRefusal(f"Variable type of variable '{value}' is not numeric")
         return value

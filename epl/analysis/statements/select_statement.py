@@ -21,6 +21,7 @@ from epl.analysis.clauses.previous import check_previous
 from epl.analysis.clauses.transpose import check_transposed, plan_transposed, without_transpose
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import SubqueryRefusal
+from epl.analysis.expressions.context_values import ContextRefusal
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.filters.lookup import bind_filters, plan_filter
 from epl.analysis.lookups.named_indexes import NamedIndexes, named_indexes
@@ -219,7 +220,7 @@ def _with_conditions(facts: SelectFacts, conditions: tuple[TypedExpression, ...]
 def _where_conditions(where: Expression, scope: Scope, facts: SelectFacts, *, stays: bool) -> tuple[TypedExpression, ...]:
     try:
         return bind_filters((where,), scope)
-    except SubqueryRefusal:
+    except (SubqueryRefusal, ContextRefusal):
         raise
     except EplValidationError as error:
         retains = any(stream.retains and stored_table_of(stream) is None for stream in facts.streams)
