@@ -75,11 +75,13 @@ def _row_type(body: CreateWindow, statement: Statement, catalog: Catalog) -> tup
     if source is None:
         raise EplValidationError(
             f"Failed to resolve event type, named window or table by name '{body.from_type}'", span=body.span)
-    if source.kind == "variant" or source.any_type:
-        raise EplUnsupportedError(f"Named windows of the type '{source.name}' are not supported yet", span=body.span)
     if all(_is_whole(item) for item in body.items):
+        if source.any_type:
+            raise EplUnsupportedError(
+                f"Named windows of whole events of '{source.name}', a variant stream of any type, are not supported", span=body.span,
+                hint="select the columns: create window … as select a, b from …")
         return EventType(
-            body.name, source.kind, source.properties, (), source.start_timestamp, source.end_timestamp, open=source.open,
+            body.name, "map" if source.kind == "variant" else source.kind, source.properties, (), source.start_timestamp, source.end_timestamp, open=source.open,
             property_resolution=source.property_resolution), ()
     scope = Scope(
         catalog, (ScopeStream(None, source),), declarations=statement.declarations, allow_previous=False,
