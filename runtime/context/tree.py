@@ -198,7 +198,7 @@ class ContextTree:
                 self.close(inner, {})
         number = branch.partition
         if number is not None and self.partitions.pop(number, None) is not None:
-            for statement in tuple(self.statements):
+            for statement in reversed(tuple(self.statements)):  # as Esper does
                 statement.end(number)
             if self._root is not None or self.context.is_nested:  # as Esper: else that the context is deactivated says it
                 self._tell("partition_ended", branch)

@@ -83,6 +83,10 @@ class Join:
     # ------------------------------------------------------------------ deltas
 
     def _take(self, stream: int, new: Sequence[Event], old: Sequence[Event]) -> None:
+        if old and stream in self.plan.unidirectional:  # of a named window: what leaves it was never kept here
+            if not new:
+                return
+            old = ()
         after_timers = self._loop.after_timers
         if not self.holding and after_timers is None:
             self._process_one(self.streams[stream], new, old)

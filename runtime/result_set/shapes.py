@@ -129,6 +129,13 @@ class Unaggregated(ResultSet):
         if new and self.needs_new:
             self._projection.collect([(row, NO_READERS) for row in new], True, new_rows)
 
+    def passing(self, rows: Sequence[Row], insert_stream: bool) -> Sequence[Row]:
+        """Return the rows of a stream that is read and that pass having."""
+        if not (self.needs_new if insert_stream else self.needs_old):
+            return ()
+        passes = self._projection.passes
+        return rows if passes is None else [row for row in rows if passes(row, insert_stream, NO_READERS)]
+
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         batch = OutputRows()
         self._projection.collect([(row, NO_READERS) for row in contents], True, batch)

@@ -73,13 +73,14 @@ class AllGroups(BufferBase):
 
 
 class LastOfGroups(AllGroups):
-    """last, of a row per group: the groups touched since the last output; with order by, groups that tie come in the order of hashing."""
+    """last, of a row per group: the groups touched since the last output, in the order of hashing where the clause is not optimized."""
 
     forget = True
     searched = Rollup
 
     def flush(self, force: bool) -> None:
-        if isinstance(self.inner, RowPerGroup) and self.inner.plan.order_by:
+        output = self.inner.plan.output
+        if isinstance(self.inner, RowPerGroup) and output is not None and not output.optimized:
             (level,) = self.levels
             level.arrange(self.inner.in_order)
         super().flush(force)

@@ -10,7 +10,7 @@ from runtime.result_set.output_rate.gathering import BufferBase
 from runtime.result_set.projection import OutputRows
 from runtime.result_set.rollup import Rollup
 from runtime.result_set.rows_in_state import delta_in, delta_out, row_in
-from runtime.result_set.shapes import Aggregating, FullyAggregated, ResultSet, RowPerGroup
+from runtime.result_set.shapes import Aggregating, FullyAggregated, ResultSet, RowPerGroup, Unaggregated
 from windows.event import Event
 from windows.failures import Failures, keyed
 from windows.paging import Paged
@@ -119,6 +119,62 @@ class LastRow(AllRows):
     keep_last = True
 
 
+class LateRows(AllRows):
+    """all, of rows without aggregations, which are made at output. As in Esper having tests them as they come, and again at output."""
+
+    inner: Unaggregated
+
+    def __init__(self, inner: ResultSet) -> None:
+        super().__init__(inner)
+        self._late: tuple[list[Row], list[Row]] = ([], [])
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        passing = self.inner.passing(new, True), self.inner.passing(old, False)
+        for late, rows in zip(self._late, passing):
+            late += rows
+            if self.keep_last:
+                del late[:-1]
+        return True
+
+    def flush(self, force: bool) -> None:
+        late, self._late = self._late, ([], [])
+        force = force or (self.calls_for_limited and bool(late[0] or late[1]))
+        failures = Failures()
+        try:
+            collect_whole(self.inner, *late, self._new, self._old)
+        except Exception:  # noqa: BLE001 - raised again, by the row that it is of
+            for new in late[0]:
+                failures.attempt(collect_whole, self.inner, (new,), (), self._new, self._old)
+            for old in late[1]:
+                failures.attempt(collect_whole, self.inner, (), (old,), self._new, self._old)
+        if self.keep_last:
+            self._new.keep_last()
+            self._old.keep_last()
+        if failures.first is None or self._new.events or self._old.events:
+            failures.attempt(super().flush, force)
+        failures.settle()
+
+    def state(self) -> State:
+        return {"rows": delta_out(self._late), "made": super().state()}
+
+    def restore(self, state: State) -> None:
+        if isinstance(state, dict):
+            self._restore(state)
+        else:  # of a version that made rows at once
+            super().restore(state)
+
+    @takes({"rows": ([ROW], [ROW]), "made": ANYTHING})
+    def _restore(self, state: State) -> None:
+        self._late = delta_in(state["rows"])
+        super().restore(state["made"])
+
+
+class LastLateRow(LateRows):
+    """last, of rows without aggregations: the last row of each stream."""
+
+    keep_last = True
+
+
 class LastFullyAggregated(BufferBase):
     """last, fully aggregated: the aggregations as they are, and as they were before the first delta whose row before it meets having."""
 
@@ -152,6 +208,59 @@ class LastFullyAggregated(BufferBase):
 
     def restore(self, state: State) -> None:
         self._before = None if state is None else OutputRows.of(state)
+
+
+class Withheld:
+    """all and last, where they are not optimized (``order by``, the hint): what ``gathers`` is to get waits until output, so that neither
+    aggregations nor an iterator know of it before."""
+
+    counts_failures = True
+
+    def __init__(self, gathers: BufferBase) -> None:
+        self.gathers = gathers
+        self._deltas: list[tuple[list[Row], list[Row]]] = []
+        self._others: dict[int, str] = {}
+        """By the place of a delta that is not just taken: "skip" or "keep"."""
+
+    def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
+        self._deltas.append((list(new), list(old)))
+        return True
+
+    def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self._others[len(self._deltas)] = "skip"
+        self.take(new, old)
+
+    def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self._others[len(self._deltas)] = "keep"
+        self.take(new, old)
+
+    def flush(self, force: bool) -> None:
+        deltas, self._deltas = self._deltas, []
+        others, self._others = self._others, {}
+        failures = Failures()
+        for place, (new, old) in enumerate(deltas):
+            failures.attempt(getattr(self.gathers, others.get(place, "take")), new, old)
+        failures.attempt(self.gathers.flush, force)
+        failures.settle()
+
+    def contents(self, contents: Iterable[Row]) -> Iterable[Row]:
+        return self.gathers.contents(contents)
+
+    def state(self) -> State:
+        places = {name: sorted(place for place, other in self._others.items() if other == name) for name in ("skip", "keep")}
+        return {"deltas": [delta_out(delta) for delta in self._deltas], **places, "gathered": self.gathers.state()}
+
+    def restore(self, state: State) -> None:
+        if isinstance(state, dict) and "gathered" in state:
+            self._restore(state)
+        else:  # of a version that gathered at once
+            self.gathers.restore(state)
+
+    @takes({"deltas": [([ROW], [ROW])], "skip": [COUNT], "keep": [COUNT], "gathered": ANYTHING})
+    def _restore(self, state: State) -> None:
+        self._deltas = [delta_in(delta) for delta in state["deltas"]]
+        self._others = {place: name for name in ("skip", "keep") for place in state[name]}
+        self.gathers.restore(state["gathered"])
 
 
 class First(BufferBase):
@@ -243,4 +352,7 @@ class Snapshot(BufferBase):
         self._rows = {key_from_state(values): row_in(row) for values, row in state}
 
 
-__all__ = ["AllRows", "Deltas", "First", "LastFullyAggregated", "LastRow", "Snapshot", "add_current", "collect_whole"]
+__all__ = [
+    "AllRows", "Deltas", "First", "LastFullyAggregated", "LastLateRow", "LastRow", "LateRows", "Snapshot", "Withheld", "add_current",
+    "collect_whole",
+]

@@ -23,7 +23,17 @@ from runtime.result_set.output_rate.first_of_groups import FirstOfGroupEvents, F
 from runtime.result_set.output_rate.gathering import BufferBase, OutputBuffer
 from runtime.result_set.output_rate.group_rows import OneLevel
 from runtime.result_set.output_rate.groups import AllGroupEvents, AllGroups, LastOfGroupEvents, LastOfGroups
-from runtime.result_set.output_rate.rows import AllRows, Deltas, First, LastFullyAggregated, LastRow, Snapshot
+from runtime.result_set.output_rate.rows import (
+    AllRows,
+    Deltas,
+    First,
+    LastFullyAggregated,
+    LastLateRow,
+    LastRow,
+    LateRows,
+    Snapshot,
+    Withheld,
+)
 from runtime.result_set.output_rate.terminated import NoOther, WhenTerminated
 from runtime.result_set.rollup import Rollup
 from runtime.result_set.shapes import FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Stage, Unaggregated
@@ -216,6 +226,8 @@ GATHERINGS: Mapping[tuple[str, type[ResultSet]], Callable[..., BufferBase]] = {
     ("first", RowPerEvent): First,
 }
 """The selectors that depend on the shape, where rows have no groups or are groups; rows of events with groups are below."""
+LATE: Mapping[str, Callable[..., BufferBase]] = {"all": LateRows, "last": LastLateRow}
+"""Of rows without aggregations, where the output clause is optimized."""
 
 
 def build_gathering(plan: OutputPlan, inner: ResultSet, context: Any) -> OutputBuffer:
@@ -229,10 +241,14 @@ def build_gathering(plan: OutputPlan, inner: ResultSet, context: Any) -> OutputB
     if grouped_events and plan.selector == "first":
         return FirstOfGroupEvents(inner, plan, context)
     if grouped_events:
-        return AllGroupEvents(inner) if plan.selector == "all" else LastOfGroupEvents(inner)
+        kept = AllGroupEvents(inner) if plan.selector == "all" else LastOfGroupEvents(inner)
+        return kept if plan.optimized else Withheld(kept)
     if plan.selector == "first" and isinstance(inner, (RowPerGroup, Rollup)):
         return FirstOfGroups(inner, plan, context)
-    return GATHERINGS[plan.selector, type(inner)](inner)
+    if plan.optimized and isinstance(inner, Unaggregated) and plan.selector in LATE:
+        return LATE[plan.selector](inner)
+    gathering = GATHERINGS[plan.selector, type(inner)](inner)
+    return gathering if plan.optimized or plan.selector == "first" else Withheld(gathering)
 
 
 def build_condition(plan: OutputPlan, context: TimeContext, flush: Callable[[bool], None], *, once: bool = False) -> Condition:
@@ -272,8 +288,9 @@ class OutputStage(Stage):
         self.after = None if plan.after is None else After(plan, context)
         calls_for_none = _calls_for_none(plan, inner, context)
         self._quiet = context.plan.context is not None and not calls_for_none
-        if isinstance(self.gathering, LastRow) and isinstance(inner, Unaggregated):
-            self.gathering.calls_for_limited = self._quiet and plan.unit != "events"
+        gathers = self.gathering.gathers if isinstance(self.gathering, Withheld) else self.gathering
+        if isinstance(gathers, (LastRow, LastLateRow)) and isinstance(inner, Unaggregated):
+            gathers.calls_for_limited = self._quiet and plan.unit != "events"
         self._terminated: WhenTerminated | None = None
         if plan.condition is not None and isinstance(self.gathering, (FirstOfGroups, FirstOfGroupEvents)):  # which have it themselves
             self.condition: Condition = Always(self._flush)
