@@ -19,7 +19,7 @@ from epl.plan.streams import NamedWindow, types_read
 from epl.plan.walk import plans_of
 from epl.value_types import BOXED_BOOLEAN
 from runtime.clock.periods import add_period
-from runtime.clock.schedule import ScheduledTimer
+from runtime.clock.schedule import Order, ScheduledTimer
 from runtime.event_loop.delivery import MatchStates
 from runtime.event_loop.loop import EventLoop
 from runtime.event_loop.prepared_filters import PreparedFilter, Unless
@@ -37,6 +37,7 @@ SHARED = (NamedWindow, Table, VariableAssignment)
 """Parts of plans of statements that share what one event may change; variables are read by expressions."""
 AFTER_WINDOWS = 1_000_000
 """More than the timers of a statement's windows."""
+AFTER_OUTPUT = 2 * AFTER_WINDOWS
 
 
 class StatementContext:
@@ -190,6 +191,12 @@ class OperatorContext:
         timer = self.timer(callback)
         statement, partition, number = timer.order
         return ScheduledTimer(self.core.schedule, (statement, partition, number + AFTER_WINDOWS), self.name, callback)
+
+    def orders_of_pattern(self) -> tuple[Order, Order]:
+        """Return the orders of the timers of a pattern: of ``timer:schedule``, which run before those of windows, and of all others, which
+        run after the output."""
+        statement, partition, number = self.timer(lambda: None).order
+        return (statement, partition, number - AFTER_OUTPUT), (statement, partition, number + AFTER_OUTPUT)
 
     def evaluator(self, expression: TypedExpression) -> Evaluate:
         return compile_expression(expression, self.environment, 1)

@@ -59,7 +59,7 @@ class PatternMachine(Parent, Delivery):
         self._gathers = gathers or source.suppress or source.discard
         self._gathered: list[Match] = []
         self._offers: list[tuple[FilterInstance, Event]] = []
-        self._order = context.timer(lambda: None).order
+        self._first_order, self._order = context.orders_of_pattern()
         self._arity = len(source.tags) + 1
         self._no_match: Match = (None,) * len(source.tags)
         self._row = event_class(source.row_type)
@@ -162,9 +162,9 @@ class PatternMachine(Parent, Delivery):
         self._sequence = number = self._sequence + 1
         return number
 
-    def timer(self, callback: Callable[[], None]) -> ScheduledTimer:
-        """Return a timer; of those due at one time the one that was set first runs first."""
-        return ScheduledTimer(self._core.schedule, self._order, self.name, callback)
+    def timer(self, callback: Callable[[], None], *, first: bool = False) -> ScheduledTimer:
+        """Return a timer; of those due at one time the one that was set first runs first. ``first``: before the timers of windows."""
+        return ScheduledTimer(self._core.schedule, self._first_order if first else self._order, self.name, callback)
 
     def start(self, child: Instance) -> None:
         """Start an instance; where an expression raises it fails, and the error is reported."""

@@ -47,6 +47,8 @@ class Observer(Operator):
     """Of the series."""
     ends = True
     """Whether an instance ends when there is no next time."""
+    runs_first = False
+    """Whether its time comes before what the statement's windows and output do at that time."""
 
 
 class Interval(Observer):
@@ -91,6 +93,7 @@ class ScheduleObserver(Observer):
     """
 
     length = 5
+    runs_first = True
 
     def __init__(self, node: ScheduleNode, machine: PatternMachine, *, stays: bool = False, ends: bool = True) -> None:
         super().__init__(node, machine)
@@ -129,7 +132,7 @@ class ObserverInstance(Instance):
         self.wait(due)
 
     def wait(self, due: int) -> None:
-        self.timer = self.observer.machine.timer(self._come)
+        self.timer = self.observer.machine.timer(self._come, first=self.observer.runs_first)
         self.timer.set(due)
 
     def _come(self) -> None:

@@ -80,8 +80,9 @@ def _row_type(body: CreateWindow, statement: Statement, catalog: Catalog) -> tup
             raise EplUnsupportedError(
                 f"Named windows of whole events of '{source.name}', a variant stream of any type, are not supported", span=body.span,
                 hint="select the columns: create window … as select a, b from …")
+        kind = "map" if source.kind == "variant" else source.kind
         return EventType(
-            body.name, "map" if source.kind == "variant" else source.kind, source.properties, (), source.start_timestamp, source.end_timestamp, open=source.open,
+            body.name, kind, source.properties, (), source.start_timestamp, source.end_timestamp, open=source.open,
             property_resolution=source.property_resolution), ()
     scope = Scope(
         catalog, (ScopeStream(None, source),), declarations=statement.declarations, allow_previous=False,
