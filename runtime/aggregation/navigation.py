@@ -26,7 +26,10 @@ class SortedEvents:
         self.ranked = ranked
 
     def value(self) -> list[Event] | None:
-        return list(self.ranked.events()) or None
+        return self.sorted_events() or None
+
+    def sorted_events(self) -> list[Event]:
+        return list(self.ranked.events())
 
     # ------------------------------------------------------------------ finding a key
 

@@ -41,6 +41,12 @@ def aggregation_of(value: TypedExpression) -> AggregationPlan | None:
     return value.plan if isinstance(value, Aggregated) else None
 
 
+def is_sorted(value: TypedExpression) -> bool:
+    """Return whether the value is what ``sorted`` keeps, of the statement or by the key of a table's row."""
+    plan = aggregation_of(value) if isinstance(value, (Aggregated, TableValue)) else None
+    return plan is not None and plan.function == "sorted"
+
+
 def column_of(value: TypedExpression) -> TableColumn | None:
     """Return the column of a table that the value is, where it is an aggregation; None for anything else."""
     if isinstance(value, TableValue):
@@ -214,4 +220,4 @@ def _required(method: AggregationMethod) -> str:
     )
 
 
-__all__ = ["aggregation_of", "bind_aggregation_method"]
+__all__ = ["aggregation_of", "bind_aggregation_method", "is_sorted"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from epl.analysis.expressions import calls
-from epl.analysis.expressions.aggregation_methods import aggregation_of, bind_aggregation_method
+from epl.analysis.expressions.aggregation_methods import aggregation_of, bind_aggregation_method, is_sorted
 from epl.analysis.expressions.binding import StatementRefusal, bind, bind_node
 from epl.analysis.expressions.context_values import check_store, check_variable, context_value, unknown_property
 from epl.analysis.expressions.conversions import shown_type
@@ -494,6 +494,8 @@ def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> T
     enumeration = scope.catalog.functions.enumeration.get(link.name.lower())
     if enumeration is not None and isinstance(value, typed.SubqueryValue) and is_subquery_value(value):
         value = as_rows(value)
+    if enumeration is not None and is_sorted(value):  # of no events it is an empty collection here, and null by itself, as in Esper
+        value = typed.AggregationMethodCall(type=value.type, operand=value, method="sorted_events", arguments=())
     if enumeration is not None and _is_one_of_many(value):
         value = typed.Single(type=ArrayType(value.type), operand=value)
     if enumeration is not None and is_iterable(value.type):
