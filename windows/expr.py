@@ -37,6 +37,7 @@ class Expr(WindowConfig):
     """
 
     names = ("expr",)
+    passes_nothing = True
     reads_whole_events = False
     title = "Expression"
     answers_previous = True

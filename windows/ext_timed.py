@@ -36,6 +36,7 @@ class ExtTimed(WindowConfig):
     """
 
     names = ("ext_timed",)
+    passes_nothing = True
     reads_whole_events = False
     title = "Externally-timed"
     answers_previous = True

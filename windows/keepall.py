@@ -31,6 +31,7 @@ class KeepAll(WindowConfig):
     """
 
     names = ("keepall",)
+    passes_nothing = True
     reads_whole_events = False
     title = "Keep-All"
     named_refusals = True

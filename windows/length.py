@@ -34,6 +34,7 @@ class Length(WindowConfig):
     """
 
     names = ("length",)
+    passes_nothing = True
     reads_whole_events = False
     title = "Length"
     named_refusals = True

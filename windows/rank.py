@@ -34,6 +34,7 @@ class Rank(WindowConfig):
     """
 
     names = ("rank",)
+    passes_nothing = True
     reads_whole_events = False
     namespace = "ext"
     title = "rank"

@@ -29,6 +29,7 @@ class LastEvent(WindowConfig):
     """
 
     names = ("lastevent",)
+    passes_nothing = True
     reads_whole_events = False
     namespace = "std"
     title = "lastevent"

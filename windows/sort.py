@@ -32,6 +32,7 @@ class Sort(WindowConfig):
     """
 
     names = ("sort",)
+    passes_nothing = True
     reads_whole_events = False
     namespace = "ext"
     title = "sort"

@@ -36,6 +36,7 @@ class Time(WindowConfig):
     """
 
     names = ("time",)
+    passes_nothing = True
     reads_whole_events = False
     title = "Time"
     named_refusals = True

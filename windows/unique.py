@@ -34,6 +34,7 @@ class Unique(WindowConfig):
     """
 
     names = ("unique",)
+    passes_nothing = True
     reads_whole_events = False
     is_unique = True
     namespace = "std"

@@ -73,6 +73,7 @@ class WindowConfig:
     ``keys``. ``leaves_in_order``: events leave in the order in which they came. ``has_first_row``: a join has a row of it before any
     event. ``evicts_by_arrival``: what an event evicts, or that it does not enter, is known once it has come. ``reads_whole_events``:
     whether its view reads properties that its parameters do not name: what no statement reads is null in its events.
+    ``passes_nothing``: an event that contains no events counts for what follows, as in Esper.
     """
 
     names: ClassVar[tuple[str, ...]] = ()
@@ -92,6 +93,7 @@ class WindowConfig:
     has_first_row: ClassVar[bool] = False
     evicts_by_arrival: ClassVar[bool] = True
     reads_whole_events: ClassVar[bool] = True
+    passes_nothing: ClassVar[bool] = False
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> WindowConfig:

@@ -88,6 +88,23 @@ class Gate:
             self._rows.update(new, old)
 
 
+class PastWindows:
+    """Hands an empty delta, of an event that contains none, to what follows the windows."""
+
+    def __init__(self, chain: View) -> None:
+        self._chain = chain
+
+    def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        (self._chain if new or old else self._chain.child).update(new, old)
+
+
+def _drops_nothing(plan: SelectPlan, stream: StreamPlan) -> bool:
+    """Whether an event that contains none leads to no empty delta."""
+    if plan.where is not None or plan.join is not None or plan.result_set.shape == "rollup":
+        return True
+    return not all(window.passes_nothing for window in stream.windows)
+
+
 class RunningStream:
     """One stream of a select, from its entry in the filter index through its windows: ``chain``.
 
@@ -102,9 +119,9 @@ class RunningStream:
         self.chain: View = _chain(stream, plan.result_set, context)
         self.entry: StreamEntry | PartitionEntry | StoreEntry | StatefulEntry | NoEntry = NoEntry()
         if historical_of(stream) is None:
-            quiet = plan.where is not None or plan.join is not None
             gathers = bool(plan.result_set.order_by)
-            self.entry = entry_of(stream, context, self.chain, number=number, quiet=quiet, gathers=gathers)
+            first = PastWindows(self.chain) if stream.contained is not None and stream.windows else self.chain
+            self.entry = entry_of(stream, context, first, number=number, quiet=_drops_nothing(plan, stream), gathers=gathers)
         self.prior: PriorBuffer | None = None
         largest = _largest_prior(plan, number, context.environment)
         if largest is not None:
