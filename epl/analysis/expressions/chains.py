@@ -178,7 +178,8 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
     if len(owners) > 1 and len(links) > 1:
         owners = [owner for owner in owners if _leads_on(owner, node, scope)] or owners
     elements = _elements_with(links, scope)
-    number = stream_by_name(first.name, scope)
+    of_property = len(links) > 1 and isinstance(links[1], Name)
+    number = stream_with_property(first.name, scope) if of_property else stream_by_name(first.name, scope)
     aliased = number is not None and scope.streams[number].alias == first.name
     if len(owners) + len(elements) > 1:
         if elements or not (aliased or scope.prefers_first):
@@ -263,6 +264,15 @@ def stream_by_name(name: str, scope: Scope) -> int | None:
     if number is not None:
         return number
     return next((n for n, s in enumerate(scope.streams) if s.visible and s.event_type.name == name), None)
+
+
+def stream_with_property(name: str, scope: Scope) -> int | None:
+    """Return the stream that ``name.property`` is of: as in Esper the first one whose alias or event type has the name."""
+    def has_name(stream: ScopeStream) -> bool:
+        return stream.alias == name or (stream.event_type.name == name and not stream.group and stream.event_type.kind != "table")
+
+    number = next((n for n, stream in enumerate(scope.streams) if stream.visible and has_name(stream)), None)
+    return stream_by_name(name, scope) if number is None else number
 
 
 def _variable(first: Name, node: Chain, scope: Scope) -> TypedExpression:
