@@ -25,7 +25,7 @@ from runtime.pattern.atoms import EveryFilter, FilterAtom, FilterInstance
 from runtime.pattern.every_distinct import EveryDistinct
 from runtime.pattern.followed_by import FollowedBy
 from runtime.pattern.guards import While, Within
-from runtime.pattern.instances import Instance, Match, Operator, Parent, events_of, holds, items, number, part
+from runtime.pattern.instances import Instance, Match, Operator, Parent, items, number, part
 from runtime.pattern.observers import At, Interval, ScheduleObserver, refused_words
 from runtime.pattern.operators import And, Every, Not, Or
 from runtime.pattern.until import Until
@@ -227,10 +227,6 @@ class PatternMachine(Parent, Delivery):
         if self._offers:
             self._consume()
         matches, self._gathered = self._gathered, []
-        if self.plan.discard and matches and self._root is not None:
-            self._root.discard({event for match in matches for event in events_of(match)})
-        if self.plan.suppress and len(matches) > 1:
-            matches = without_overlapping(matches)
         if matches:
             self._emit([self._row_of(match) for match in matches])
 
@@ -315,17 +311,6 @@ class PatternMachine(Parent, Delivery):
         for event in items(events):
             self._checks[place](event)
         return tuple(events)
-
-
-def without_overlapping(matches: Sequence[Match]) -> list[Match]:
-    """Return those that share no event with one before them."""
-    kept: list[Match] = []
-    seen: set[Event] = set()
-    for match in matches:
-        if not holds(match, seen):
-            kept.append(match)
-            seen.update(events_of(match))
-    return kept
 
 
 def _every(node: plan.EveryNode, machine: PatternMachine) -> Operator:

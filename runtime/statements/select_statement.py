@@ -6,6 +6,7 @@ from typing import Any
 
 from epl.plan.expressions import Prior
 from epl.plan.join.historical import historical_of
+from epl.plan.patterns.pattern import pattern_of
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import SelectPlan
 from epl.plan.streams import StreamPlan, store_of
@@ -21,7 +22,8 @@ from runtime.operators.stateful_entry import StatefulEntry
 from runtime.operators.store_entry import StoreContents, StoreEntry, contents_of, fill
 from runtime.operators.stream_entry import NoEntry, StreamEntry
 from runtime.operators.timers_together import TimersTogether
-from runtime.pattern.entries import entry_of
+from runtime.pattern.entries import PatternEntry, entry_of
+from runtime.pattern.overlaps import Overlaps
 from runtime.statements.statement_output import StatementOutput
 from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event
@@ -170,6 +172,7 @@ class SelectOperators:
         self.where = Where(_row_test(plan, context.environment)) if plan.where is not None else None
         self.result_set = result_set.build(plan.result_set, context.environment, context=context)
         self.result_set.contents = self.contents
+        self.overlaps = _overlaps(self.streams[0])
         self.inserter = Inserter(plan.insert, plan.result_set, context, context.output) if plan.insert is not None else None
         context.divide_output(plan.delivery)
 
@@ -191,6 +194,9 @@ class SelectOperators:
         streams = self.plan.streams
         withholds = any(store_of(stream) is not None or any(w.withholds for w in stream.windows) for stream in streams)
         sink: Sink = Gate(self.result_set, self.context) if withholds else self.result_set
+        if self.overlaps is not None:
+            self.overlaps.child = sink
+            sink = self.overlaps
         if self.where is not None:
             self.where.child = sink
             sink = self.where
@@ -255,6 +261,7 @@ class RunningSelect(SelectOperators):
             **self.stream.state(),
             "match_recognize": None if self.recognizer is None else self.recognizer.state(),
             "result_set": self.result_set.state(),
+            **({} if self.overlaps is None else {"overlaps": self.overlaps.state()}),
         }
 
     @takes({"windows": ANYTHING, "prior": ANYTHING, "match_recognize": ANYTHING, "result_set": ANYTHING})
@@ -262,7 +269,17 @@ class RunningSelect(SelectOperators):
         self.stream.restore(state)
         if self.recognizer is not None:
             self.recognizer.restore(state["match_recognize"])
+        if self.overlaps is not None:
+            self.overlaps.restore(state.get("overlaps", ()))
         self.result_set.restore(state["result_set"])
+
+
+def _overlaps(stream: RunningStream) -> Overlaps | None:
+    pattern = pattern_of(stream.plan)
+    if pattern is None or not (pattern.suppress or pattern.discard):
+        return None
+    assert isinstance(stream.entry, PatternEntry)
+    return Overlaps(pattern, stream.entry.machine, matches_leave=bool(stream.plan.windows))
 
 
 def _copies_groups(plan: ResultSetPlan) -> bool:

@@ -34,10 +34,9 @@ SUBQUERIES_OF_LINES = (
     "(select sum(p) from O[select O.k as kk, p from ls]#length(3))", "exists (select * from W[ls] where p < 5)",
 )
 READERS = (
-    "select sum(n) as s from W", "select id, n from W(n > 1)", "select (select sum(x.n) from W as x) as s from B",
-    "select (select x.n from W as x where x.id = b.id) as s from B as b", "select exists (select * from W(n > 1)) as s from B as b",
+    "select sum(n) as s from W", "select id, n from W(n > 1)",
     "select V.id as i, W.n as n from W, V where W.id = V.id", "select count(*) as c from V left outer join W on W.id = V.id",
-    "select average as c from W#uni(n)", "select id, n from B as b where b.n > (select count(*) from W)", "select prior(1, n) as p from W",
+    "select average as c from W#uni(n)", "select prior(1, n) as p from W",
     "select id, count(*) as c from W group by id output last every 1 sec", "context C select (select sum(n) from W) as s from A",
     "select window(n) as w from W", "select b.id as c from B as b unidirectional, W",
 )

@@ -105,7 +105,7 @@ class Collector(AggregationCollector):
     def _argument(self, value: Expression, scope: Scope) -> TypedExpression:
         if isinstance(value, StreamWildcard):
             for number, stream in enumerate(scope.streams):
-                if value.stream in (stream.alias, stream.event_type.name):
+                if value.stream == stream.alias:
                     return event_of(number, stream.event_type)
             raise EplValidationError(f"Stream by name '{value.stream}' could not be found among all streams", span=value.span)
         return bind(value, scope)

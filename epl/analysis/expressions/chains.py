@@ -30,7 +30,7 @@ from epl.analysis.expressions.paths import (
     read_property,
     stream_value,
 )
-from epl.analysis.expressions.scope import LocalName, Scope
+from epl.analysis.expressions.scope import LocalName, Scope, ScopeStream
 from epl.analysis.expressions.spatial import bind_spatial, spatial_method
 from epl.analysis.expressions.table_access import bind_table, refuse_unreadable
 from epl.analysis.names.remedies import function_call, method_call
