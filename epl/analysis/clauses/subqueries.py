@@ -23,6 +23,7 @@ from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes, named_i
 from epl.analysis.lookups.planner import conjuncts, plan_lookup
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf
+from epl.plan.context.contexts import context_of
 from epl.plan.expressions import (
     Aggregated,
     Arithmetic,
@@ -171,14 +172,15 @@ class _Subquery:
     def _check_partitions(self) -> None:
         """Refuse the rows of a named window of a context outside of any context."""
         source = store_of(self.stream)
-        if source is None or source.window.context is None or self.scope.catalog.statement_context is not None:
+        declared = None if source is None else context_of(source.window)
+        if source is None or declared is None or self.scope.catalog.statement_context is not None:
             return
         if self.scope.in_filter:
             try:
                 check_store(source.window, self.scope.catalog, self.node.span)
             except EplValidationError as refusal:
                 raise self._refused(refusal) from refusal
-        name, context = source.window.name, source.window.context.name
+        name, context = source.window.name, declared.name
         raise ContextRefusal(
             f"Failed to deploy: Named window '{name}' is associated to context '{context}' that is not available for querying",
             span=self.node.span, hint=f"write context {context} before the statement")
