@@ -33,6 +33,7 @@ def ignore(text: str) -> None:
     pass
 
 
+@pytest.mark.slow
 def test_quick_mode_finds_engines_in_agreement() -> None:
     """An engine that disagrees makes the command fail, so that its success says that counts and sums agree."""
     command = [sys.executable, "-m", "benchmarks", "--events", "1500", "--engines", "row,batch,numpy", "--batch-rows", "700"]
@@ -43,6 +44,7 @@ def test_quick_mode_finds_engines_in_agreement() -> None:
     assert "ns per event, CPU time" in done.stdout
 
 
+@pytest.mark.slow
 def test_batch_tier_and_loops_by_hand_agree_with_the_row_tier() -> None:
     pytest.importorskip("numba")
     plain: dict[str, Engine] = {"plain": Batch(encoded=False, tier="batch")}
@@ -91,6 +93,7 @@ class Failing(Row):
         return session
 
 
+@pytest.mark.slow
 def test_an_engine_that_raises_fails_alone() -> None:
     engines: dict[str, Engine] = {"row": Row(), "failing": Failing()}
     with prepared(engines, Data(100)):
@@ -124,6 +127,7 @@ def test_events_are_the_same_in_every_form() -> None:
             assert [row["ts"] for row in rows] == list(range(11, 51))
 
 
+@pytest.mark.slow
 def test_growth_is_measured_drawn_and_tabled() -> None:
     found = list(curves({"row": Row()}, 200, ignore))
     assert {c.axis.name for c in found} == {"window", "join", "keys", "partitions", "statements"}

@@ -22,11 +22,14 @@ PROGRAMS = {each["name"]: each for feature in FEATURES for each in stored(featur
 RAN = [name for name, each in PROGRAMS.items() if not is_refused(each)]
 GAPS = known_gaps()
 RESTARTED = RAN if os.environ.get("EPL_LONG") else RAN[::3]
+SLOW = [pytest.mark.slow]
+QUICK = 20
+"""One program in so many is among the tests of ``make quick``."""
 LEAST = 10
 """In so many stored programs each line of a census must occur."""
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=SLOW if place % QUICK else ()) for place, name in enumerate(PROGRAMS)])
 def test_program_agrees(name: str) -> None:
     why = difference(PROGRAMS[name])
     if name in GAPS:
@@ -35,6 +38,7 @@ def test_program_agrees(name: str) -> None:
     assert why is None, f"{PROGRAMS[name]['steps'][0]['epl']}\n{why}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in RESTARTED if name not in GAPS])
 def test_program_agrees_with_restarts(name: str) -> None:
     why = difference(PROGRAMS[name], restart=True)
@@ -51,6 +55,7 @@ def test_census(feature: str) -> None:
     assert {line: counts[line] for line in census_lines(feature) if counts[line] < LEAST} == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("feature", FEATURES)
 def test_stored_programs_are_those_of_their_seeds(feature: str) -> None:
     """After a change of what is drawn, record it again: python -m tests.drawn.record."""

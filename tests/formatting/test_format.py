@@ -80,6 +80,7 @@ def test_row_patterns_keep_their_meaning(tree: S.RowPattern) -> None:
     formatted(unparse(S.Select((S.SelectItem(S.Wildcard()),), source, match_recognize=S.MatchRecognize(measures, tree))))
 
 
+@pytest.mark.slow
 def test_texts_of_the_cases_keep_words_and_meaning(monkeypatch: pytest.MonkeyPatch) -> None:
     """`format_module` itself compares trees, and keeps a statement as it is if they differ; it must never come to that. The slice is one
     in sixteen: all of them take a minute."""
@@ -104,6 +105,7 @@ COMMENTS = ("/* c */", "// line\n", "\n// own line\n", "\n/* own line */\n", "\n
 """What is put between the words of a text."""
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 10**6))
 def test_comments_stay_wherever_they_are(seed: int) -> None:
