@@ -61,7 +61,13 @@ class PriorBuffer:
             self.before.pop(event, None)
 
     def prior(self, event: Event, index: int) -> Event | None:
-        """Return the event ``index`` before ``event`` (0: itself); None where there is none, or where ``event`` has not come out yet."""
+        """Return the event ``index`` before ``event`` (0: itself); None where there is none, or where ``event`` has not come out yet.
+
+        Where events do not leave, one of a delta before the last one (output rate limiting asks of it later) has no place of its own: as
+        in Esper the newest event's place counts.
+        """
+        if not self.retains and event not in self.before:
+            return self.before_newest(index)
         if index == 0:
             return event
         before = self.before.get(event)
