@@ -11,7 +11,9 @@ from typing import Protocol
 
 from epl.plan.join.joins import JoinPlan
 from epl.plan.join.lookups import LookupPlan
+from epl.plan.patterns.pattern import pattern_of
 from epl.plan.statements import SelectPlan
+from runtime.event_loop.delivery import Delivery
 from runtime.join.contents import Joined, JoinedCall, JoinedStream, joined_stream
 from runtime.join.drive import JoinedRow, LookUp, compile_drive
 from runtime.join.loops import chain_of, compile_loops
@@ -42,7 +44,7 @@ class Delta:
         self.old = old
 
 
-class Join:
+class Join(Delivery):
     """See above. ``streams``: where the deltas of each stream go; ``child`` gets those of rows. ``name``: the statement's."""
 
     child: RowSink
@@ -69,6 +71,8 @@ class Join:
         self._needs_old = not _only_new(plan)
         self.holding = False
         """Whether what comes waits for ``release``: the same event is on its way to other streams of the join."""
+        self._gathers = any(pattern_of(stream) is not None for stream in plan.streams)
+        """Whether what one event brings waits until all statements have had it: it may complete several matches."""
         self._waiting: dict[int, Delta] = {}
         self._withheld = False
 
@@ -88,7 +92,7 @@ class Join:
                 return
             old = ()
         after_timers = self._loop.after_timers
-        if not self.holding and after_timers is None:
+        if not self.holding and after_timers is None and not self._gathers:
             self._process_one(self.streams[stream], new, old)
             return
         waiting = self._waiting.get(stream)
@@ -98,12 +102,26 @@ class Join:
             waiting.new = [*waiting.new, *new]
             waiting.old = [*waiting.old, *old]
         self._withheld = self._withheld or self._context.withholding
-        if not self.holding and after_timers is not None:
+        if self.holding:
+            return
+        if after_timers is not None:
             after_timers[self] = None
+        else:
+            self._loop.pending[self] = None
 
     def release(self) -> bool:
-        """Process what waits; return whether anything came."""
+        """Process what waits, at once or when all statements have had the event; return whether anything came."""
         self.holding = False
+        if not self._waiting:
+            return False
+        if self._gathers:
+            self._loop.pending[self] = None
+        else:
+            self.deliver()
+        return True
+
+    def deliver(self) -> None:
+        """Process what waits."""
         waiting, self._waiting = self._waiting, {}
         withheld, self._withheld = self._withheld, False
         if waiting:
@@ -116,7 +134,6 @@ class Join:
                     self._context.withholding = outer
             else:
                 self._process(deltas)
-        return bool(waiting)
 
     def begin(self, fill: Callable[[], None]) -> Sequence[JoinedRow]:
         """Take what ``fill`` brings to the streams; return the rows that they make then, each once."""
