@@ -18,10 +18,10 @@ class PatternEntry(StatefulEntry):
 
     kept_as = "pattern"
 
-    def __init__(self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, gathers: bool = False) -> None:
+    def __init__(self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0) -> None:
         source = pattern_of(stream)
         assert source is not None
-        self.machine = machine_of(source, context, first, stream=number, gathers=gathers)
+        self.machine = machine_of(source, context, first, stream=number)
 
     def start(self) -> None:
         self.machine.open()
@@ -37,11 +37,11 @@ class PatternEntry(StatefulEntry):
 
 
 def entry_of(
-    stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False, gathers: bool = False
+    stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False
 ) -> StreamEntry | PartitionEntry | StoreEntry | StatefulEntry:
-    """Return the entry of a stream that has events of its own. ``gathers``: of a pattern, the matches of one event are one delta."""
+    """Return the entry of a stream that has events of its own."""
     if pattern_of(stream) is not None:
-        return PatternEntry(stream, context, first, number=number, gathers=gathers)
+        return PatternEntry(stream, context, first, number=number)
     if recognition_of(stream) is not None:
         from runtime.operators.recognition_entry import RecognitionEntry  # the dialects are loaded where a statement needs them
 

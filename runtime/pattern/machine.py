@@ -39,10 +39,10 @@ class PatternMachine(Parent, Delivery):
     """Runs from ``start`` to ``close``; ``first`` receives the matches as rows.
 
     ``sequence`` numbers filters and timers in the order in which they were started, so that they are started in that order again when a
-    state is restored. ``gathers``: the matches of one event, or of the timers due at one time, are one delta.
+    state is restored.
     """
 
-    def __init__(self, source: PatternPlan, context: OperatorContext, first: Sink, *, stream: int = 0, gathers: bool = False) -> None:
+    def __init__(self, source: PatternPlan, context: OperatorContext, first: Sink, *, stream: int = 0) -> None:
         self.plan = source
         self.name = context.name
         self.settings: Settings = context.core.settings
@@ -56,8 +56,6 @@ class PatternMachine(Parent, Delivery):
         self.subexpressions = context.core.subexpressions.of_statement(context.name)
         self._sink = first
         self._stream = stream
-        self._gathers = gathers or source.suppress or source.discard
-        self._gathered: list[Match] = []
         self._offers: list[tuple[FilterInstance, Event]] = []
         self._first_order, self._order = context.orders_of_pattern()
         self._arity = len(source.tags) + 1
@@ -210,31 +208,19 @@ class PatternMachine(Parent, Delivery):
             self._root = None
         if self._starting:  # as in Esper: what is true from the beginning is not a match
             return
-        if self._gathers:
-            self._gathered.append(match)
-            self._core.pending[self] = None
-        else:
-            self._emit((self._row_of(match),))
-
-    def _row_of(self, match: Match) -> Event:
-        return self._row(*[match[place] for place in self.plan.row])
+        row = self._row(*[match[place] for place in self.plan.row])
+        try:
+            self._sink.update((row,), NO_EVENTS)
+        except Exception as error:  # noqa: BLE001 - law 6: what follows the pattern does not interrupt it
+            self._core.on_error(error, self.name, row)
 
     def failed(self, child: Instance) -> None:
         self._root = None
 
     def deliver(self) -> None:
-        """Process what one event, or timers due at one time, have brought together."""
+        """Let the filters that wait with the event have it."""
         if self._offers:
             self._consume()
-        matches, self._gathered = self._gathered, []
-        if matches:
-            self._emit([self._row_of(match) for match in matches])
-
-    def _emit(self, rows: Sequence[Event]) -> None:
-        try:
-            self._sink.update(rows, NO_EVENTS)
-        except Exception as error:  # noqa: BLE001 - law 6: what follows the pattern does not interrupt it
-            self._core.on_error(error, self.name, rows[0])
 
     @property
     def root(self) -> Instance | None:

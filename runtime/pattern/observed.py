@@ -36,14 +36,14 @@ class ObservedMachine(PatternMachine):
     """A machine that calls an observer."""
 
     def __init__(
-        self, source: PatternPlan, context: OperatorContext, first: Sink, observe: Observer, *, stream: int = 0, gathers: bool = False
+        self, source: PatternPlan, context: OperatorContext, first: Sink, observe: Observer, *, stream: int = 0
     ) -> None:
         self.failing: list[PatternNode] = []
         """The nodes that fail at this moment, the innermost last."""
         self._observe = observe
         self._source = source
         self._numbers = {id(node): number for number, node in enumerate(source.root.nodes())}
-        super().__init__(source, context, first, stream=stream, gathers=gathers)
+        super().__init__(source, context, first, stream=stream)
 
     def operator(self, node: PatternNode, above: PatternNode | None = None) -> Operator:
         operator = super().operator(node, above)

@@ -23,6 +23,7 @@ from runtime.operators.store_entry import StoreContents, StoreEntry, contents_of
 from runtime.operators.stream_entry import NoEntry, StreamEntry
 from runtime.operators.timers_together import TimersTogether
 from runtime.pattern.entries import PatternEntry, entry_of
+from runtime.pattern.matches_together import MatchesTogether
 from runtime.pattern.overlaps import Overlaps
 from runtime.statements.statement_output import StatementOutput
 from windows.chain import build_chain
@@ -121,9 +122,8 @@ class RunningStream:
         self.chain: View = _chain(stream, plan.result_set, context)
         self.entry: StreamEntry | PartitionEntry | StoreEntry | StatefulEntry | NoEntry = NoEntry()
         if historical_of(stream) is None:
-            gathers = bool(plan.result_set.order_by)
             first = PastWindows(self.chain) if stream.contained is not None and stream.windows else self.chain
-            self.entry = entry_of(stream, context, first, number=number, quiet=_drops_nothing(plan, stream), gathers=gathers)
+            self.entry = entry_of(stream, context, first, number=number, quiet=_drops_nothing(plan, stream))
         self.prior: PriorBuffer | None = None
         largest = _largest_prior(plan, number, context.environment)
         if largest is not None:
@@ -238,7 +238,10 @@ class RunningSelect(SelectOperators):
             self.recognizer.child = sink
             self.recognizer.parent_contents = lambda: iter(self.chain)
             sink = self.recognizer
-        if plan.result_set.order_by and len(self.stream.plan.windows) > 1:
+        if pattern_of(self.stream.plan) is not None:
+            if plan.result_set.order_by or self.overlaps is not None:
+                sink = MatchesTogether(sink, context)
+        elif plan.result_set.order_by and len(self.stream.plan.windows) > 1:
             sink = TimersTogether(sink, context)
         self.chain.child = sink
 
