@@ -68,7 +68,7 @@ class Pipeline:
         {"y": 2}
         {"y": 4}
         >>> pipeline.skipped, pipeline.first_skipped[0][:44]
-        (1, "source 'rows': row 2: Event type 'A' propert")
+        (1, "source 'rows': row 2: Event type 'A': proper")
         >>> pipeline.stop()  # it has ended
     """
 

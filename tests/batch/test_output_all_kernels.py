@@ -13,13 +13,13 @@ STATEMENTS = [
     "select irstream k, sum(n) as s from T group by k output all every 3 msec",
     "select k, n, sum(x) as s from T#length(2) group by k, n having count(*) > 0 output all every 2 events",
     "select rstream k, sum(x) as s, max(n) as hi from T#time(3 msec) group by k output all every 4 msec",
-    "select irstream k, count(*) as c from T#length_batch(2) group by k output all every 3 events order by k desc, count(*)",
-    "select irstream k, count(*) as c from T#unique(n) group by k output all every 3 msec order by c limit 3",
+    "select irstream k, count(*) as c from T#length_batch(2) group by k output all every 3 events",
+    "select irstream k, count(*) as c from T#unique(n) group by k output all every 3 msec",
     "select k, x, sum(n) as s from T group by k output all every 3 msec",
     "select irstream k, x, b, d, sum(n) as s from T#length(3) group by k output all every 3 events",
     "select k, x, m, sum(x) as s from T#time(2 msec) group by k having count(*) > 0 output all every 3 msec",
     "select irstream k, n, max(x) as hi from T#length_batch(3) group by k output all every 3 msec",
-    "select irstream n, k, sum(x) as s from T#time_batch(2 msec) where b group by n output all every 3 events order by n, k",
+    "select irstream n, k, sum(x) as s from T#time_batch(2 msec) where b group by n output all every 3 events",
     "select k, x, b, sum(n) as s from T#unique(b) group by k output all every 2 events",
 ]
 

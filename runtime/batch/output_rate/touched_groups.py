@@ -20,6 +20,7 @@ from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_set.events import SelectEvents
 from runtime.batch.storage.arrays import GROUP, Field
+from runtime.result_set.late_rows import may_change
 from windows.protocol import Damaged, State
 
 UNASKED = -(2**63)
@@ -322,6 +323,11 @@ KINDS: dict[tuple[str, str], type[Rate]] = {
 def rate_of(of: SelectEvents, plan: OutputPlan) -> Rate:
     """Return the printer of an output clause; raise NotCompilable."""
     kind: type[Rate] | None
+    if plan.selector in ("all", "last"):
+        if of.rows.shape != "un-aggregated" and not plan.optimized:
+            raise NotCompilable(f"output {plan.selector} of aggregations with order by (or not optimized) is not computed in columns")
+        if of.rows.shape == "un-aggregated" and may_change(of.rows):
+            raise NotCompilable(f"output {plan.selector} of values that may change until the output is not computed in columns")
     if plan.selector == "default":
         kind = LaggingDeltas if of.leaves else Deltas
     else:

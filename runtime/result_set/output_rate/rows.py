@@ -120,7 +120,8 @@ class LastRow(AllRows):
 
 
 class LateRows(AllRows):
-    """all, of rows without aggregations, which are made at output. As in Esper having tests them as they come, and again at output."""
+    """all, of rows without aggregations that may change until output, which are made then. As in Esper having tests them as they come, and
+    again at output."""
 
     inner: Unaggregated
 

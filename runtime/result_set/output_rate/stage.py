@@ -17,6 +17,7 @@ from runtime.clock.crontab import Crontab
 from runtime.clock.periods import MONTHS
 from runtime.expressions import compile_expression
 from runtime.expressions.generated_steps import GeneratedSteps
+from runtime.result_set.late_rows import may_change
 from runtime.result_set.output_rate.after import After
 from runtime.result_set.output_rate.conditions import Condition, LastRate, TimeContext, When
 from runtime.result_set.output_rate.first_of_groups import FirstOfGroupEvents, FirstOfGroups
@@ -227,7 +228,7 @@ GATHERINGS: Mapping[tuple[str, type[ResultSet]], Callable[..., BufferBase]] = {
 }
 """The selectors that depend on the shape, where rows have no groups or are groups; rows of events with groups are below."""
 LATE: Mapping[str, Callable[..., BufferBase]] = {"all": LateRows, "last": LastLateRow}
-"""Of rows without aggregations, where the output clause is optimized."""
+"""Of rows without aggregations that may change until the output, where its clause is optimized."""
 
 
 def build_gathering(plan: OutputPlan, inner: ResultSet, context: Any) -> OutputBuffer:
@@ -245,10 +246,13 @@ def build_gathering(plan: OutputPlan, inner: ResultSet, context: Any) -> OutputB
         return kept if plan.optimized else Withheld(kept)
     if plan.selector == "first" and isinstance(inner, (RowPerGroup, Rollup)):
         return FirstOfGroups(inner, plan, context)
-    if plan.optimized and isinstance(inner, Unaggregated) and plan.selector in LATE:
-        return LATE[plan.selector](inner)
+    waits = not plan.optimized and plan.selector != "first"
+    if isinstance(inner, Unaggregated) and plan.selector in LATE:
+        if plan.optimized and may_change(inner.plan):
+            return LATE[plan.selector](inner)
+        waits = waits and may_change(inner.plan)
     gathering = GATHERINGS[plan.selector, type(inner)](inner)
-    return gathering if plan.optimized or plan.selector == "first" else Withheld(gathering)
+    return Withheld(gathering) if waits else gathering
 
 
 def build_condition(plan: OutputPlan, context: TimeContext, flush: Callable[[bool], None], *, once: bool = False) -> Condition:

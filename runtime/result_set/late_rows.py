@@ -1,0 +1,23 @@
+"""Whether rows would be others if they were made later than their events come."""
+from __future__ import annotations
+
+from epl.plan.expressions import ContextValue, CurrentTime, Invoke, Previous, Prior, SubqueryValue, TypedExpression, VariableValue
+from epl.plan.result_set import ResultSetPlan
+from epl.plan.stores.tables import TableKeys, TableValue
+from epl.plan.walk import expressions_of
+
+CHANGING = (ContextValue, CurrentTime, Previous, Prior, SubqueryValue, TableKeys, TableValue, VariableValue)
+USER = "user."
+"""How the keys of registered functions begin."""
+
+
+def may_change(plan: ResultSetPlan) -> bool:
+    """Return whether columns, having or the order read anything but the events themselves; of joins always: a row of a table may change."""
+    return plan.arity > 1 or any(map(_changes, (node for each in expressions_of(plan) for node in each.walk())))
+
+
+def _changes(node: TypedExpression) -> bool:
+    return isinstance(node, CHANGING) or (isinstance(node, Invoke) and node.function.startswith(USER))
+
+
+__all__ = ["may_change"]
