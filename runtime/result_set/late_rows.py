@@ -7,8 +7,8 @@ from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.walk import expressions_of
 
 CHANGING = (ContextValue, CurrentTime, Previous, Prior, SubqueryValue, TableKeys, TableValue, VariableValue)
-USER = "user."
-"""How the keys of registered functions begin."""
+REGISTERED = ("user.", "python.")
+"""How the keys of functions begin that a user has registered, or whose class."""
 
 
 def may_change(plan: ResultSetPlan) -> bool:
@@ -17,7 +17,7 @@ def may_change(plan: ResultSetPlan) -> bool:
 
 
 def _changes(node: TypedExpression) -> bool:
-    return isinstance(node, CHANGING) or (isinstance(node, Invoke) and node.function.startswith(USER))
+    return isinstance(node, CHANGING) or (isinstance(node, Invoke) and node.function.startswith(REGISTERED))
 
 
 __all__ = ["may_change"]

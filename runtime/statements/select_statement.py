@@ -14,6 +14,7 @@ from epl.plan.walk import expressions_of
 from runtime import match_recognize, result_set
 from runtime.event_loop.filter_index import Receiver
 from runtime.expressions import Environment, compile_predicate
+from runtime.operators.deltas_together import MatchesTogether, TimersTogether
 from runtime.operators.insert_into import Inserter
 from runtime.operators.iterable_unbound import LastEvents
 from runtime.operators.operator_context import OperatorContext
@@ -21,9 +22,7 @@ from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.stateful_entry import StatefulEntry
 from runtime.operators.store_entry import StoreContents, StoreEntry, contents_of, fill
 from runtime.operators.stream_entry import NoEntry, StreamEntry
-from runtime.operators.timers_together import TimersTogether
 from runtime.pattern.entries import PatternEntry, entry_of
-from runtime.pattern.matches_together import MatchesTogether
 from runtime.pattern.overlaps import Overlaps
 from runtime.statements.statement_output import StatementOutput
 from windows.chain import build_chain
@@ -101,7 +100,7 @@ class PastWindows:
         (self._chain if new or old else self._chain.child).update(new, old)
 
 
-def _drops_nothing(plan: SelectPlan, stream: StreamPlan) -> bool:
+def _drops_empty(plan: SelectPlan, stream: StreamPlan) -> bool:
     """Whether an event that contains none leads to no empty delta."""
     if plan.where is not None or plan.join is not None or plan.result_set.shape == "rollup":
         return True
@@ -123,7 +122,7 @@ class RunningStream:
         self.entry: StreamEntry | PartitionEntry | StoreEntry | StatefulEntry | NoEntry = NoEntry()
         if historical_of(stream) is None:
             first = PastWindows(self.chain) if stream.contained is not None and stream.windows else self.chain
-            self.entry = entry_of(stream, context, first, number=number, quiet=_drops_nothing(plan, stream))
+            self.entry = entry_of(stream, context, first, number=number, quiet=_drops_empty(plan, stream))
         self.prior: PriorBuffer | None = None
         largest = _largest_prior(plan, number, context.environment)
         if largest is not None:

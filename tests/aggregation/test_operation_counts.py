@@ -21,7 +21,7 @@ from runtime.aggregation.numeric import Median
 from runtime.aggregation.sorted_bag import LOAD, SortedBag
 from windows.event import Event
 
-SIZES = (100, 10_000, 200_000)
+SIZES = (100, 10_000, 1_000_000)
 EVENTS = 300
 
 

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from runtime import Runtime
 from runtime.batch.available import is_available
+from runtime.batch.refusals import NotInBatchTier
 from tests.batch.test_group_kernels import many
 from tests.batch.two_tiers import assert_same, same_in_both_tiers
 
@@ -37,3 +39,18 @@ def test_many_groups(text: str) -> None:
 def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
     assert_same(text, many(700, 60), 1_000, fast=True)
+
+
+@pytest.mark.parametrize("text, reason", [
+    ("select k, sum(n) as s from T group by k output all every 3 events order by k", "of aggregations with order by"),
+    ("select sum(n) as s from T output last every 3 events order by s", "order by"),
+    ("@Hint('disable_outputlimit_opt') select k, sum(n) as s from T group by k output last every 3 events", "not optimized"),
+    ("select k, current_timestamp as t from T output all every 3 events", "of values that may change until the output"),
+    ("select k, v from T output last every 3 events", "of values that may change until the output"),
+])
+def test_what_waits_for_the_output_runs_in_rows(text: str, reason: str) -> None:
+    """In Esper such rows are made at the output; in columns they would be made as events come."""
+    schema = "create schema T(k string, n int); create variable int v = 1; "
+    with pytest.raises(NotInBatchTier, match=reason):
+        Runtime(tier="batch").deploy(schema + text)
+    Runtime(tier="auto").deploy(schema + text)

@@ -97,7 +97,7 @@ def test_messages_begin_as_espers() -> None:
 
 def test_texts_are_written_back() -> None:
     good, _ = texts()
-    for kind, text in sorted(good)[::3]:
+    for kind, text in good:
         again = parse_query if kind == "faf" else parse_module
         tree = again(text)
         assert again(unparse(tree)) == tree

@@ -198,5 +198,7 @@ def test_priority_and_drop(module: str, steps: list[int | str], called: list[str
             runtime.send("T", {"k": "ab"[step - 1] if step < 3 else "c", "n": step})
         else:
             runtime.advance_time(int(step.removesuffix(" ms")))
-        # the order of statements that share nothing and are of one priority is not Esper's
-        assert sorted(seen) == sorted(names.split())
+        if "context C" in module:  # an event that begins a partition reaches it first in Esper, here in turn
+            assert sorted(seen) == sorted(names.split())
+        else:
+            assert seen == names.split()

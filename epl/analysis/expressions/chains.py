@@ -28,9 +28,13 @@ from epl.analysis.expressions.paths import (
     literal_of,
     optional_at,
     read_property,
+    stream_by_alias,
+    stream_by_name,
     stream_value,
+    stream_with_property,
+    streams_with,
 )
-from epl.analysis.expressions.scope import LocalName, Scope, ScopeStream
+from epl.analysis.expressions.scope import LocalName, Scope
 from epl.analysis.expressions.spatial import bind_spatial, spatial_method
 from epl.analysis.expressions.table_access import bind_table, refuse_unreadable
 from epl.analysis.names.remedies import function_call, method_call
@@ -242,37 +246,6 @@ def _next_is_property(number: int, links: Sequence[Link], scope: Scope) -> bool:
     if stream.group or isinstance(link, (Call, Index)) or getattr(link, "optional", False):
         return True
     return declares(stream.event_type, links, 1)
-
-
-def streams_with(name: str, scope: Scope, links: Sequence[Link] = ()) -> list[int]:
-    """Return numbers of the visible streams whose type declares the property, or the one that all names of ``links`` name. In a sub-query
-    those of its own; in that of a filter, if there are none, also those of the statement that it belongs to.
-    """
-    path = links or (Name(name),)
-    numbers = [n for n, s in enumerate(scope.streams) if s.visible and not s.group and declares(s.event_type, path)]
-    own = [n for n in numbers if not scope.streams[n].outer]
-    return own or (numbers if scope.in_filter else [])
-
-
-def stream_by_alias(name: str, scope: Scope) -> int | None:
-    return next((n for n, s in enumerate(scope.streams) if s.visible and s.alias == name), None)
-
-
-def stream_by_name(name: str, scope: Scope) -> int | None:
-    """Return the stream's number by alias, else by the event type's name."""
-    number = stream_by_alias(name, scope)
-    if number is not None:
-        return number
-    return next((n for n, s in enumerate(scope.streams) if s.visible and s.event_type.name == name), None)
-
-
-def stream_with_property(name: str, scope: Scope) -> int | None:
-    """Return the stream that ``name.property`` is of: as in Esper the first one whose alias or event type has the name."""
-    def has_name(stream: ScopeStream) -> bool:
-        return stream.alias == name or (stream.event_type.name == name and not stream.group and stream.event_type.kind != "table")
-
-    number = next((n for n, stream in enumerate(scope.streams) if stream.visible and has_name(stream)), None)
-    return stream_by_name(name, scope) if number is None else number
 
 
 def _variable(first: Name, node: Chain, scope: Scope) -> TypedExpression:

@@ -1,10 +1,11 @@
-"""Property paths: names, indexes and keys that lead from one value to the next, declared or dynamic."""
+"""Property paths: the streams that they begin with, and names, indexes and keys that lead from one value to the next, declared or
+dynamic."""
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from epl.analysis.expressions.binding import bind
-from epl.analysis.expressions.scope import Scope
+from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.errors import EplValidationError
 from epl.event_types import EventOf, EventType, Property
 from epl.plan import expressions as typed
@@ -15,6 +16,37 @@ from epl.unparse import expression_text
 from epl.value_types import OBJECT, STRING, ArrayType, CollectionType, MapType, Scalar, ValueType
 
 SMALL_INTEGERS = ("byte", "short", "int")
+
+
+def streams_with(name: str, scope: Scope, links: Sequence[Link] = ()) -> list[int]:
+    """Return numbers of the visible streams whose type declares the property, or the one that all names of ``links`` name. In a sub-query
+    those of its own; in that of a filter, if there are none, also those of the statement that it belongs to.
+    """
+    path = links or (Name(name),)
+    numbers = [n for n, s in enumerate(scope.streams) if s.visible and not s.group and declares(s.event_type, path)]
+    own = [n for n in numbers if not scope.streams[n].outer]
+    return own or (numbers if scope.in_filter else [])
+
+
+def stream_by_alias(name: str, scope: Scope) -> int | None:
+    return next((n for n, s in enumerate(scope.streams) if s.visible and s.alias == name), None)
+
+
+def stream_by_name(name: str, scope: Scope) -> int | None:
+    """Return the stream's number by alias, else by the event type's name."""
+    number = stream_by_alias(name, scope)
+    if number is not None:
+        return number
+    return next((n for n, s in enumerate(scope.streams) if s.visible and s.event_type.name == name), None)
+
+
+def stream_with_property(name: str, scope: Scope) -> int | None:
+    """Return the stream that ``name.property`` is of: as in Esper the first one whose alias or event type has the name."""
+    def has_name(stream: ScopeStream) -> bool:
+        return stream.alias == name or (stream.event_type.name == name and not stream.group and stream.event_type.kind != "table")
+
+    number = next((n for n, stream in enumerate(scope.streams) if stream.visible and has_name(stream)), None)
+    return stream_by_name(name, scope) if number is None else number
 
 
 def stream_value(number: int, scope: Scope) -> TypedExpression:

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import attrs
 
-from epl.analysis.expressions import chains
+from epl.analysis.expressions import chains, paths
 from epl.analysis.expressions.binding import bind
 from epl.analysis.expressions.declared import find_declaration
 from epl.analysis.expressions.properties import path_of
@@ -56,7 +56,7 @@ class ScopeNames(Names):
         declaration = find_declaration(name, self._scope)
         if declaration is None or declaration.parameters or declaration.alias or name in self._scope.catalog.variables:
             return False
-        return not chains.streams_with(name, self._scope) and chains.stream_by_name(name, self._scope) is None
+        return not paths.streams_with(name, self._scope) and paths.stream_by_name(name, self._scope) is None
 
     def is_aggregation(self, name: str) -> bool:
         return super().is_aggregation(name) or name.lower() in self._scope.catalog.aggregations

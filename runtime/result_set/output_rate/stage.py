@@ -188,7 +188,10 @@ def periods(context: TimeContext, period: TypedExpression) -> Callable[[int | No
             step = max(context.add_time(due, period) - due, 1)
             return due + step * ((now - due) // step + 1)
         while due <= now:
-            due = max(context.add_time(due, period), due + 1)
+            later = context.add_time(due, period)
+            if later <= due:  # no period at all
+                return now + 1
+            due = later
         return due
 
     return following
