@@ -120,7 +120,7 @@ COLUMNS: list[tuple[pa.DataType, list[Any]]] = [
 ]
 
 
-@pytest.mark.parametrize("tier", ["row", "batch"])
+@pytest.mark.parametrize("tier", ["row", "auto"])
 def test_what_is_refused_at_planning_is_what_is_refused_of_rows(tier: str) -> None:
     """Each pair of column type and property type: planning lets it through exactly if some value of such a column is taken."""
     wrong = []
@@ -129,6 +129,7 @@ def test_what_is_refused_at_planning_is_what_is_refused_of_rows(tier: str) -> No
         for arrow, values in COLUMNS:
             with Runtime(tier=tier) as runtime:
                 runtime.register_type(event_type)
+                runtime.deploy("select p from T")  # what no statement reads is not converted
                 taken = any(_is_taken(runtime, pa.table({"p": pa.array([value], arrow)})) for value in values)
             if taken != may_hold(arrow, value_type) and not (arrow == pa.list_(pa.int32()) and taken):  # an empty list is one of anything
                 wrong.append((str(value_type), str(arrow), taken))
