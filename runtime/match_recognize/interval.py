@@ -15,7 +15,7 @@ KeyedMatches = list[tuple[Any, Match]]
 """(key of the partition, match), in the order in which they were found."""
 
 Death = tuple[Any, int, PathNode]
-"""(key of the partition, first row, path) of a partial match that did not take a row."""
+"""(key of the partition, first row, path) of a partial match that did not take a row with which a match could have ended."""
 
 
 Waiting = list[tuple[int, Match]]
@@ -41,7 +41,8 @@ class Interval:
     Rows that leave a data window do not take matches with them that are held back.
 
     ``or terminated``: a match after which the pattern has nothing more is emitted at once, and so are those held back when
-    a partial match of the same first rows of its variables has come to an end.
+    a partial match that could have ended with one more row has come to an end: those that began with the same row, have the same rows for
+    variables that hold one, and for those of several rows the same first one or none.
     """
 
     def __init__(self, plan: RowRecognitionPlan, context: BuildContext, emit: Callable[[KeyedMatches], None]) -> None:
@@ -52,6 +53,7 @@ class Interval:
         self._emit = emit
         self._final = tuple(not step.then for step in plan.program.steps)
         self._variables = tuple(step.variable for step in plan.program.steps)
+        self._groups = frozenset(number for number, group in enumerate(plan.groups) if group)
         self._began: dict[int, int] = {}
         self._keys = PartitionKeys([each.type for each in plan.partition_by])
         self._waiting: dict[tuple[int, Any], Waiting] = {}
@@ -94,9 +96,8 @@ class Interval:
         return self._context.add_time(began, self._period)
 
     def _wait(self, began: int, key: Any, match: Match) -> None:
-        due = self._due(began)
-        if not self._waiting or self._timer.due is None or due < self._timer.due:
-            self._timer.set(due)
+        if not self._waiting:  # as in Esper 9.0.0 a match that is due before what is held already waits for the timer of that
+            self._timer.set(self._due(began))
         self._found += 1
         self._hold(began, key, self._found, match)
 
@@ -115,13 +116,17 @@ class Interval:
         released: KeyedMatches = []
         held: Waiting = []
         for number, match in waiting:
-            if match.begin == row and self._first_rows(match.path).items() <= first.items():
+            if match.begin == row and self._is_of(self._first_rows(match.path), first):
                 released.append((key, match))
             else:
                 held.append((number, match))
         if released:
             self._put(began, key, held)
         return released
+
+    def _is_of(self, match: dict[int, Event], path: dict[int, Event]) -> bool:
+        """Whether both have the same rows for variables that hold one, and the path has what the match has for the others."""
+        return match.items() <= path.items() and path.keys() - match.keys() <= self._groups
 
     def _first_rows(self, path: PathNode | None) -> dict[int, Event]:
         """By variable the first row taken for it."""

@@ -88,7 +88,7 @@ class Machine:
         """Return the partial matches that go on after a row; matches that end with it are added to ``matches``.
 
         ``truth``: ``nothing_known`` before the first call for a row. ``died``: takes first row and path of the partial matches that did
-        not take the row.
+        not take the row although a match could have ended with it.
         """
         after: list[PartialMatch] = []
         variables, row_tests, path_tests = self.variables, self.row_tests, self.path_tests
@@ -104,7 +104,7 @@ class Machine:
                     row_test = row_tests[step]
                     holds = truth[variable] = row_test is None or row_test(event, history)
             if not holds:
-                if died is not None:
+                if died is not None and self.accepts[step]:
                     died.append((began, path))
                 continue
             self._take(step, began, (path, event, step), looked_at, row, after, matches)

@@ -165,9 +165,8 @@ class IntervalPrinter:
         self._find(code, "emitted")
         waits = "b >= b_head and (b_count[b] > 0 or b_time[b] + span - now > now - b_time[b])"
         with code.block(f"if {f'({self._final} >> mark) & 1 == 0 and ' if self.interval.or_terminated else ''}{waits}"):
-            code.add("due = b_time[b] + span")
-            with code.block("if holding == 0 or due < timer"):
-                code.add("timer = due")
+            with code.block("if holding == 0"):
+                code.add("timer = b_time[b] + span")
             with code.block("if holding == 0 or b < b_next"):
                 code.add("b_next = b")
             code.add("m_next[e] = -1")
@@ -186,10 +185,10 @@ class IntervalPrinter:
         code.add(f"d_node[dead] = s_node[{partial_match}]", f"d_begin[dead] = s_begin[{partial_match}]", "dead += 1")
 
     def released(self, code: Code, release: Callable[[Code, str], None]) -> None:
-        """Release what waits and is about the same first rows as a partial match that has come to an end."""
+        """Release what waits and is about the rows of a partial match that has come to an end."""
         if not self.interval.or_terminated:
             return
-        variables = sorted({step.variable for step in self._steps})
+        groups, variables = self.pattern.groups, sorted({step.variable for step in self._steps})
         with code.block("for place in range(dead)"):
             self._find(code, "d_begin[place]")
             with code.block("if b >= b_head and b_count[b] > 0"):
@@ -199,7 +198,8 @@ class IntervalPrinter:
                     code.add("after = m_next[e]", "same = m_begin[e] == d_begin[place]")
                     with code.block("if same"):
                         self._first_rows(code, "m_node[e]", "z", variables)
-                        code.add(f"same = {' and '.join(f'(z{v} == {NO_ROW} or z{v} == y{v})' for v in variables)}")
+                        alike = [f"(z{v} == {NO_ROW} or z{v} == y{v})" if groups[v] else f"z{v} == y{v}" for v in variables]
+                        code.add(f"same = {' and '.join(alike)}")
                     with code.block("if same"):
                         code.add("f_emitted[emitting] = e", "emitting += 1", "holding -= 1", "b_count[b] -= 1")
                     with code.block("else"):

@@ -100,10 +100,15 @@ class PartialMatchPrinter(MatchKernelPrinter):
     def _terminates(self) -> bool:
         return self.interval is not None and self.pattern.or_terminated
 
+    @property
+    def _accepting(self) -> str:
+        """Whether a match may end with ``step``."""
+        return f"({bits(n for n, s in enumerate(self.steps) if s.accepts)} >> step) & 1"
+
     def _end(self, code: Code) -> None:
-        """The partial match ``s`` does not take the row, or its first row has left the window."""
+        """The partial match ``s`` does not take the row at ``step``, or its first row has left the window."""
         if self.interval is not None and self._terminates:
-            with code.block("if s_begin[s] > gone" if self.window is not None else "if True"):
+            with code.block(f"if {'s_begin[s] > gone and ' if self.window is not None else ''}{self._accepting}"):
                 self.interval.died(code, "s")
             with code.block("else"):
                 self.release(code, "s_node[s]")
@@ -130,7 +135,7 @@ class PartialMatchPrinter(MatchKernelPrinter):
                     self._link(code, "t")
 
     def _found(self, code: Code) -> None:
-        with code.block(f"if ({bits(n for n, s in enumerate(self.steps) if s.accepts)} >> step) & 1"):
+        with code.block(f"if {self._accepting}"):
             code.add("f_node[found] = node", "f_begin[found] = begin", "found += 1", "p_refs[node] += 1")
 
     def _new_node(self, code: Code, before: str, mark: str) -> None:
