@@ -231,8 +231,7 @@ class Join(Delivery):
             return iter(self._current())
 
     def _current(self) -> Sequence[JoinedRow]:
-        driving = self.plan.drives if self.plan.outer else self.plan.drives[:1]
-        parts = [(self.streams[drive.stream], tuple(self.streams[drive.stream].contents())) for drive in driving]
+        parts = [(self.streams[drive.stream], tuple(self.streams[drive.stream].contents())) for drive in self.plan.iterated]
         failures = Failures()
         rows = self._rows(parts, failures)
         failures.settle()

@@ -78,6 +78,13 @@ class JoinPlan:
         return any(kind in ("left", "right", "full") for kind in self.kinds)
 
     @property
+    def iterated(self) -> tuple[DrivePlan, ...]:
+        """Return the drives that find all rows of what the streams hold: one where each finds the same. From the stream of a value between
+        ends of another only those rows are found whose ends are in order.
+        """
+        return self.drives if self.outer or any(map(_has_ends, self.drives)) else self.drives[:1]
+
+    @property
     def optional(self) -> frozenset[int]:
         """Return the streams of which a row may lack an event."""
         lacking = (each for drive in self.drives for step in drive.steps for each in _optional(step, within=False))
@@ -92,6 +99,13 @@ class JoinPlan:
                 yield f" {_where(drive.across, streams)}"
         if self.required:
             yield f"rows have an event of {', '.join(_name(stream, streams) for stream in self.required)}"
+
+
+def _has_ends(part: DrivePlan | JoinStep) -> bool:
+    """Whether a look-up on the way is for rows between two ends, or outside of them, that may come in either order."""
+    steps = part.steps if isinstance(part, DrivePlan) else part.then
+    found = isinstance(part, JoinStep) and any(bounds.swap or bounds.outside for bounds in part.lookup.bounds)
+    return found or any(map(_has_ends, steps))
 
 
 def _optional(step: JoinStep, *, within: bool) -> Iterator[int]:
