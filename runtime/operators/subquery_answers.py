@@ -144,13 +144,21 @@ def _index_alone(plan: LookupPlan, environment: Environment) -> LookupPlan:
     return environment.printed("index alone", (plan,), lambda: attrs.evolve(plan, conditions=()))
 
 
-def _keys_alone(plan: LookupPlan, environment: Environment) -> LookupPlan | None:
-    """Return the look-up by equal keys alone; None where there are no such keys, or no range below them."""
+def _none_is_empty(plan: LookupPlan, arity: int, rows: IndexedRows, environment: Environment) -> Callable[[Outer], bool]:
+    """Return whether what a look-up does not find is an empty collection, not null: as in Esper where the key of a range is there and no
+    end is null, and where an end of a range without keys is null.
+    """
     index = plan.index
-    if index is None or not index.hash or not index.ranges:
-        return None
-    return environment.printed("keys alone", (plan,), lambda: attrs.evolve(
-        plan, index=attrs.evolve(index, ranges=()), bounds=(), conditions=()))
+    if index is None or not index.ranges:
+        return lambda outer: False
+    ends = compile_row(
+        tuple(end for each in plan.bounds for end in (each.low, each.high) if end is not None), environment, arity)
+    if not index.hash:
+        return lambda outer: None in ends(None, *outer, True, ())
+    of_key = _found(
+        environment.printed("keys alone", (plan,), lambda: attrs.evolve(
+            plan, index=attrs.evolve(index, ranges=()), bounds=(), conditions=())), arity, rows, environment)
+    return lambda outer: None not in ends(None, *outer, True, ()) and any(True for _ in of_key(outer))
 
 
 # ------------------------------------------------------------------ rows without aggregations
@@ -167,8 +175,7 @@ class _PlainRows(_Source):
         self._make = _maker(plan, environment, arity)
         if plan.use == "rows":
             self._candidates = _found(_index_alone(plan.lookup, environment), arity, rows, environment)
-            keys_alone = _keys_alone(plan.lookup, environment)
-            self._of_keys = self._candidates if keys_alone is None else _found(keys_alone, arity, rows, environment)
+            self._none_is_empty = _none_is_empty(plan.lookup, arity, rows, environment)
             self._test = None if plan.where is None else compile_predicate(plan.where, environment, arity)
             self._lists_rows = plan.where is None or not plan.has_several_columns
             self._of_values = plan.row_type is None and not isinstance(plan.columns[0].type, EventOf)
@@ -192,9 +199,9 @@ class _PlainRows(_Source):
         make, test = self._make, self._test
         candidates = list(self._candidates(outer))
         values = [make(row, *outer, True, ()) for row in candidates if test is None or test(row, *outer)]
-        if values or not self._of_values:
-            return values or None
-        return [] if candidates or any(True for _ in self._of_keys(outer)) else None
+        if values:
+            return values
+        return [] if (self._of_values if candidates else self._none_is_empty(outer)) else None
 
 
 # ------------------------------------------------------------------ aggregations of all rows

@@ -73,10 +73,10 @@ class HashIndex:
             elif bucket[0] is row:  # so are most keys
                 del buckets[key]
 
-    def find_each(self, keys: Iterable[Any]) -> Rows:
-        """Return the rows of one key after the other; null finds nothing, and a key that was there before nothing more."""
+    def find_each(self, keys: Iterable[Any], null_safe: bool) -> Rows:
+        """Return the rows of one key after the other; a key that was there before finds nothing more, and null only if ``null_safe``."""
         buckets = self._buckets
-        return [row for key in dict.fromkeys(keys) if key is not None for row in buckets.get(key, NO_EVENTS)]
+        return [row for key in dict.fromkeys(keys) if key is not None or null_safe for row in buckets.get(key, NO_EVENTS)]
 
     def clear(self) -> None:
         self._buckets.clear()

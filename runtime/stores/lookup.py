@@ -61,7 +61,7 @@ def printed_maker(
         *(f"    {line}" for line in text), "",
     ]
     shared = {name: value for name, value in printer.bindings.items() if name not in cells}
-    make = function_of("\n".join(lines), {**shared, "union": _union})
+    make = function_of("\n".join(lines), shared)
     return make, tuple(cells.values())
 
 
@@ -114,12 +114,13 @@ class PrintedLookup:
             values = [self._printer.value(key) for key in plan.keys]
             return f"{self._finds[0]}({', '.join(values)})"
         if plan.listed:
-            return f"{self.names[0]}.find_each(({''.join(f'{key_part(key, self._printer)}, ' for key in plan.keys)}))"
+            keys = "".join(f"{key_part(key, self._printer)}, " for key in plan.keys)
+            return f"{self.names[0]}.find_each(({keys}), {all(plan.null_safe)})"
         if not plan.index.hash:
             return self._within(self.names[0], plan.bounds[0])
         key = self._key()
         if plan.others:
-            return f"union(({''.join(f'{find}({key}), ' for find in self._finds)}))"
+            return f"{self._printer.bind(_union, 'union')}(({''.join(f'{find}({key}), ' for find in self._finds)}))"
         bucket = self._known(f"{self._finds[0]}({key})")
         return self._within(bucket, plan.bounds[0]) if plan.bounds else bucket
 

@@ -22,7 +22,7 @@ from epl.plan.expressions import (
     TypedExpression,
     event_of,
 )
-from epl.plan.join.subqueries import as_rows, is_subquery_value
+from epl.plan.join.subqueries import as_event, as_rows, is_subquery_value
 from epl.syntax import InsertInto, SelectItem, StreamWildcard, Wildcard
 from epl.value_types import ArrayType
 
@@ -170,7 +170,7 @@ def _of_subquery(value: TypedExpression, item: SelectItem, name: str, target: Ta
             f"Incompatible type detected attempting to insert into column '{name}' type '{element.event_type.name}' compared to selected "
             f"type '{value.type.event_type.name}'", span=item.span
         )
-    return as_rows(value, array=True) if isinstance(declared, ArrayType) else value
+    return as_rows(value, array=True) if isinstance(declared, ArrayType) else as_event(value)
 
 
 def _whole_structure(expression: TypedExpression) -> TypedExpression:

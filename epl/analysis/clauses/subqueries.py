@@ -19,6 +19,7 @@ from epl.analysis.expressions.operators import equatable
 from epl.analysis.expressions.properties import Read, missing, path_of, reads
 from epl.analysis.expressions.rewriting import replaced
 from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.analysis.lookups.conditions import as_list_finds
 from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes, named_indexes
 from epl.analysis.lookups.planner import conjuncts, plan_lookup
 from epl.errors import EplUnsupportedError, EplValidationError
@@ -465,7 +466,7 @@ def _membership(plan: SubqueryPlan, column: TypedExpression, where: TypedExpress
     looked_up = [condition for condition in evaluated if condition not in all_rows.conditions]
     null_passes = [*(c for c in evaluated if c not in looked_up), *(c for c in conditions if c not in lookup.applied)]
     return attrs.evolve(
-        lookup, conditions=(*looked_up, *map(not_false, null_passes)), applied=(*conditions, same),
+        lookup, conditions=(*(as_list_finds(c, 0) for c in looked_up), *map(not_false, null_passes)), applied=(*conditions, same),
         null_safe=(True,) * len(lookup.null_safe))
 
 

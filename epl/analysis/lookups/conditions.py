@@ -212,8 +212,9 @@ class _Sides:
                 continue
             if self._is_key(values[0]) and all(map(self._is_known, items)):
                 return Condition(node, ListKey(self._key(values[0]), tuple(map(exact_operand, items))))
-            if self._is_known(values[0]) and all(map(self._is_key, items)):
-                keys = tuple(dict.fromkeys(map(self._key, items)))
+            columns = [item for item in items if not isinstance(item, Constant)]  # Esper looks up those alone: a constant does not count
+            if columns and self._is_known(values[0]) and all(map(self._is_key, columns)):
+                keys = tuple(dict.fromkeys(map(self._key, columns)))
                 return Condition(node, SeveralKeys(keys, exact_operand(values[0])))
         return Condition(node)
 
@@ -249,6 +250,14 @@ def _equal_pairs(node: TypedExpression) -> Iterator[tuple[TypedExpression, Typed
             value = next((side for side in sides[0] if all(side in pair for pair in sides)), None)
             if value is not None:
                 yield from ((value, right if left == value else left) for left, right in sides)
+
+
+def as_list_finds(node: TypedExpression, sought: int) -> TypedExpression:
+    """Return the condition that the rows satisfy which an index gives for an in-list where null finds null; another condition as it is."""
+    equalities = tuple(
+        Equality(type=BOOLEAN, left=one, right=other, null_safe=True)
+        for one, other in _equal_pairs(node) if sought in one.streams | other.streams)
+    return Logic(type=BOOLEAN, operator="or", operands=equalities) if len(equalities) > 1 else (*equalities, node)[0]
 
 
 def _disjuncts(node: TypedExpression) -> Iterator[TypedExpression]:

@@ -66,7 +66,7 @@ class _Choice:
             lookup = condition.lookup
             if isinstance(lookup, ListKey):
                 self._look_up(condition)
-                return self._planned(index=IndexPlan(hash=(lookup.key,)), keys=lookup.values, listed=True)
+                return self._listed(IndexPlan(hash=(lookup.key,)), lookup.values)
             if isinstance(lookup, SeveralKeys):
                 self._look_up(condition)
                 first, *others = (IndexPlan(hash=(key,)) for key in lookup.keys)
@@ -92,13 +92,16 @@ class _Choice:
             condition, values = next(
                 (c, c.lookup.values) for c in self._conditions if isinstance(c.lookup, ListKey) and (c.lookup.key,) == index.hash)
             self._look_up(condition)
-            return self._planned(index=index, named=own, keys=values, listed=True)
+            return self._listed(index, values, own)
         bounds, used = self._bounds(index.ranges[0]) if index.ranges else (None, [])
         for condition in (*(c for c, _ in equal), *used):
             self._look_up(condition)
         return self._planned(
             index=index, named=own, keys=tuple(each.value for _, each in equal), null_safe=tuple(each.null_safe for _, each in equal),
             bounds=() if bounds is None else (bounds,))
+
+    def _listed(self, index: IndexPlan, values: tuple[TypedExpression, ...], named: NamedIndex | None = None) -> LookupPlan:
+        return self._planned(index=index, named=named, keys=values, null_safe=(False,) * len(values), listed=True)
 
     def _equalities(self, key: TypedExpression) -> list[tuple[Condition, EqualKey]]:
         """Return the first equality of a key, if there is one."""

@@ -8,7 +8,7 @@ import attrs
 
 from epl.plan.checks import check
 from epl.plan.expression_text import PropertyText, expression_text
-from epl.plan.expressions import TypedExpression
+from epl.plan.expressions import Constant, TypedExpression
 from epl.plan.join.lookups import LookupPlan
 
 JoinKind = Choice["comma", "inner", "left", "right", "full"]
@@ -80,9 +80,10 @@ class JoinPlan:
     @property
     def iterated(self) -> tuple[DrivePlan, ...]:
         """Return the drives that find all rows of what the streams hold: one where each finds the same. From the stream of a value between
-        ends of another only those rows are found whose ends are in order.
+        ends of another only those rows are found whose ends are in order; from that of a value in a list with properties of another, those
+        whose properties are equal.
         """
-        return self.drives if self.outer or any(map(_has_ends, self.drives)) else self.drives[:1]
+        return self.drives if self.outer or any(map(_finds_more, self.drives)) else self.drives[:1]
 
     @property
     def optional(self) -> frozenset[int]:
@@ -101,11 +102,18 @@ class JoinPlan:
             yield f"rows have an event of {', '.join(_name(stream, streams) for stream in self.required)}"
 
 
-def _has_ends(part: DrivePlan | JoinStep) -> bool:
-    """Whether a look-up on the way is for rows between two ends, or outside of them, that may come in either order."""
+def _finds_more(part: DrivePlan | JoinStep) -> bool:
+    """Whether a look-up on the way finds rows that one from the other stream does not: between two ends, or outside of them, that may come
+    in either order; of a list with constants.
+    """
     steps = part.steps if isinstance(part, DrivePlan) else part.then
-    found = isinstance(part, JoinStep) and any(bounds.swap or bounds.outside for bounds in part.lookup.bounds)
-    return found or any(map(_has_ends, steps))
+    if isinstance(part, JoinStep):
+        lookup = part.lookup
+        if any(bounds.swap or bounds.outside for bounds in lookup.bounds):
+            return True
+        if lookup.listed and any(isinstance(key, Constant) for key in lookup.keys):
+            return True
+    return any(map(_finds_more, steps))
 
 
 def _optional(step: JoinStep, *, within: bool) -> Iterator[int]:

@@ -133,6 +133,7 @@ class LookupPlan:
             check(len(self.keys) == 4 and not self.others, "a spatial look-up without a rectangle")
         elif self.listed:
             check(len(hashed) == 1 and bool(self.keys) and not self.others, "an in-list without one key")
+            check(len(self.keys) == len(self.null_safe), "an in-list that does not tell which of its values find null")
         else:
             check(len(self.keys) == len(self.null_safe) == len(hashed), "a look-up with other keys than its index")
         check(len(self.bounds) == len(ranges), "a look-up with other bounds than its index")

@@ -127,6 +127,14 @@ def as_rows(node: SubqueryValue, *, array: bool = False) -> SubqueryValue:
     return attrs.evolve(node, plan=plan, type=ArrayType(element) if array else CollectionType(element))
 
 
+def as_event(node: SubqueryValue) -> SubqueryValue:
+    """Return the same sub-query, giving the only row for which where is true: where it is null no row counts that a column of events holds."""
+    plan: SubqueryPlan = node.plan
+    if plan.lookup is None or plan.where is None or plan.aggregated:
+        return node
+    return attrs.evolve(node, plan=attrs.evolve(plan, lookup=attrs.evolve(plan.lookup, conditions=(plan.where,))))
+
+
 def is_subquery_value(node: TypedExpression) -> bool:
     """Return whether the expression as a whole is a sub-query that gives one row's value."""
     return isinstance(node, SubqueryValue) and node.plan.use == "value"
