@@ -128,7 +128,7 @@ def as_rows(node: SubqueryValue, *, array: bool = False) -> SubqueryValue:
 
 
 def as_event(node: SubqueryValue) -> SubqueryValue:
-    """Return the same sub-query, giving the only row for which where is true: where it is null no row counts that a column of events holds."""
+    """Return the same sub-query, giving the only row for which where is true: a column of events holds none for which it is null."""
     plan: SubqueryPlan = node.plan
     if plan.lookup is None or plan.where is None or plan.aggregated:
         return node
