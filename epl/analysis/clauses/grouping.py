@@ -14,7 +14,7 @@ from epl.analysis.expressions.properties import read_of, reads
 from epl.analysis.expressions.rewriting import replaced
 from epl.analysis.expressions.scope import Scope
 from epl.errors import EplUnsupportedError
-from epl.plan.expressions import Constant, GroupingCall, TypedExpression
+from epl.plan.expressions import Constant, GroupingCall, Previous, Prior, TypedExpression
 from epl.plan.result_set import GroupLevel, OrderKey
 from epl.spans import Span
 from epl.syntax import Expression, GroupElement
@@ -33,6 +33,11 @@ class Grouping:
 
     keys: tuple[TypedExpression, ...] = ()
     levels: tuple[Keys, ...] | None = None
+
+    @property
+    def omitted(self) -> tuple[TypedExpression, ...]:
+        """Return the keys that some level leaves out."""
+        return tuple(key for number, key in enumerate(self.keys) if any(number not in level for level in self.levels or ()))
 
 
 def analyse_group_by(elements: tuple[GroupElement, ...], scope: Scope) -> Grouping:
@@ -132,7 +137,8 @@ def make_level(
     having: TypedExpression | None,
     order_by: tuple[OrderKey, ...],
 ) -> GroupLevel:
-    """Return what is computed for the groups of one level: keys that it omits are null, and so is every property that they read."""
+    """Return what is computed for the groups of one level: keys that it omits are null, and so is every property that they read, but not
+    that of another event (prev, prior)."""
     absent = {i for i in range(len(keys)) if i not in level}
     unread = set(reads(keys[i] for i in absent))
 
@@ -140,6 +146,8 @@ def make_level(
         if isinstance(node, GroupingCall):
             bits = [int(k in absent) for k in node.keys]
             return Constant(value=int("".join(map(str, bits)), 2) if bits else 0, type=node.type)
+        if isinstance(node, (Previous, Prior)):
+            return node
         if any(node == keys[i] for i in absent) or read_of(node) in unread:
             return Constant(value=None, type=node.type.boxed)
         return None

@@ -164,6 +164,7 @@ def _collector(select: Select, grouping: Grouping, has_remove_stream: bool) -> C
         has_remove_stream=has_remove_stream,
         group_by=grouping.keys,
         rollup=grouping.levels is not None,
+        omitted=grouping.omitted,
         group_by_refusal=_group_by_refusal(select, grouping),
         into_table=select.into_table is not None,
     )

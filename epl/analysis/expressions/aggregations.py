@@ -7,16 +7,17 @@ from collections.abc import Sequence
 import attrs
 
 from epl.analysis.expressions.binding import StatementRefusal, bind
+from epl.analysis.expressions.properties import reads
 from epl.analysis.expressions.scope import AggregationCollector, Scope
 from epl.analysis.expressions.table_access import EVENT_AGGREGATIONS
 from epl.errors import EplValidationError
 from epl.event_types import EventOf
 from epl.functions.aggregations import AggregationCall, AggregationSpec, whole_event
-from epl.plan.expressions import Aggregated, GroupingCall, StreamEvent, TypedExpression, event_of
+from epl.plan.expressions import Aggregated, Constant, GroupingCall, StreamEvent, TypedExpression, event_of
 from epl.plan.result_set import AggregationPlan
 from epl.syntax import Call, Expression, NamedArgument, Ordered, Row, StreamWildcard, Wildcard
 from epl.unparse import expression_text
-from epl.value_types import BOXED_INT, ArrayType, is_boolean
+from epl.value_types import BOXED_INT, NULL, ArrayType, is_boolean
 
 EVER = ("firstever", "lastever", "countever", "nth")
 """Aggregations that refuse a wildcard over several streams before they are looked at."""
@@ -29,7 +30,7 @@ class Collector(AggregationCollector):
 
     ``plans`` grows while expressions are bound with this collector in their scope. ``group_by``: the statement's keys, which
     ``grouping()`` names;
-    ``rollup``: whether it may occur at all. ``allow_group_by``: the words of refusal for ``group_by:``, or None where it may occur.
+    ``rollup``: whether it may occur at all; ``omitted``: those of the keys that some level leaves out. ``allow_group_by``: the words of refusal for ``group_by:``, or None where it may occur.
     ``into_table``: they are kept in a table. ``calls``: how each of ``plans`` is written first.
     """
 
@@ -39,6 +40,7 @@ class Collector(AggregationCollector):
         has_remove_stream: bool,
         group_by: Sequence[TypedExpression] = (),
         rollup: bool = False,
+        omitted: Sequence[TypedExpression] = (),
         group_by_refusal: str | None = None,
         into_table: bool = False,
     ) -> None:
@@ -48,6 +50,7 @@ class Collector(AggregationCollector):
         self._has_remove_stream = has_remove_stream
         self._group_by = tuple(group_by)
         self._rollup = rollup
+        self._omitted = frozenset(reads(omitted))
         self._group_by_refusal = group_by_refusal
 
     def bind_call(self, call: Call, scope: Scope) -> TypedExpression:
@@ -59,6 +62,8 @@ class Collector(AggregationCollector):
         spec: AggregationSpec = scope.catalog.aggregations[name]
         spec.refuse_elsewhere("with into-table" if self._into_table else "")
         typed = self._typed(call, name, scope)
+        if self._omitted and name in EVENT_AGGREGATIONS:
+            typed = attrs.evolve(typed, arguments=tuple(map(self._in_all_levels, typed.arguments)))
         plan = _of_table_events(typed, call) if self._into_table and name in EVENT_AGGREGATIONS else spec.bind(typed)
         if plan.group_by is not None and self._group_by_refusal is not None:
             raise StatementRefusal(self._group_by_refusal, span=call.span)
@@ -101,6 +106,12 @@ class Collector(AggregationCollector):
             scope.catalog.settings.units_per_second,
             tuple(s.has_window for s in scope.streams),
         )
+
+    def _in_all_levels(self, argument: TypedExpression | None) -> TypedExpression | None:
+        """The argument as Esper takes it: null where it reads keys that some level leaves out, and nothing else."""
+        if argument is None or not argument.streams or not self._omitted.issuperset(reads((argument,))):
+            return argument
+        return Constant(type=NULL, value=None)
 
     def _argument(self, value: Expression, scope: Scope) -> TypedExpression:
         if isinstance(value, StreamWildcard):
