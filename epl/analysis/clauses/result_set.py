@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import Any
 
 import attrs
@@ -15,10 +15,10 @@ from epl.analysis.expressions.aggregations import GROUP_BY_AGGREGATED, Collector
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import StatementRefusal, bind
 from epl.analysis.expressions.context_values import check_variable
+from epl.analysis.expressions.own_keys import counted_as_grouped
 from epl.analysis.expressions.properties import Read, missing, read_of, reads
 from epl.analysis.expressions.rewriting import replaced, replaced_syntax
 from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.analysis.filters.partitions import own_keys
 from epl.catalog import Catalog
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.plan.expressions import (
@@ -118,24 +118,18 @@ def _clauses(
     if collector.plans and having is not None:
         _check_having(having, grouping, select, attrs.evolve(scope, aggregations=None))
         refuse_previous(having, select.having)
-    if collector.plans and len(streams) == 1 and catalog.statement_context is not None:
-        grouped = {read.path for read in reads(grouping.keys)} if grouping.levels is not None else frozenset()
-        keys = {name: key for name, key in own_keys(streams[0].event_type, catalog).items() if name not in grouped}
-        return _with_own_keys(keys, selection, having, order_by)
+    if collector.plans and catalog.statement_context is not None:
+        return _with_own_keys(streams, catalog, grouping, selection, having, order_by)
     return selection, having, order_by
 
 
 def _with_own_keys(
-    keys: Mapping[str, TypedExpression], selection: Selection, having: TypedExpression | None, order_by: tuple[OrderKey, ...]
+    streams: Sequence[ScopeStream], catalog: Catalog, grouping: Grouping, selection: Selection, having: TypedExpression | None,
+    order_by: tuple[OrderKey, ...]
 ) -> tuple[Selection, TypedExpression | None, tuple[OrderKey, ...]]:
-    """The clauses with the partition's key in place of the property that it is cut by: it is the same for all events, and there without
-    one, so that it counts as grouped, as in Esper. Not what rollup groups by, which is null in some levels."""
-
-    def replace(node: TypedExpression) -> TypedExpression | None:
-        if isinstance(node, (Aggregated, Previous, Prior, SubqueryValue)):
-            return node
-        return keys.get(node.name) if isinstance(node, StreamProperty) and node.stream == 0 else None
-
+    """The clauses with the partition's key in place of the properties that it is cut by."""
+    grouped = {(read.stream, read.path) for read in reads(grouping.keys)} if grouping.levels is not None else frozenset()
+    replace = counted_as_grouped([stream.event_type for stream in streams], catalog, grouped)
     return (
         attrs.evolve(selection, columns=tuple(replaced(each, replace) for each in selection.columns),
                      expressions=tuple(replaced(each, replace) for each in selection.expressions)),

@@ -66,12 +66,12 @@ def read_of(expression: TypedExpression) -> Read | None:
     path = path_of(expression)
     if path is not None:
         return path
-    owner = _owner(expression)
+    owner = receiver_of(expression)
     below = None if owner is None else read_of(owner)
     return None if below is None else Read(below.stream, below.path, expression)
 
 
-def _owner(expression: TypedExpression) -> TypedExpression | None:
+def receiver_of(expression: TypedExpression) -> TypedExpression | None:
     """Return what a method, a property or an index that is computed is asked of; None for anything else, as functions of classes."""
     if isinstance(expression, Invoke):
         is_method = expression.null_receiver or expression.function.startswith(("enum.", "dt."))
@@ -81,7 +81,7 @@ def _owner(expression: TypedExpression) -> TypedExpression | None:
 
 def _arguments(expression: TypedExpression) -> Iterator[TypedExpression]:
     """Yield what the calls of a chain are given."""
-    owner = _owner(expression)
+    owner = receiver_of(expression)
     if owner is not None:
         yield from (child for child in expression.children() if child is not owner)
         yield from _arguments(owner)

@@ -73,20 +73,6 @@ def _category(level: CategoryLevel) -> TypedExpression:
     return Conditional(type=BOXED_BOOLEAN, pairs=pairs)
 
 
-def own_keys(event_type: EventType, catalog: Catalog) -> dict[str, ContextValue]:
-    """Return the properties of an event type by whose values the context cuts: in a partition each has one value. None of a nested context,
-    as in Esper."""
-    keys: dict[str, ContextValue] = {}
-    levels = levels_for(event_type, catalog)
-    for level in levels if len(levels) == 1 else ():
-        if isinstance(level, KeyedLevel):
-            item = next((item for item in level.items if event_type.is_a(item.event_type)), None)
-            for number, key in enumerate(() if item is None else item.keys, 1):
-                if isinstance(key, StreamProperty):
-                    keys.setdefault(key.name, ContextValue(type=key.type, path=full_path(level, f"key{number}")))
-    return keys
-
-
 def lists(level: ContextLevel) -> tuple[EventType, ...] | None:
     """Return the event types of which a statement under the level needs one; None where any will do."""
     if isinstance(level, (KeyedLevel, HashLevel)):
@@ -130,4 +116,4 @@ def _null(value_type: ValueType) -> TypedExpression:
     return Constant(type=value_type.boxed, value=None)
 
 
-__all__ = ["for_rows", "key_conditions", "levels_for", "lists", "own_keys", "partition_conditions", "partitioned"]
+__all__ = ["for_rows", "key_conditions", "levels_for", "lists", "partition_conditions", "partitioned"]

@@ -22,6 +22,7 @@ from epl.analysis.clauses.transpose import check_transposed, plan_transposed, wi
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import SubqueryRefusal
 from epl.analysis.expressions.context_values import ContextRefusal
+from epl.analysis.expressions.own_keys import of_rows_without_events
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.filters.lookup import bind_filters, plan_filter
 from epl.analysis.lookups.named_indexes import NamedIndexes, named_indexes
@@ -358,6 +359,15 @@ def check_tables(facts: SelectFacts) -> SelectFacts:
     return facts
 
 
+def read_own_keys(facts: SelectFacts) -> SelectFacts:
+    """Read a partition's key where its event may be lacking."""
+    if facts.catalog.statement_context is None or facts.row_recognition is not None:
+        return facts
+    assert facts.result_set is not None
+    plan, where = of_rows_without_events(facts.result_set, facts.where, facts.streams, facts.catalog)
+    return attrs.evolve(facts, result_set=plan, where=where)
+
+
 SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
     refuse_what_cannot_be_planned,
     bind_streams,
@@ -373,6 +383,7 @@ SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
     check_looking_back,
     bind_join,
     check_tables,
+    read_own_keys,
 )
 
 

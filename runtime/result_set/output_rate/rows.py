@@ -118,6 +118,10 @@ class LastRow(AllRows):
 
     keep_last = True
 
+    def restore(self, state: State) -> None:
+        """Restore the rows; without them, what a version kept that took a statement of a context for fully aggregated."""
+        super().restore(state if _has_rows(state) else [_NO_ROWS, state or _NO_ROWS])
+
 
 class LateRows(AllRows):
     """all, of rows without aggregations that may change until output, which are made then. As in Esper having tests them as they come, and
@@ -208,7 +212,17 @@ class LastFullyAggregated(BufferBase):
         return None if self._before is None else self._before.state()
 
     def restore(self, state: State) -> None:
-        self._before = None if state is None else OutputRows.of(state)
+        """Restore the aggregations before; the old row, of a version that took a statement of a context for one of a row per event."""
+        before = state[1] if _has_rows(state) else state
+        self._before = None if before is None else OutputRows.of(before)
+
+
+_NO_ROWS: State = [[], []]
+
+
+def _has_rows(state: State) -> bool:
+    """Whether the state is that of AllRows: new rows and old ones, each with their keys."""
+    return state is not None and all(isinstance(rows, (list, tuple)) and list(map(type, rows)) == [list, list] for rows in state)
 
 
 class Withheld:
