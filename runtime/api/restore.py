@@ -121,6 +121,9 @@ def restore(
         raise missing
     state = runtime.state()
     _redeploy(runtime, state, head, values)
+    with reading("page 'clock'"):
+        handles = state.core.handles
+        handles.of_events, handles.of_time = (_count(n) for n in list_of(clock.get("handles", [0, 0]), 2))
     with _collector_stopped():
         _restore_state(runtime, state, reader)
     return runtime
@@ -189,12 +192,17 @@ def _redeploy(runtime: Restorable, state: RuntimeState, head: dict[str, Any], va
     """Prepare the statements of all modules again; they run once they have their states."""
     with reading("page 'head'"):
         deployments = [list_of(each, 3) for each in list_of(head["deployments"])]
+        numbers = map_of(head.get("numbers", {}))
     for deployment_id, text, parameters in deployments:
         with reading(f"deployment '{deployment_id}'"):
             module = parsed(text)
             runtime.bring_in(module)
             plan = planned(runtime.catalog(module.name), state.functions, deployment_id, text)
             _check_same(plan, deployment_id, head["fingerprints"])
+            first = _count(numbers.get(deployment_id, state.counts.statements + 1))
+            if first <= state.counts.statements:
+                raise Damaged("statements with numbers of others")
+            state.counts.statements = first - 1
             runtime.prepare(plan, name=deployment_id, parameters=dict(parameters))
             for name, cell in state.variables.keyed().items():
                 if name in values:

@@ -25,6 +25,7 @@ from epl.value_types import BOXED_BOOLEAN
 from runtime.conversion.from_python import check_known, checking_scope, checks, made_of, read_mapping
 from runtime.event_loop.filter_index import Entry, TypeIndex, order_of
 from runtime.event_loop.filter_tables import HashTable
+from runtime.event_loop.handle_order import HandleOrder
 from runtime.event_loop.lone_receiver import changed_line, core_text, lone_entry, lone_lines
 from runtime.event_loop.prepared_filters import ActiveFilter, LoneTarget, PreparedFilter
 from runtime.expressions import Environment
@@ -73,7 +74,9 @@ class _Tests:
         self._tables = [(field, table) for index in indexes for field, table in index.tables.items()]
         self._active = [table for index in indexes for table in index.active_tables()]
         gathered = self._called or self._tables or self._active
-        self.direct = not gathered and not any(e.receiver.drop for e in entries)
+        handles: HandleOrder = scope["core"].filters.handles
+        self._by_handle = handles.matters(statement for index in indexes for statement in index.late)
+        self.direct = not gathered and not self._by_handle and not any(e.receiver.drop for e in entries)
         self.alone = lone_entry(self.inline) if self.direct else None
         """The one entry there is, where its statement offers its steps as text."""
         self._source = source
@@ -117,7 +120,10 @@ class _Tests:
             lines += [f"if a{n} is not None:", f"    for active in a{n}:"]
             lines += [f"        test = {named_class(f'{active_text.prepared}', PreparedFilter).test}"]
             lines += [f"        if test is None or test(e, *{active_text.values}): receivers.append(active)"]
-        lines += ["if len(receivers) > 1: receivers.sort(key=order_of)"]
+        lines += ["if len(receivers) > 1:", "    receivers.sort(key=order_of)"]
+        if self._by_handle:
+            self._scope["by_handle"] = self._scope["core"].filters.handles.receivers
+            lines += ["    receivers = by_handle(receivers)"]
         hashed = self._hashed()
         if not hashed:
             return lines

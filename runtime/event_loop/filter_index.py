@@ -6,7 +6,8 @@ are one compiled predicate. Entries of super-types serve sub-types' events. Entr
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from epl.event_types import EventType
@@ -14,6 +15,7 @@ from epl.generated_code import field_name
 from epl.plan.expressions import TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
 from runtime.event_loop.filter_tables import EntryList, FilterTable
+from runtime.event_loop.handle_order import HandleOrder
 from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter, Started, Unless, make_table, table_key
 from runtime.event_loop.receiver_order import Path, Placed, Places, arrange
 from runtime.expressions import Environment
@@ -60,7 +62,7 @@ class Entry:
 class TypeIndex:
     """The entries that ask for one event type by name."""
 
-    __slots__ = ("always", "tables", "active", "sharing", "placed", "is_arranged")
+    __slots__ = ("always", "tables", "active", "sharing", "placed", "is_arranged", "late")
 
     def __init__(self) -> None:
         self.always: dict[Entry, None] = {}
@@ -72,6 +74,19 @@ class TypeIndex:
         self.placed: dict[Placed, None] = {}
         """The places of filters that contexts start and stop."""
         self.is_arranged = True
+        self.late: Counter[int] = Counter()
+        """The statements of receivers that come after others (of an odd rank), each as often as it has filters."""
+
+    def note_late(self, order: Places, change: int) -> bool:
+        """Count a filter of a receiver; return whether generated code has to change, which arranges those of several statements."""
+        if not order[0] & 1:
+            return False
+        statement = order[2]
+        before = self.late[statement]
+        self.late[statement] += change
+        if not self.late[statement]:
+            del self.late[statement]
+        return before == 0 or statement not in self.late
 
     def active_tables(self) -> list[FilterTable]:
         """Return the tables in the order in which they look entries up: the list of those without a look-up comes last, as in Esper."""
@@ -112,24 +127,30 @@ class TypeIndex:
 class FilterIndex:
     """All entries of a runtime. ``on_change(event_type)``: generated code for events of the type and its sub-types is out of date."""
 
-    def __init__(self, on_error: Callable[[BaseException, str, Event], None], on_change: Callable[[EventType], None]) -> None:
+    def __init__(
+        self, on_error: Callable[[BaseException, str, Event], None], on_change: Callable[[EventType], None], handles: HandleOrder
+    ) -> None:
+        self.handles = handles
         self._on_error = on_error
         self._on_change = on_change
         self._by_type: dict[EventType, TypeIndex] = {}
         self._started = Started()
 
     def add(self, event_type: EventType, entry: Entry) -> None:
-        if self._index(event_type).add(entry) or entry.receiver.paths:
+        index = self._index(event_type)
+        is_late = index.note_late(entry.receiver.order, 1)
+        if index.add(entry) or entry.receiver.paths or is_late:
             self._on_change(event_type)
 
     def remove(self, event_type: EventType, entry: Entry) -> None:
         index = self._by_type.get(event_type)
         if index is None:
             return
+        was_late = index.note_late(entry.receiver.order, -1)
         if index.remove(entry):
             self._forget_empty(event_type, index)
             self._on_change(event_type)
-        elif entry.receiver.paths:
+        elif entry.receiver.paths or was_late:
             self._on_change(event_type)
 
     def prepare(
@@ -146,9 +167,14 @@ class FilterIndex:
             self._on_change(event_type)
         table.users += 1
         used = table
+        late = None if isinstance(order, Placed) else order
+        if late is not None and index.note_late(late, 1):
+            self._on_change(event_type)
 
         def close() -> None:
             used.users -= 1
+            if late is not None and index.note_late(late, -1):
+                self._on_change(event_type)
             if not used.users:
                 del index.active[key]
                 self._forget_empty(event_type, index)
@@ -236,7 +262,11 @@ class FilterIndex:
                 if passes:
                     receivers.append(active)
         receivers.sort(key=order_of)
-        return receivers
+        return self.handles.receivers(receivers) if len(receivers) > 1 else receivers
+
+    def late(self, indexes: Iterable[TypeIndex]) -> set[int]:
+        """Return the statements that get an event of these indexes after others."""
+        return {statement for index in indexes for statement in index.late}
 
 
 def order_of(receiver: Receiver) -> Places:

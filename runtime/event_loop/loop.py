@@ -18,6 +18,7 @@ from runtime.event_loop.cause import ProcessingPosition
 from runtime.event_loop.delivery import Delivery, MatchStates, RowCounts
 from runtime.event_loop.dispatch import dispatcher, intake
 from runtime.event_loop.filter_index import FilterIndex, Receiver
+from runtime.event_loop.handle_order import HandleOrder
 from runtime.event_loop.receiver_order import Places
 from runtime.event_loop.routed_events import Instant, RoutedEvents
 from runtime.event_loop.store_deltas import INTO_WINDOW, StoreDeltas
@@ -90,7 +91,10 @@ class EventLoop:
         self.settings = settings
         self.clock = Clock(start_time)
         self.schedule = Schedule()
-        self.filters = FilterIndex(on_error, self.forget_generated_for)
+        self.partition_pages: dict[int, Paged] = {}
+        """The instances of statements of contexts, by the number of the statement: they note which of them may have changed."""
+        self.handles = HandleOrder(self.partition_pages)
+        self.filters = FilterIndex(on_error, self.forget_generated_for, self.handles)
         self.updates = EventUpdates(self.forget_generated)
         self.on_error = on_error
         self.on_listener_error = on_listener_error or on_error
@@ -127,8 +131,6 @@ class EventLoop:
         self.busy = False
         self.changed_statements: set[int] | None = None
         """Numbers of the statements that may have changed since changed pages were last asked for; None until they are."""
-        self.partition_pages: dict[int, Paged] = {}
-        """The instances of statements of contexts, by the number of the statement: they note which of them may have changed."""
         self.position = ProcessingPosition()
         self.at_end_of_input: dict[EndOfInput, tuple[int, str, Callable[[], None]]] = {}
         """What emits, when the input has ended, what waits for rows that do not come: by its owner the number and name of the statement,
@@ -142,6 +144,7 @@ class EventLoop:
         """The statement is undeployed."""
         self.statements.remove(number)
         self.priorities.pop(number, None)
+        self.handles.followers.discard(number)
 
     # ------------------------------------------------------------------ events
 
@@ -376,6 +379,8 @@ class EventLoop:
 
     def _run_all(self, due: Sequence[ScheduledTimer]) -> None:
         """Run the timers, then release what joins have gathered of them."""
+        if len(due) > 1:
+            due = self.handles.timers(due)
         if self.priorities:
             due = self._prioritized(due)
         outer, self.after_timers = self.after_timers, {}

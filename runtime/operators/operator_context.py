@@ -64,6 +64,8 @@ class StatementContext:
         """Whether the statement gets an event after those that one stream of theirs delivers it to."""
         if shares and any(getattr(part, "order_by", None) for part in parts):
             self.follows = True
+        if self.follows:
+            core.handles.followers.add(number)
         self.has_place = shares and not self.follows
         """Whether the filter decides when the statement gets an event, since it shares rows or variables with others."""
         self._has_cells = environment.has_own(plan.body)

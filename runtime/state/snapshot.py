@@ -37,9 +37,10 @@ def frame(state: RuntimeState) -> Mapping[str, Callable[[], Any]]:
 
 
 def _clock(state: RuntimeState) -> dict[str, Any]:
-    """``values``: of variables that statements may need while they are deployed."""
+    """``values``: of variables that statements may need while they are deployed. ``handles``: runtime.event_loop.handle_order."""
     return {
         "now": state.core.clock.now,
+        "handles": [state.core.handles.of_events, state.core.handles.of_time],
         "values": {name: cell.value for name, cell in state.variables.keyed().items() if isinstance(cell.value, PLAIN)},
     }
 
@@ -57,6 +58,7 @@ def _head(state: RuntimeState) -> dict[str, Any]:
         ],
         "deployments": [[d.id, d.plan.text, list(d.parameters.items())] for d in state.deployments.values()],
         "counts": [state.counts.deployments, state.counts.statements],
+        "numbers": {d.id: next(iter(d)).number for d in state.deployments.values() if d.statements},
         "enums": [[name, list(constants)] for name, constants in state.enums.items()],
         "historical": {what: sorted(sources) for what, sources in attrs.asdict(state.historical, recurse=False).items()},
         "fingerprints": {f"{d.id}/{n}": s.plan.fingerprint for d in state.deployments.values() for n, s in enumerate(d)},
