@@ -20,7 +20,7 @@ from epl.analysis.lookups.conditions import (
     conjuncts,
 )
 from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes
-from epl.plan.expressions import SubqueryValue, TypedExpression
+from epl.plan.expressions import TypedExpression
 from epl.plan.join.lookups import Bounds, IndexPlan, LookupPlan, NamedIndex
 
 
@@ -29,16 +29,12 @@ def plan_lookup(
 ) -> LookupPlan:
     """Plan how rows of stream ``sought`` that satisfy the conditions are found once events of the streams ``known`` are.
 
-    ``conditions``: conjuncts over the statement's streams. Those that read any other stream or a sub-query are not used; ``applied`` of
-    the plan are those that are. ``named``: the indexes that were created on the rows; one that answers comes before any other.
+    ``conditions``: conjuncts over the statement's streams. Those that read any other stream are not used; ``applied`` of the plan are those
+    that are. ``named``: the indexes that were created on the rows; one that answers comes before any other.
     """
     known = frozenset(known) - {sought}
-    applied = tuple(condition for condition in conditions if _is_readable(condition, known | {sought}))
+    applied = tuple(condition for condition in conditions if condition.streams <= known | {sought})
     return _Choice(sought, applied, list(conditions_of(applied, sought, known)), named).plan()
-
-
-def _is_readable(condition: TypedExpression, streams: frozenset[int]) -> bool:
-    return condition.streams <= streams and not any(isinstance(node, SubqueryValue) for node in condition.walk())
 
 
 class _Choice:

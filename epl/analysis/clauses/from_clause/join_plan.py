@@ -85,11 +85,16 @@ def _steering(where: TypedExpression | None) -> tuple[tuple[TypedExpression, ...
     steering: list[TypedExpression] = []
     others: list[TypedExpression] = []
     for condition in conjuncts(where):
-        harmless = bool(condition.streams) and all(isinstance(node, HARMLESS) for node in condition.walk())
-        (steering if harmless else others).append(condition)
+        (steering if condition.streams and _is_harmless(condition) else others).append(condition)
     if len(others) < 2:
         return tuple(steering), others[0] if others else None
     return tuple(steering), Logic(operator="and", operands=tuple(others), type=BOXED_BOOLEAN)
+
+
+def _is_harmless(node: TypedExpression) -> bool:
+    if isinstance(node, typed.SubqueryValue):  # it reads whole events
+        return node.operand is None or _is_harmless(node.operand)
+    return isinstance(node, HARMLESS) and all(map(_is_harmless, node.children()))
 
 
 # ------------------------------------------------------------------ inner joins

@@ -16,7 +16,7 @@ from epl.analysis.statements.hints import preferred_indexes
 from epl.analysis.statements.subquery_numbers import subqueries_in
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.plan.expressions import Equality, Logic, Previous, Prior, StreamProperty, TypedExpression
+from epl.plan.expressions import Equality, Logic, Previous, Prior, StreamProperty, SubqueryValue, TypedExpression
 from epl.plan.join.historical import stored_table_of
 from epl.plan.join.subqueries import SubqueryPlan
 from epl.plan.stores.queries import RowsPlan
@@ -69,12 +69,14 @@ def plan_rows(condition: TypedExpression | None, named: NamedIndexes = NO_INDEXE
     """Return how the rows of stream 0 for which the condition holds are found: by an index that was created, else by one over what must be
     equal to something known.
 
-    Without the former, ranges and in-lists are evaluated, since an index would give the rows in another order.
+    Without the former, ranges and in-lists are evaluated, since an index would give the rows in another order. Sub-queries are evaluated
+    in any case, as in Esper.
     """
     conditions = conjuncts(condition)
-    lookup = plan_lookup(conditions, 0, (), named)
+    known = [each for each in conditions if not any(isinstance(node, SubqueryValue) for node in each.walk())]
+    lookup = plan_lookup(known, 0, (), named)
     if lookup.named is None:
-        lookup = plan_lookup([each for each in conditions if isinstance(each, Equality)], 0)
+        lookup = plan_lookup([each for each in known if isinstance(each, Equality)], 0)
     elif lookup.listed:  # so does Esper
         lookup = attrs.evolve(lookup, by_arrival=True)
     if lookup.index is None:
