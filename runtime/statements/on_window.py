@@ -31,6 +31,9 @@ class Matches:
             table_store(plan.store, environment) if isinstance(plan.store, Table) else store_of_window(context, plan.store))
         self.rows = None if plan.lookup.index is None else LentRows(self.store.rows)
         """Where the look-up has its indexes; None without one."""
+        self._offered = plan.offered
+        if self._offered is not None:
+            self.store.rows.offer(self._offered)
         self._look_up = None if self.rows is None else compile_lookup(plan.lookup, self.rows, environment, 2)
         tests = plan.lookup.conditions if self._look_up is None else ()
         self._tests = [compile_predicate(each, environment, 2) for each in tests]
@@ -47,6 +50,8 @@ class Matches:
     def close(self) -> None:
         if self.rows is not None:
             self.rows.close()
+        if self._offered is not None:
+            self.store.rows.withdraw(self._offered)
 
 
 class RunningOnWindow(OnEvent):

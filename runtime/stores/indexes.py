@@ -1,6 +1,7 @@
 """The rows of one window, and the indexes over them."""
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, Protocol
@@ -242,12 +243,13 @@ class IndexedRows:
     """Rows in order of arrival, each once, and the indexes over them. Equal indexes are one, for all who ask; the last to release it drops
     it."""
 
-    __slots__ = ("_rows", "_indexes", "_users", "_arrivals", "_restrictions", "counts", "restricted")
+    __slots__ = ("_rows", "_indexes", "_users", "_arrivals", "_restrictions", "_offers", "counts", "restricted")
 
     def __init__(self, rows: Rows = ()) -> None:
         self._rows: dict[Event, None] = dict.fromkeys(rows)
         self._indexes: dict[IndexPlan, Index] = {}
         self._users: dict[IndexPlan, int] = {}
+        self._offers: Counter[str] = Counter()
         self._arrivals: Arrivals | None = None
         self._restrictions: dict[NamedIndex, list[Restriction]] = {}
         self.restricted = False
@@ -296,6 +298,18 @@ class IndexedRows:
         self._users[plan] -= 1
         if not self._users[plan]:
             del self._users[plan], self._indexes[plan]
+
+    # ------------------------------------------------------------------ orders in which queries give rows
+
+    def offer(self, name: str) -> None:
+        """Let queries that bound the property give rows in its order, until ``withdraw``."""
+        self._offers[name] += 1
+
+    def withdraw(self, name: str) -> None:
+        self._offers[name] -= 1
+
+    def offers(self, name: str) -> bool:
+        return self._offers[name] > 0
 
     # ------------------------------------------------------------------ indexes that were created
 

@@ -21,7 +21,7 @@ from epl.analysis.expressions.rewriting import replaced
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.lookups.conditions import as_list_finds
 from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes, named_indexes
-from epl.analysis.lookups.planner import conjuncts, plan_lookup
+from epl.analysis.lookups.planner import conjuncts, plan_lookup, property_of
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf
 from epl.plan.context.contexts import context_of
@@ -30,7 +30,6 @@ from epl.plan.expressions import (
     Arithmetic,
     Concatenation,
     Constant,
-    Convert,
     Equality,
     Invoke,
     Local,
@@ -476,20 +475,13 @@ def _looked_up(stream: StreamPlan, conditions: Sequence[TypedExpression], arity:
     """
     known = [condition for condition in conditions if not _computes_key(condition)]
     key = unique_key(stream.windows) if stream.retain != "union" else ()
-    names = {_property_of(part) for part in key}
+    names = {property_of(part) for part in key}
     if not key or None in names:
         return known
     asked = [(condition, plan_lookup([condition], 0, range(1, arity)).index) for condition in known]
-    equal = [(c, _property_of(index.hash[0])) for c, index in asked if index is not None and isinstance(c, Equality)]
+    equal = [(c, property_of(index.hash[0])) for c, index in asked if index is not None and isinstance(c, Equality)]
     chosen: list[TypedExpression] = [condition for condition, name in equal if name in names]
     return chosen if {name for _, name in equal} >= names else known
-
-
-def _property_of(expression: TypedExpression) -> str | None:
-    """Return the property of the row that the expression is, perhaps as another type of number."""
-    while isinstance(expression, Convert):
-        expression = expression.operand
-    return expression.name if isinstance(expression, StreamProperty) else None
 
 
 def _computes_key(condition: TypedExpression) -> bool:

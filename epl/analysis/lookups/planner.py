@@ -6,6 +6,7 @@ them, ranges; else an in-list; else all rows are read.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import attrs
 
@@ -20,8 +21,15 @@ from epl.analysis.lookups.conditions import (
     conjuncts,
 )
 from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes
-from epl.plan.expressions import TypedExpression
+from epl.plan.expressions import Convert, StreamProperty, TypedExpression
 from epl.plan.join.lookups import Bounds, IndexPlan, LookupPlan, NamedIndex
+
+
+class LookedUp(NamedTuple):
+    """The keys for which conditions give a value, and those for which they give bounds."""
+
+    equal: tuple[TypedExpression, ...]
+    ranges: tuple[TypedExpression, ...]
 
 
 def plan_lookup(
@@ -35,6 +43,22 @@ def plan_lookup(
     known = frozenset(known) - {sought}
     applied = tuple(condition for condition in conditions if condition.streams <= known | {sought})
     return _Choice(sought, applied, list(conditions_of(applied, sought, known)), named).plan()
+
+
+def property_of(key: TypedExpression) -> str | None:
+    """Return the property of the row that an expression is, perhaps as another type of number."""
+    while isinstance(key, Convert):
+        key = key.operand
+    return key.name if isinstance(key, StreamProperty) else None
+
+
+def looked_up(conditions: Sequence[TypedExpression], sought: int, known: Iterable[int] = ()) -> LookedUp:
+    """Return the keys that Esper's index over stream ``sought`` has for the conditions."""
+    known = frozenset(known) - {sought}
+    lookups = [each.lookup for each in conditions_of(conditions, sought, known) if each.expression.streams <= known | {sought}]
+    return LookedUp(
+        tuple(dict.fromkeys(each.key for each in lookups if isinstance(each, EqualKey))),
+        tuple(dict.fromkeys(each.key for each in lookups if isinstance(each, RangeKey) and not each.computed)))
 
 
 class _Choice:
@@ -147,4 +171,4 @@ def _rank(bounds: Bounds) -> int:
     return 0 if bounds.outside else 1 if bounds.low is None or bounds.high is None else 2
 
 
-__all__ = ["conjuncts", "plan_lookup"]
+__all__ = ["LookedUp", "conjuncts", "looked_up", "plan_lookup", "property_of"]

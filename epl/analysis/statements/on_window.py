@@ -1,6 +1,8 @@
 """on T delete, select, update … of a named window or table: plans and refusals. Its row is stream 0, the triggering event stream 1."""
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import attrs
 
 from epl.analysis.clauses import result_set
@@ -11,7 +13,7 @@ from epl.analysis.clauses.property_assignments import analyse_property_assignmen
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.lookups.named_indexes import named_indexes
-from epl.analysis.lookups.planner import conjuncts, plan_lookup
+from epl.analysis.lookups.planner import conjuncts, looked_up, plan_lookup, property_of
 from epl.analysis.statements.hints import hints_of, preferred_indexes
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
@@ -123,7 +125,15 @@ def bind_match(where: Expression | None, target: WindowTarget, statement: Statem
     conditions = conjuncts(condition)
     lookup = plan_lookup(conditions, 0, {1}, named_indexes(target.store, catalog, preferred_indexes(statement)))
     whole = all(each in lookup.applied for each in conditions)
-    return MatchPlan(store=target.store, lookup=lookup, where=None if whole else condition)
+    offered = None if lookup.named is not None or isinstance(target.store, Table) else _sorted_by(conditions)
+    return MatchPlan(store=target.store, lookup=lookup, where=None if whole else condition, offered=offered)
+
+
+def _sorted_by(conditions: Sequence[TypedExpression]) -> str | None:
+    """Return the property, if there is a single one that is looked up, and by a range."""
+    keys = looked_up(conditions, 0, {1})
+    names = {property_of(key) for key in keys.ranges}
+    return names.pop() if len(names) == 1 and not keys.equal else None
 
 
 def _where(

@@ -36,11 +36,13 @@ class UpdateIstreamPlan(BodyPlan):
 @attrs.frozen(kw_only=True)
 class MatchPlan:
     """Which rows of a window or table (stream 0) an event (stream 1) concerns: those that ``lookup`` finds and for which ``where`` holds,
-    if it is not a part of the look-up."""
+    if it is not a part of the look-up. ``offered``: the property of a named window by which an index has rows sorted
+    that queries may use, too."""
 
     store: NamedWindow | Table
     lookup: LookupPlan
     where: TypedExpression | None = None
+    offered: str | None = None
 
 
 @attrs.frozen(kw_only=True)

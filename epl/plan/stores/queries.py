@@ -21,10 +21,14 @@ from epl.value_types import ValueType
 
 @attrs.frozen(kw_only=True)
 class RowsPlan:
-    """Which rows a query is about: those that ``lookup`` finds and for which ``where`` holds, if it is not a part of the look-up."""
+    """Which rows a query is about: those that ``lookup`` finds and for which ``where`` holds, if it is not a part of the look-up.
+
+    ``ranges``: the properties that ranges bound. Rows come in order of the first by which an on-statement has them sorted.
+    """
 
     lookup: LookupPlan
     where: TypedExpression | None = None
+    ranges: tuple[str, ...] = ()
 
 
 @attrs.frozen(kw_only=True)

@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 import attrs
 
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.event_types import EventType
+from epl.generated_code import field_name
 from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.join.historical import historical_of, stored_table_of
 from epl.plan.join.lookups import IndexPlan, LookupPlan
@@ -90,15 +92,27 @@ class StreamRows:
         """Return them in the order in which the window or table iterates; those that an index was created for, in its order."""
         store, plan = stores[self._store], self._plan
         find = self._look_up(store, plan.lookup, environment)
+        order = self._order(store)
         if find is None:
             own = plan.lookup.applied if plan.where is None else (plan.where,)
-            return passing(store, tests_of((*self._conditions, *own), environment, 1))
-        rows = passing(find((None,)), tests_of((*self._conditions, plan.where), environment, 1))
-        return rows if plan.lookup.named is not None else list(store.ordered(rows))
+            rows = passing(store if order is None else store.rows, tests_of((*self._conditions, *own), environment, 1))
+        else:
+            rows = passing(find((None,)), tests_of((*self._conditions, plan.where), environment, 1))
+            if order is None and plan.lookup.named is None:
+                return list(store.ordered(rows))
+        return rows if order is None else sorted(rows, key=order)
+
+    def _order(self, store: Store) -> Callable[[Event], Any] | None:
+        """Return what gives the value by which the rows are sorted, of those that have arrived in order; None where they are not."""
+        name = next((name for name in self._plan.ranges if store.rows.offers(name)), None)
+        if name is None or not _is_indexed(store):
+            return None
+        value_of = attrgetter(field_name(name))
+        return lambda row: ((value := value_of(row)) != value, value)
 
     def _look_up(self, store: Store, plan: LookupPlan, environment: Environment) -> LookUp | None:
         """Return the function that looks rows up by an index; None where all rows are read."""
-        if plan.index is None or (isinstance(store, NamedWindowStore) and store.batches):
+        if plan.index is None or not (_is_whole(store) if plan.named is None else _is_indexed(store)):
             return None
         if self._key is not None:
             assert isinstance(store, TableStore)
@@ -116,6 +130,16 @@ class StreamRows:
             return find
         self._known = store, queried.generation, find
         return find
+
+
+def _is_whole(store: Store) -> bool:
+    """Return whether the indexes have the rows that the window or table iterates."""
+    return not (isinstance(store, NamedWindowStore) and store.batches)
+
+
+def _is_indexed(store: Store) -> bool:
+    """Return whether the indexes have what Esper's have: of a batch window those of the last batch, too."""
+    return _is_whole(store) or (isinstance(store, NamedWindowStore) and store.collects)
 
 
 def _places_of_key(table: Table, plan: LookupPlan) -> list[int] | None:

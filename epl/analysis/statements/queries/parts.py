@@ -11,7 +11,7 @@ from epl.analysis.expressions.binding import SubqueryRefusal
 from epl.analysis.expressions.context_values import subquery_mismatch
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes, named_indexes
-from epl.analysis.lookups.planner import conjuncts, plan_lookup
+from epl.analysis.lookups.planner import conjuncts, looked_up, plan_lookup, property_of
 from epl.analysis.statements.hints import preferred_indexes
 from epl.analysis.statements.subquery_numbers import subqueries_in
 from epl.catalog import Catalog
@@ -69,19 +69,22 @@ def plan_rows(condition: TypedExpression | None, named: NamedIndexes = NO_INDEXE
     """Return how the rows of stream 0 for which the condition holds are found: by an index that was created, else by one over what must be
     equal to something known.
 
-    Without the former, ranges and in-lists are evaluated, since an index would give the rows in another order. Sub-queries are evaluated
-    in any case, as in Esper.
+    Without the former, ranges and in-lists are evaluated, since an index would give the rows in another order; they are sorted where an
+    on-statement has an index that Esper uses. Sub-queries are evaluated in any case, as in Esper.
     """
     conditions = conjuncts(condition)
     known = [each for each in conditions if not any(isinstance(node, SubqueryValue) for node in each.walk())]
     lookup = plan_lookup(known, 0, (), named)
+    ranges: list[str] = []
     if lookup.named is None:
+        ranges = sorted(filter(None, map(property_of, looked_up(known, 0).ranges)))
         lookup = plan_lookup([each for each in known if isinstance(each, Equality)], 0)
     elif lookup.listed:  # so does Esper
         lookup = attrs.evolve(lookup, by_arrival=True)
     if lookup.index is None:
-        return RowsPlan(lookup=attrs.evolve(lookup, conditions=(), applied=()), where=condition)
-    return RowsPlan(lookup=lookup, where=condition if any(each not in lookup.applied for each in conditions) else None)
+        return RowsPlan(lookup=attrs.evolve(lookup, conditions=(), applied=()), where=condition, ranges=tuple(ranges))
+    whole = all(each in lookup.applied for each in conditions)
+    return RowsPlan(lookup=lookup, where=None if whole else condition, ranges=tuple(ranges))
 
 
 def indexes_of(store: NamedWindow | Table, statement: Statement, catalog: Catalog) -> NamedIndexes:
