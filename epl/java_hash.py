@@ -202,11 +202,16 @@ def in_hash_order(hashes: Iterable[int], peak: int) -> list[int]:
     >>> keys = ["zeta", "B", "Hello", "A"]; [keys[i] for i in in_hash_order(map(string_hash, keys), 4)]
     ['zeta', 'A', 'B', 'Hello']
     """
+    buckets = bucket_numbers(hashes, peak)
+    return sorted(range(len(buckets)), key=buckets.__getitem__)
+
+
+def bucket_numbers(hashes: Iterable[int], peak: int) -> list[int]:
+    """Return the bucket of each entry in a HashMap that held at most ``peak`` at once."""
     capacity = 16
     while peak > capacity * 3 // 4:
         capacity *= 2
-    buckets = [spread_hash(value) & (capacity - 1) for value in hashes]
-    return sorted(range(len(buckets)), key=buckets.__getitem__)
+    return [spread_hash(value) & (capacity - 1) for value in hashes]
 
 
 def spread_hash(value: int) -> int:

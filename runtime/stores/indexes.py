@@ -273,8 +273,8 @@ class IndexedRows:
         if self._arrivals is not None:
             self._arrivals.update(new, old)
 
-    def by_arrival(self, rows: Rows) -> Rows:
-        """Return some of the rows in the order in which they arrived."""
+    def in_order(self, rows: Rows) -> Rows:
+        """Return some of the rows in the order in which all are read: that in which they have arrived."""
         if self._arrivals is None:
             self._arrivals = Arrivals()
             self._arrivals.update(self._rows, ())
@@ -390,8 +390,8 @@ class LentRows(IndexedRows):
         self._asked.append(plan)
         return self._lender.index(plan, environment)
 
-    def by_arrival(self, rows: Rows) -> Rows:
-        return self._lender.by_arrival(rows)
+    def in_order(self, rows: Rows) -> Rows:
+        return self._lender.in_order(rows)
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self._lender)

@@ -102,8 +102,8 @@ class PrintedLookup:
     def rows(self, scanned: str = "rows") -> str:
         """Return the text of the rows that the index gives; ``scanned``: of all rows."""
         rows = self._rows(scanned)
-        if self._plan.by_arrival:
-            rows = f"{scanned}.by_arrival({rows})"
+        if self._plan.in_order:
+            rows = f"{scanned}.in_order({rows})"
         return f"read({rows})" if self._counted else rows
 
     def _rows(self, scanned: str) -> str:

@@ -10,7 +10,7 @@ import attrs
 
 from epl.attribute_text import named, named_class
 from epl.errors import EplDeploymentError, EplRuntimeError
-from epl.java_hash import hash_of_keys
+from epl.java_hash import bucket_numbers, hash_of_keys
 from epl.plan.expressions import StreamProperty
 from epl.plan.join.lookups import NamedIndex
 from epl.plan.result_set import AggregationPlan
@@ -166,7 +166,7 @@ class TableStore:
     def rows(self) -> TableRows:
         """The rows, with the indexes that look-ups ask for; kept from the first time that they are asked for."""
         if self._rows is None:
-            self._rows = TableRows(tuple(self.by_key.values()), self.__iter__)
+            self._rows = TableRows(tuple(self.by_key.values()), self.__iter__, self.ordered)
         return self._rows
 
     def create_index(self, named: NamedIndex, environment: Environment) -> None:
@@ -187,7 +187,12 @@ class TableStore:
         """Return some of the rows in the order in which the table is iterated."""
         if len(rows) < 2:
             return rows
-        return [row for _, row in bucket_order({self.key_of(row): (None, row) for row in rows}, self._hash_of_key, self._peak)]
+        buckets = bucket_numbers([self._hash_of_key(self.key_of(row)) for row in rows], self._peak)
+        by_bucket = dict(zip(buckets, rows))
+        if len(by_bucket) == len(rows):
+            return [by_bucket[bucket] for bucket in sorted(buckets)]
+        found = set(rows)  # those of one bucket are in the order of the table
+        return [row for row in self if row in found]
 
     def find(self, key: Sequence[Any]) -> Event | None:
         """Return the row with these values of the primary key."""

@@ -1,7 +1,7 @@
 """The rows of tables as events: columns that hold a value are attributes, those of aggregations read the accumulators."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -71,15 +71,22 @@ def _reader(place: int) -> property:
 class TableRows(IndexedRows):
     """The rows with the indexes that look-ups ask for; a scan reads them in the order of the table."""
 
-    __slots__ = ("_in_order",)
+    __slots__ = ("_every", "_ordered")
 
-    def __init__(self, rows: Sequence[Event], in_order: Callable[[], Iterator[Event]]) -> None:
+    def __init__(
+        self, rows: Sequence[Event], every: Callable[[], Iterator[Event]], ordered: Callable[[Sequence[Event]], Sequence[Event]]
+    ) -> None:
         super().__init__(rows)
-        self._in_order = in_order
+        self._every = every
+        self._ordered = ordered
 
     def __iter__(self) -> Iterator[Event]:
-        rows = self._in_order()
+        rows = self._every()
         return rows if self.counts is None else self.counts.read(rows)
+
+    def in_order(self, rows: Iterable[Event]) -> Iterable[Event]:
+        """Return some of the rows in the order of the table."""
+        return self._ordered(tuple(rows))
 
 
 __all__ = ["TableRow", "TableRows", "row_class"]

@@ -81,7 +81,7 @@ def test_an_index_gives_the_rows_of_a_scan(texts: list[str], rows: list[dict[str
         found, expected = lookup.found(probe), lookup.scanned(probe)
         assert set(found) == set(expected) and len(found) == len(expected), lookup.plan.text()
         plan = lookup.plan
-        if not (plan.listed or plan.others or plan.bounds) or plan.by_arrival:
+        if not (plan.listed or plan.others or plan.bounds) or plan.in_order:
             assert found == expected
         elif plan.bounds and plan.index is not None:
             key_of = compile_expression(plan.index.ranges[0], ENVIRONMENT)

@@ -20,7 +20,7 @@ from epl.analysis.expressions.properties import Read, missing, path_of, reads
 from epl.analysis.expressions.rewriting import replaced
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.lookups.conditions import as_list_finds
-from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes, named_indexes
+from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes, in_order_of_table, named_indexes
 from epl.analysis.lookups.planner import conjuncts, plan_lookup, property_of
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf
@@ -444,9 +444,9 @@ def _is_shared(stream: StreamPlan) -> bool:
 def _lookup(plan: SubqueryPlan, where: TypedExpression | None, arity: int, named: NamedIndexes) -> LookupPlan:
     """Return how rows are found: those for which where is true; with ``counts_null`` also those for which it is null."""
     if not plan.counts_null:
-        return plan_lookup(conjuncts(where), 0, range(1, arity), named)
+        return in_order_of_table(plan_lookup(conjuncts(where), 0, range(1, arity), named), named)
     conditions = conjuncts(where)
-    lookup = plan_lookup(_looked_up(plan.stream, conditions, arity), 0, range(1, arity), named)
+    lookup = in_order_of_table(plan_lookup(_looked_up(plan.stream, conditions, arity), 0, range(1, arity), named), named)
     evaluated = [*lookup.conditions, *(condition for condition in conditions if condition not in lookup.applied)]
     return attrs.evolve(
         lookup, conditions=tuple(map(not_false, evaluated)), applied=conditions, null_safe=(True,) * len(lookup.null_safe))

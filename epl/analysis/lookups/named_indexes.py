@@ -12,7 +12,7 @@ from epl.analysis.expressions.binding import StatementRefusal
 from epl.analysis.lookups.conditions import Condition, EqualKey, ListKey, RangeKey, SpaceKey
 from epl.catalog import Catalog
 from epl.plan.expressions import StreamProperty, TypedExpression
-from epl.plan.join.lookups import IndexPlan, NamedIndex
+from epl.plan.join.lookups import IndexPlan, LookupPlan, NamedIndex
 from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow
 
@@ -48,8 +48,9 @@ class _Keys:
     def __init__(self, conditions: Sequence[Condition]) -> None:
         lookups = [condition.lookup for condition in conditions]
         self._equal = {each.key for each in lookups if isinstance(each, EqualKey)}
-        self._listed = {each.key for each in lookups if isinstance(each, ListKey)}
         self._ranges = {each.key for each in lookups if isinstance(each, RangeKey) and not each.computed}
+        alone = not (self._equal or self._ranges)
+        self._listed = {each.key for each in lookups if isinstance(each, ListKey)} if alone else set()
         self._spaces = {(each.kind, each.keys) for each in lookups if isinstance(each, SpaceKey)}
 
     def answered_by(self, index: NamedIndex) -> bool:
@@ -80,6 +81,15 @@ def named_indexes(store: NamedWindow | Table, catalog: Catalog, preferred: tuple
     return NamedIndexes(catalog.indexes_of(store), preferred, _primary(store) if isinstance(store, Table) and store.keys else None)
 
 
+def in_order_of_table(lookup: LookupPlan, named: NamedIndexes) -> LookupPlan:
+    """Return the look-up. Rows come in the order of a table where Esper reads all of it, since it makes no indexes of its own there: none
+    that was created answers, nor the primary key."""
+    primary, index = named.primary, lookup.index
+    if primary is None or index is None or lookup.named is not None or (index.hash == primary.plan.hash and not index.ranges):
+        return lookup
+    return attrs.evolve(lookup, in_order=True)
+
+
 def _primary(table: Table) -> NamedIndex:
     keys = tuple(StreamProperty(type=column.type, stream=0, name=column.name) for column in table.keys)
     return NamedIndex(name=table.name, store=table, plan=IndexPlan(hash=keys, unique=True), columns=())
@@ -87,4 +97,4 @@ def _primary(table: Table) -> NamedIndex:
 
 NO_INDEXES = NamedIndexes()
 
-__all__ = ["NO_INDEXES", "NamedIndexes", "named_indexes"]
+__all__ = ["NO_INDEXES", "NamedIndexes", "in_order_of_table", "named_indexes"]

@@ -93,7 +93,7 @@ class _Choice:
                 return self._planned(index=first, others=tuple(others), keys=(lookup.value,), null_safe=(False,))
         key, bounds = self._range(computed=True)
         if key is not None:  # Esper reads all rows: they stay in its order
-            return self._planned(index=IndexPlan(ranges=(key,)), bounds=bounds, by_arrival=True)
+            return self._planned(index=IndexPlan(ranges=(key,)), bounds=bounds, in_order=True)
         return self._planned()
 
     def _by_named(self, named: NamedIndex) -> LookupPlan:

@@ -108,7 +108,7 @@ class LookupPlan:
     ``index``: None reads all rows. ``keys``: the value of each hash key of the index, over the known streams; ``null_safe``: for each
     whether null finds null (``is``). ``listed``: the index has one key and ``keys`` are the values that it may have (``in``), looked up
     one after the other. ``others``: more hash indexes of one key, asked for the same value. ``bounds``: for each sorted key.
-    ``by_arrival``: rows are wanted in the order in which they arrived, not in that of the sorted key. A spatial index has the coordinates
+    ``in_order``: rows are wanted in the order in which all rows are read, not in that of the index. A spatial index has the coordinates
     of the rectangle as ``keys``. ``named``: the index is one that ``create index`` has declared.
 
     ``conditions``: what is evaluated on each row that an index gives, over all streams. ``applied``: the conditions of the statement that
@@ -122,7 +122,7 @@ class LookupPlan:
     null_safe: tuple[bool, ...] = ()
     listed: bool = False
     bounds: tuple[Bounds, ...] = ()
-    by_arrival: bool = False
+    in_order: bool = False
     named: NamedIndex | None = None
     conditions: tuple[TypedExpression, ...] = ()
     applied: tuple[TypedExpression, ...] = ()

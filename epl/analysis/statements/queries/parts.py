@@ -80,7 +80,7 @@ def plan_rows(condition: TypedExpression | None, named: NamedIndexes = NO_INDEXE
         ranges = sorted(filter(None, map(property_of, looked_up(known, 0).ranges)))
         lookup = plan_lookup([each for each in known if isinstance(each, Equality)], 0)
     elif lookup.listed:  # so does Esper
-        lookup = attrs.evolve(lookup, by_arrival=True)
+        lookup = attrs.evolve(lookup, in_order=True)
     if lookup.index is None:
         return RowsPlan(lookup=attrs.evolve(lookup, conditions=(), applied=()), where=condition, ranges=tuple(ranges))
     whole = all(each in lookup.applied for each in conditions)
