@@ -11,10 +11,10 @@ from epl.errors import EplUnsupportedError
 from epl.event_types import EventType
 from epl.plan.checks import check
 from epl.plan.contained import ContainedPlan
-from epl.plan.expressions import TypedExpression
+from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
 from epl.plan.walk import REFERENCE, plans_of
-from epl.plan.windows import WindowConfig
+from epl.plan.windows import WindowConfig, unique_key
 
 Refusal = Callable[[str], Exception]
 """refusal("a pattern"): the error of a caller that does not support what it is called with."""
@@ -83,7 +83,8 @@ class FilterPlan(SourcePlan):
 class NamedWindow:
     """What a catalog knows of a named window; equal only to itself, as its event type is. ``shares_indexes``: sub-queries read its rows by
     its own indexes (``enable_window_subquery_indexshare``). ``context``: the Context of which each partition has such a window.
-    ``source``: the type whose events its rows are declared as, None where it has columns of its own.
+    ``source``: the type whose events its rows are declared as, None where it has columns of its own. ``unique``: the properties of which
+    it holds one row for each combination of values.
     """
 
     name: str
@@ -91,6 +92,7 @@ class NamedWindow:
     shares_indexes: bool = False
     context: object | None = attrs.field(default=None, metadata=REFERENCE)
     source: EventType | None = attrs.field(default=None, metadata=REFERENCE)
+    unique: frozenset[str] = frozenset()
 
 
 @attrs.frozen
@@ -143,6 +145,17 @@ def store_of(stream: StreamPlan) -> StorePlan | None:
     return stream.source if isinstance(stream.source, StorePlan) else None
 
 
+def unique_properties(stream: StreamPlan) -> frozenset[str]:
+    """Return the properties of which the stream has one row for each combination of values; none where several rows may have equal ones,
+    or where the key is computed."""
+    store = store_of(stream)
+    if store is not None and not stream.windows:
+        return store.window.unique
+    key = unique_key(stream.windows) if stream.retain != "union" else ()
+    names = frozenset(part.name for part in key if isinstance(part, StreamProperty))
+    return names if len(names) == len(key) else frozenset()
+
+
 def only_stream(streams: Sequence[StreamPlan], refusal: Refusal = _unsupported) -> StreamPlan:
     """Return the stream of a statement that has one; raise ``refusal("more than one stream")`` for a join."""
     if len(streams) == 1:
@@ -157,5 +170,5 @@ def types_read(plan: Any) -> Iterator[EventType]:
 
 __all__ = [
     "EqualConstants", "FilterPlan", "IndexKey", "NamedWindow", "Refusal", "SourcePlan", "StorePlan", "StreamPlan", "filter_of",
-    "only_stream", "store_of", "types_read",
+    "only_stream", "store_of", "types_read", "unique_properties",
 ]

@@ -4,10 +4,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from epl.plan.expressions import StreamProperty
 from epl.plan.join.historical import HistoricalPlan, historical_of
 from epl.plan.join.joins import JoinPlan, JoinStep
 from epl.plan.join.lookups import IndexPlan, LookupPlan
-from epl.plan.streams import StreamPlan
+from epl.plan.streams import StreamPlan, unique_properties
 from runtime.expressions import Environment
 from runtime.expressions.compiled import compile_row
 from runtime.historical.stream import HistoricalStream
@@ -42,7 +43,7 @@ class JoinedStream:
         self._has_first = last is not None and last.has_first_row and not plan.windows[0].groups
         self._ordered_by_arrival = len(plan.windows) == 1 and plan.windows[0].leaves_in_order and not plan.windows[0].is_batch
         index = next((i for drive in join.drives for i in _indexes(drive.steps, number) if i is not None), None)
-        self.in_order = _by_arrival if index is None else _by_index(index, environment)
+        self.in_order = _by_arrival if index is None else _by_index(index, unique_properties(plan), environment)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Take a delta of the windows."""
@@ -149,8 +150,16 @@ def _by_arrival(rows: Iterable[Event]) -> Iterable[Event]:
     return rows
 
 
-def _by_index(index: IndexPlan, environment: Environment) -> Callable[[Iterable[Event]], Iterable[Event]]:
-    """rows → the same by the hash of their keys as in Java, of keys in one bucket the later first; of equal keys by the sorted key."""
+def _by_index(index: IndexPlan, unique: frozenset[str], environment: Environment) -> Callable[[Iterable[Event]], Iterable[Event]]:
+    """rows → the same by the hash of their keys as in Java, of keys in one bucket the later first; of equal keys by the sorted key.
+
+    Where the properties ``unique`` of the window are all looked up, Esper's index has these alone, and of keys in one bucket the earlier
+    first.
+    """
+    own = tuple(key for key in index.hash if isinstance(key, StreamProperty) and key.name in unique)
+    is_unique = bool(own) and len(own) == len(unique)
+    if is_unique:
+        index = IndexPlan(hash=own)
     hashed, ranges = compile_row(index.hash, environment), compile_row(index.ranges, environment)
     order = ordering([key.type for key in index.hash]) if index.hash else None
     single = len(index.hash) == 1
@@ -167,7 +176,7 @@ def _by_index(index: IndexPlan, environment: Environment) -> Callable[[Iterable[
         for row in rows:
             values = hashed(row, True, ())
             buckets.setdefault(freeze(values[0]) if single else freeze(values), []).append(row)
-        keys = list(buckets)[::-1]
+        keys = list(buckets) if is_unique else list(buckets)[::-1]
         return [row for place in order(keys) for row in buckets[keys[place]]]
 
     return in_order

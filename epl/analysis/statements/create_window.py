@@ -17,7 +17,7 @@ from epl.errors import AlreadyDeclaredError, EplUnsupportedError, EplValidationE
 from epl.event_types import EventType
 from epl.plan.expressions import Constant, Previous, Prior, TypedExpression
 from epl.plan.stores.named_windows import CreateWindowPlan, FillPlan
-from epl.plan.streams import FilterPlan, NamedWindow, StreamPlan
+from epl.plan.streams import FilterPlan, NamedWindow, StreamPlan, unique_properties
 from epl.syntax import CreateSchema, CreateWindow, Expression, SelectItem, Statement, Stream, TypeFilter, Wildcard
 from epl.value_types import Scalar
 
@@ -40,7 +40,8 @@ def analyse_create_window(statement: Statement, catalog: Catalog, name: str) -> 
         raise EplUnsupportedError("Named windows with views that compute derived values are not supported", span=body.span)
     stream = StreamPlan(_rows_filter(body, event_type, catalog), event_type, windows, body.retain)
     shares = "enable_window_subquery_indexshare" in hints
-    window = NamedWindow(body.name, event_type, shares, context=catalog.statement_context, source=_source(body, catalog))
+    window = NamedWindow(
+        body.name, event_type, shares, context=catalog.statement_context, source=_source(body, catalog), unique=unique_properties(stream))
     fill = _fill(body, columns, statement, catalog)
     return CreateWindowPlan(output_type=event_type, window=window, stream=stream, fill=fill)
 
