@@ -48,9 +48,18 @@ class EplServer(LanguageServer):
         self.first_uris = tuple(first)
         self.documents: dict[str, Document] = {}
 
+    def source(self, uri: str) -> TextDocument:
+        """Return the text, from its file if the client has not opened it. Raises JsonRpcInvalidParams where it cannot be read."""
+        try:
+            source = self.workspace.get_text_document(uri)
+            source.source  # noqa: B018 - read now: it is read from its file when it is first asked for
+        except (OSError, ValueError) as error:
+            raise JsonRpcInvalidParams(f"{uri} cannot be read: {error}") from None
+        return source
+
     def check(self, uri: str) -> Document:
         """Check the text as it is now, and publish what is wrong."""
-        source = self.workspace.get_text_document(uri)
+        source = self.source(uri)
         document = self.documents[uri] = Document(source.source, self.first, self.imports)
         diagnostics = [
             types.Diagnostic(span_range(source, problem.span), problem.message, SEVERITIES[problem.severity], problem.code, source="epl")
@@ -62,7 +71,7 @@ class EplServer(LanguageServer):
     def document(self, uri: str) -> Document:
         """Return the document, checked again if its text has changed."""
         known = self.documents.get(uri)
-        return known if known is not None and known.text == self.workspace.get_text_document(uri).source else self.check(uri)
+        return known if known is not None and known.text == self.source(uri).source else self.check(uri)
 
 
 def span_range(source: TextDocument, span: Span) -> types.Range:
@@ -108,7 +117,7 @@ def _help_writing(server: EplServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(trigger_characters=["#", "@", ".", ":"]))
     def completion(params: types.CompletionParams) -> list[types.CompletionItem]:
         uri = params.text_document.uri
-        source = server.workspace.get_text_document(uri)
+        source = server.source(uri)
         known = server.documents.get(uri) or server.check(uri)  # of the last check: the text is not EPL while it is being written
         candidates = known.complete(source.source, source.offset_at_position(params.position))
         return [
@@ -121,7 +130,7 @@ def _help_writing(server: EplServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_FORMATTING)
     def formatting(params: types.DocumentFormattingParams) -> list[types.TextEdit]:
-        source = server.workspace.get_text_document(params.text_document.uri)
+        source = server.source(params.text_document.uri)
         try:
             text = format_module(source.source)
         except EplError:
@@ -135,7 +144,7 @@ def _show(server: EplServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     def hover(params: types.HoverParams) -> types.Hover | None:
-        source = server.workspace.get_text_document(params.text_document.uri)
+        source = server.source(params.text_document.uri)
         shown = server.document(params.text_document.uri).hover(source.offset_at_position(params.position))
         if shown is None:
             return None
@@ -143,7 +152,7 @@ def _show(server: EplServer) -> None:
 
     @server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def symbols(params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
-        source = server.workspace.get_text_document(params.text_document.uri)
+        source = server.source(params.text_document.uri)
         result = []
         for symbol in server.document(params.text_document.uri).symbols:
             where = span_range(source, symbol.span)
@@ -155,7 +164,7 @@ def _follow_names(server: EplServer) -> None:
     """Go to declarations, list uses, rename."""
 
     def at(params: Positioned) -> tuple[TextDocument, Document, int]:
-        source = server.workspace.get_text_document(params.text_document.uri)
+        source = server.source(params.text_document.uri)
         return source, server.document(params.text_document.uri), source.offset_at_position(params.position)
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
