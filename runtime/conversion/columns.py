@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 import attrs
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.types as kinds
 
 from epl.errors import EplError, EplRuntimeError
 from epl.event_types import EventOf, EventType
 from epl.value_types import ArrayType, CollectionType, EnumType, MapType, Scalar, ValueType
+from runtime.conversion.arrow_layout import check_layout
 from runtime.conversion.from_python import coercion
 
 if TYPE_CHECKING:
@@ -81,23 +81,17 @@ def _arrow_columns(table: pa.Table | pa.RecordBatch, owner: str, unread: Mapping
         if name in unread:
             data[name] = pa.nulls(table.num_rows, unread[name])
             continue
-        column: Any = table.column(position)
-        if kinds.is_dictionary(column.type):
-            _check_indices(column, owner, name)
-        data[name] = column
+        data[name] = _checked(table.column(position), owner, name)
     return Columns(data, table.num_rows)
 
 
-def _check_indices(column: Any, owner: str, name: str) -> None:
-    """Each row of a dictionary column names a value that is there: compiled loops do not look again."""
-    chunks: Any = column.chunks if isinstance(column, pa.ChunkedArray) else (column,)
-    for chunk in chunks:
-        bounds: Any = pc.min_max(chunk.indices).as_py()
-        if bounds["min"] is not None and not 0 <= bounds["min"] <= bounds["max"] < len(chunk.dictionary):
-            raise EplRuntimeError(
-                f"Event type '{owner}', column '{name}' cannot be read: a dictionary of {len(chunk.dictionary)} values has no value "
-                f"{bounds['max'] if bounds['min'] >= 0 else bounds['min']}"
-            )
+def _checked(column: Any, owner: str, name: str) -> Any:
+    """Return the column; raise EplRuntimeError where reading it would leave its buffers."""
+    try:
+        check_layout(column)
+    except pa.ArrowInvalid as error:
+        raise EplRuntimeError(f"Event type '{owner}', column '{name}' cannot be read: {error}") from error
+    return column
 
 
 def _pandas_columns(frame: pandas.DataFrame, owner: str, unread: Mapping[str, Any]) -> Columns:
@@ -114,7 +108,7 @@ def _pandas_columns(frame: pandas.DataFrame, owner: str, unread: Mapping[str, An
         if column.dtype == object:
             data[name] = [None if v is pandas.NA or v is pandas.NaT or (isinstance(v, float) and v != v) else v for v in column.tolist()]
         else:
-            data[name] = pa.array(column, from_pandas=True)
+            data[name] = _checked(pa.array(column, from_pandas=True), owner, name)
     return Columns(data, len(frame), pandas=True)
 
 
@@ -177,6 +171,8 @@ def _python(column: pa.ChunkedArray[Any] | pa.Array[Any]) -> list[Any]:
         values: list[Any] = column.to_pylist(maps_as_pydicts="strict")
     except KeyError as error:
         raise EplRuntimeError(f"A map holds the same key twice: {error.args[0]}") from error
+    except ArithmeticError as error:  # of a date, time or decimal: Arrow's reach further than Python's
+        raise pa.ArrowInvalid(str(error)) from error
     return values
 
 

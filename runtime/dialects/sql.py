@@ -65,7 +65,7 @@ def run_query(
     attempt at a match may visit, before the pattern is refused as ambiguous; ``by_columns``: runs what it can over whole columns."""
     from runtime.dialects import tables as t
 
-    frames = {name: t.arrow_table(frame) for name, frame in tables.items()}
+    frames = t.arrow_tables(tables)
     return run_plan(plan_of(text, frames, dialect), frames, most_visits=most_visits, by_columns=by_columns)
 
 

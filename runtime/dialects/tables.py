@@ -16,6 +16,7 @@ from epl.dialects.errors import QueryFailed
 from epl.dialects.scopes import Column
 from epl.dialects.types import SqlType
 from epl.dialects.values import Months
+from runtime.conversion.arrow_layout import check_layout
 
 Row = tuple[Any, ...]
 MOST_BIGINT = 2**63 - 1
@@ -27,6 +28,17 @@ SIMPLE: dict[str, Any] = {
     "double": pa.float64(), "varchar": pa.string(), "char": pa.string(), "date": pa.date32(), "unknown": pa.null(),
     "varbinary": pa.binary(), "interval day to second": pa.duration("us"), "interval year to month": pa.int32(),
 }  # fmt: skip
+
+
+def arrow_tables(frames: Mapping[str, Any]) -> dict[str, pa.Table]:
+    """Return the frames as Arrow tables. Raise QueryFailed where the name of a column is not UTF-8."""
+    tables = {name: arrow_table(frame) for name, frame in frames.items()}
+    for name, table in tables.items():
+        try:
+            table.schema.names  # noqa: B018 - decoded now
+        except UnicodeError as error:
+            raise QueryFailed("INVALID_TABLE", f"the name of a column of '{name}' cannot be read: {error}") from error
+    return tables
 
 
 def arrow_table(frame: Any) -> pa.Table:
@@ -101,6 +113,10 @@ def _check_column(table: str, field: pa.Field[Any], column: Any) -> None:
         raise QueryFailed("INVALID_TABLE", f"column '{name}' of '{table}' cannot be read: {refused.decode()}", hint=CAST)
     if _is_foreign(field):
         raise QueryFailed("INVALID_TABLE", f"columns of type {column.type} are not supported: column '{name}' of '{table}'", hint=CAST)
+    try:
+        check_layout(column)
+    except pa.ArrowInvalid as error:
+        raise QueryFailed("INVALID_TABLE", f"column '{name}' of '{table}' cannot be read: {error}") from error
     if kinds.is_uint64(column.type):
         largest = pc.max(column).as_py()
         if largest is not None and largest > MOST_BIGINT:

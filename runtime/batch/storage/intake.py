@@ -108,7 +108,7 @@ class Intake:
         key = (name, kind, id(pool) if kind in TEXTS else 0)
         arrays = self._made.get(key)
         if arrays is None:
-            values, valid = self._convert(one_array(self._columns.data[name], name), kind, pool)
+            values, valid = self._convert(_within_python(one_array(self._columns.data[name], name)), kind, pool)
             arrays = self._made[key] = read_only(values), read_only(valid)
         return arrays
 
@@ -120,7 +120,7 @@ class Intake:
         return array
 
     def _declared(self, name: str) -> Any:
-        column, declared = one_array(self._columns.data[name], name), self.event_type.properties[name].whole_type
+        column, declared = _within_python(one_array(self._columns.data[name], name)), self.event_type.properties[name].whole_type
         arrow_type = arrow_type_of(declared)
         if isinstance(declared, Scalar) and declared.primitive and column.null_count:
             column = pc.fill_null(column, pa.scalar(PRIMITIVE_DEFAULTS[declared.kind], column.type))
@@ -257,6 +257,17 @@ def one_array(column: Any, name: str) -> Any:
         raise Declined(f"column '{name}' holds Python objects")
     if isinstance(column, pa.ChunkedArray):
         return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return column
+
+
+def _within_python(column: pa.Array[Any]) -> pa.Array[Any]:
+    """Return the column; raise Declined for dates and times beyond Python's, which rows and listeners could not be given."""
+    arrow = column.type
+    if kinds.is_temporal(arrow):
+        try:
+            pc.min_max(column.cast(pa.timestamp(arrow.unit, "UTC")) if kinds.is_timestamp(arrow) else column).as_py()
+        except ArithmeticError:
+            raise Declined(f"a column of type {arrow} with values beyond Python's") from None
     return column
 
 
