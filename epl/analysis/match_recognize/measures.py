@@ -9,11 +9,11 @@ import attrs
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import StatementRefusal
-from epl.analysis.expressions.rewriting import nodes_of
+from epl.analysis.expressions.rewriting import nodes_of, replaced
 from epl.analysis.expressions.scope import AggregationCollector, Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.event_types import EventType, Property
-from epl.plan.expressions import Aggregated, StreamEvent, StreamProperty, TypedExpression
+from epl.plan.expressions import Aggregated, StreamEvent, StreamEvents, StreamProperty, TypedExpression
 from epl.plan.patterns.match_recognize import GroupAggregation
 from epl.plan.result_set import AggregationPlan
 from epl.syntax import Call, Expression
@@ -69,12 +69,17 @@ def column_name(slot: int) -> str:
 
 
 class _GroupCollector(AggregationCollector):
-    """Aggregations of measures: their arguments see each variable as a stream."""
+    """Aggregations of measures: their arguments see each variable as a stream.
+
+    A name finds the single variables first, then the groups: where the type is called like a group variable, ``A.v`` is a single
+    variable's, which cannot be aggregated.
+    """
 
     def __init__(self, catalog: Catalog, names: Sequence[str], groups: Sequence[bool], row_type: EventType, has_window: bool) -> None:
         self._groups = groups
+        self._order = sorted(range(len(names)), key=lambda n: groups[n])
         self._scope = Scope(
-            catalog, tuple(ScopeStream(name, row_type, optional=not group) for name, group in zip(names, groups)),
+            catalog, tuple(ScopeStream(names[n], row_type, optional=not groups[n]) for n in self._order),
             clause="match-recognize measure", unqualified=False, allow_previous=False, subquery_refusal=NO_SUBQUERY,
         )
         self._has_window = has_window
@@ -87,7 +92,7 @@ class _GroupCollector(AggregationCollector):
             bind_argument_first(argument, attrs.evolve(self._scope, aggregations=plans))
         value = plans.bind_call(call, self._scope)
         assert isinstance(value, Aggregated)
-        plan = plans.plans[value.slot]
+        plan = _over_variables(plans.plans[value.slot], self._order)
         aggregation = GroupAggregation(plan, self._variable(plan))
         if aggregation not in self.aggregations:
             self.aggregations.append(aggregation)
@@ -103,6 +108,21 @@ class _GroupCollector(AggregationCollector):
         if not several or whole or not plan.arguments:
             raise StatementRefusal(SOME_GROUP)
         return several[0]
+
+
+def _over_variables(plan: AggregationPlan, order: Sequence[int]) -> AggregationPlan:
+    """Number the streams of a plan, which was bound in this order of the variables, like the variables."""
+    def replace(node: TypedExpression) -> TypedExpression | None:
+        if isinstance(node, (StreamProperty, StreamEvent, StreamEvents)):
+            return attrs.evolve(node, stream=order[node.stream])
+        return None
+
+    return attrs.evolve(
+        plan,
+        arguments=tuple(replaced(a, replace) for a in plan.arguments),
+        filter=None if plan.filter is None else replaced(plan.filter, replace),
+        stream=None if plan.stream is None else order[plan.stream],
+    )
 
 
 def bind_argument_first(argument: Expression, scope: Scope) -> None:
