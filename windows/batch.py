@@ -13,7 +13,8 @@ from windows.shape import EVENT, takes
 class BatchView(View):
     """Base of windows that release events in batches.
 
-    ``current`` grows; ``last`` was released before and leaves with the next release. The contents that an iterator sees are ``current``.
+    ``current`` grows; ``last`` was released before and leaves with the next release. The contents that an iterator sees are ``current``,
+    from which a batch goes when what is downstream has taken it: an output snapshot that the release brings shows the batch, as in Esper.
     A removal by the parent takes an event out of ``current`` and emits nothing, since it has not been emitted yet.
     It answers prev for the events of the batch released last, by their places in it; for others there is no answer.
     """
@@ -33,20 +34,20 @@ class BatchView(View):
 
     def release(self) -> None:
         """Emit the current batch as new rows and the last one as old rows; without either, nothing."""
+        if self.current or self.last:
+            self.release_even_empty()
+
+    def release_even_empty(self, following: dict[Event, None] | None = None) -> None:
+        """Emit both, whatever they hold. ``following``: the batch that an event has begun already, which the contents are then at once."""
         new, old = list(self.current), self.last
-        self._turn(new)
-        if new or old:
+        self.last, self._places = new, None
+        if following is not None:
+            self.current = following
+        try:
             self.child.update(new, old)
-
-    def release_even_empty(self) -> None:
-        new, old = list(self.current), self.last
-        self._turn(new)
-        self.child.update(new, old)
-
-    def _turn(self, released: list[Event]) -> None:
-        self.current = {}
-        self.last = released
-        self._places = None
+        finally:
+            if following is None:
+                self.current = {}
 
     def _place(self, event: Event) -> int | None:
         if self._places is None:

@@ -102,9 +102,8 @@ class ExprBatchView(BatchView):
             return
         del self.current[event]
         try:
-            self._release()
+            self._release({event: None})
         finally:  # whatever raises downstream, the event begins the next batch
-            self.current[event] = None
             self.times[event] = now
             self.expiry.enter((event,))
 
@@ -115,10 +114,11 @@ class ExprBatchView(BatchView):
             event, len(self.current), len(self.last), (newest, self.times[newest]), (oldest, self.times[oldest]),
         )
 
-    def _release(self) -> None:
+    def _release(self, following: dict[Event, None] | None = None) -> None:
+        """Emit the batch. ``following``: the next one, if an event has begun it already."""
         self.times = {}
         self.expiry.clear()
-        self.release_even_empty()
+        self.release_even_empty(following)
 
     def look_again(self) -> None:
         if self.current and self._due(next(reversed(self.current))):

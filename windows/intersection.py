@@ -188,9 +188,10 @@ class BatchIntersectionView(PartsView):
         super().__init__(views, context)
         self.batch = self.parts[batch]
         self.selective = selective
+        self.released: Sequence[Event] = ()
 
     def __iter__(self) -> Iterator[Event]:
-        return iter(self.batch.view)
+        return iter(self.released or self.batch.view)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Take new events; ``old`` has no effect: such windows keep what their parent removes (as in Esper)."""
@@ -216,7 +217,10 @@ class BatchIntersectionView(PartsView):
             released, left = self.batch.new, left + self.batch.old
         if released or left:
             self.withdraw(released, failures, self.batch)
+            begun = next(iter(self.batch.view), None) is not None
+            self.released = () if begun else released  # what an output snapshot shows that the release brings
             failures.attempt(self.child.update, released, left)
+            self.released = ()
         failures.settle()
 
     def _let_in(self, new: Sequence[Event]) -> Sequence[Event]:

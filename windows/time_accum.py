@@ -1,7 +1,7 @@
 """``time_accum(period)``: events stay until no event came for a while, then leave together."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -56,6 +56,10 @@ class TimeAccumView(TimedView):
         self.duration = duration
         self.now = context.now
         self.timer = context.timer(self.quiet)
+        self.leaving: Sequence[Event] = ()
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.leaving) if self.leaving else super().__iter__()
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         gone = self.remove(old) if old else old
@@ -82,11 +86,14 @@ class TimeAccumView(TimedView):
             self.timer.set(max(self.duration.after(times[-1]), self.now()))
 
     def quiet(self) -> None:
-        """Let everything leave, as the timer asks."""
-        gone = list(self)
+        """Let everything leave, as the timer asks; an output snapshot that this brings still shows it, as in Esper."""
+        self.leaving = gone = list(self)
         super().restore(())
-        if gone:
-            self.child.update(NO_EVENTS, gone)
+        try:
+            if gone:
+                self.child.update(NO_EVENTS, gone)
+        finally:
+            self.leaving = ()
 
     def state(self) -> Any:
         return {"events": super().state(), "duration": self.duration.state(), "due": self.timer.due}

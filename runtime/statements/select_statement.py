@@ -240,9 +240,15 @@ class RunningSelect(SelectOperators):
         if pattern_of(self.stream.plan) is not None:
             if plan.result_set.order_by or self.overlaps is not None:
                 sink = MatchesTogether(sink, context)
-        elif plan.result_set.order_by and len(self.stream.plan.windows) > 1:
+        elif self._sorts_timers_together():
             sink = TimersTogether(sink, context)
         self.chain.child = sink
+
+    def _sorts_timers_together(self) -> bool:
+        """Return whether rows of several timers due at one time are sorted as one: not where an output rate counts their deltas."""
+        result_set = self.plan.result_set
+        limited = result_set.output is not None and result_set.output.has_rate
+        return bool(result_set.order_by) and not limited and len(self.stream.plan.windows) > 1
 
     @property
     def receiver(self) -> Receiver | PartitionEntry:

@@ -322,6 +322,8 @@ class Snapshot(Rate):
         super().__init__(of, plan)
         if not of.needs_new:
             raise NotCompilable("output snapshot of the remove stream")
+        if plan.unit != "time" and of.window is not None and of.window.lets_all_go and of.rows.shape != "fully aggregated":
+            raise NotCompilable("output snapshot of a batch as it is released")
         self._empty = not of.leaves and of.rows.shape not in ("fully aggregated", "grouped fully aggregated")
         if not of.leaves:
             check_keys(of)

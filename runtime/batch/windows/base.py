@@ -44,6 +44,8 @@ class Window:
 
     in_order: ClassVar[bool] = True
     """Whether events leave in the order in which they came."""
+    lets_all_go: ClassVar[bool] = False
+    """Whether its timer or an event empties it, of what an iterator gives until the delta is taken."""
 
     # ------------------------------------------------------------------ what is printed
 

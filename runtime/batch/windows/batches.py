@@ -25,6 +25,7 @@ from windows.time_length_batch import TimeLengthBatch
 class BatchWindow(Window):
     """What they share. ``timed``: ``w_due`` is when the timer is due, at the earliest a period (``period_name``) after the one before."""
 
+    lets_all_go = True
     timed: ClassVar[bool] = False
     period_name: ClassVar[str] = "size"
 

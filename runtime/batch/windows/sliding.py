@@ -181,6 +181,7 @@ class FirstLengthWindow(LengthWindow):
 class TimeAccumWindow(TimeWindow):
     """``w_time`` of the last event says when all leave."""
 
+    lets_all_go = True
     config: TimeAccum  # type: ignore[assignment]  # a period all the same
 
     @property
