@@ -35,6 +35,13 @@ class Level:
         self.projection.collect([(row, readers_of(key)) for key, row in touched], insert_stream, batch)
 
 
+class GroupThatStays(Keyed):
+    """The group of the level without keys. As in Esper its aggregations go on when it has been empty: those of all rows that ever were."""
+
+    def drop_empty(self) -> None:
+        self.empty.clear()
+
+
 Values = Callable[[Row], Sequence[Any]]
 """Row → values of the group-by expressions."""
 
@@ -42,7 +49,8 @@ Values = Callable[[Row], Sequence[Any]]
 def _groups(level: GroupLevel, plan: ResultSetPlan, environment: Environment, factory: GroupFactory, values: Values) -> Keyed:
     positions = level.keys
     check_key = key_shape([plan.group_by[place].type for place in positions], several=True)
-    return Keyed(
+    kind = Keyed if positions else GroupThatStays
+    return kind(
         factory, lambda row: _picked(values(row), positions), counted=not plan.unbound, check_key=check_key
     )
 

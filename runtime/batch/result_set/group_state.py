@@ -100,7 +100,7 @@ class GroupState:
     def present(self) -> list[int]:
         """Return the slots whose groups are there."""
         live: list[int] = np.flatnonzero(self.arrays["g_live"][: self.top]).tolist()
-        if not self.keys.windowed:
+        if not self.keys.windowed or self.keys.stays:
             return live
         empty = set(self._empty().tolist())
         rows = self.arrays["g_rows"]

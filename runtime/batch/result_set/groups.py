@@ -67,6 +67,11 @@ class GroupKeys:
         return [number for number in range(len(self.parts)) if number not in (self.left_out or ())]
 
     @property
+    def stays(self) -> bool:
+        """Whether there is one group only, of the level without keys, whose aggregations go on when it has been empty."""
+        return self.left_out is not None and not self.in_key
+
+    @property
     def nullable(self) -> bool:
         """Whether a last word says which values are null; strings say it themselves."""
         sure = (isinstance(p.type, Scalar) and (p.type.primitive or p.type.kind in TEXTS) for p in self.parts)
@@ -211,6 +216,9 @@ class GroupKeys:
 
     def drop_empty(self, code: Code, accumulators: Sequence[Accumulator], news: str) -> None:
         """Print that rows enter, of which the text ``news`` says how many: groups without rows are gone."""
+        if self.stays:
+            code.add("gempty = 0")
+            return
         with code.block(f"if gempty > 0 and {news} > 0"):
             with code.block("for e in range(gempty)"):
                 code.add("g = np.int64(g_empty[e])")
