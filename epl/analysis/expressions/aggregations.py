@@ -30,7 +30,8 @@ class Collector(AggregationCollector):
 
     ``plans`` grows while expressions are bound with this collector in their scope. ``group_by``: the statement's keys, which
     ``grouping()`` names;
-    ``rollup``: whether it may occur at all; ``omitted``: those of the keys that some level leaves out. ``allow_group_by``: the words of refusal for ``group_by:``, or None where it may occur.
+    ``rollup``: whether it may occur at all; ``omitted``: those of the keys that some level leaves out. ``group_by_refusal``: the words of
+    refusal for ``group_by:``, or None where it may occur.
     ``into_table``: they are kept in a table. ``calls``: how each of ``plans`` is written first.
     """
 
