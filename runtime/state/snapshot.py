@@ -58,7 +58,7 @@ def _head(state: RuntimeState) -> dict[str, Any]:
         ],
         "deployments": [[d.id, d.plan.text, list(d.parameters.items())] for d in state.deployments.values()],
         "counts": [state.counts.deployments, state.counts.statements],
-        "numbers": {d.id: next(iter(d)).number for d in state.deployments.values() if d.statements},
+        "numbers": {d.id: s.number for d in state.deployments.values() for n, s in enumerate(d) if n == 0},
         "enums": [[name, list(constants)] for name, constants in state.enums.items()],
         "historical": {what: sorted(sources) for what, sources in attrs.asdict(state.historical, recurse=False).items()},
         "fingerprints": {f"{d.id}/{n}": s.plan.fingerprint for d in state.deployments.values() for n, s in enumerate(d)},
