@@ -4,9 +4,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import attrs
+
 from epl.plan.expressions import Prior
 from epl.plan.join.historical import stored_table_of
-from epl.plan.join.subqueries import SubqueryPlan
+from epl.plan.join.subqueries import SubqueryPlan, without_index
 from epl.plan.patterns.recognition_streams import recognition_of
 from epl.plan.streams import StreamPlan, store_of
 from epl.plan.walk import expressions_of
@@ -20,7 +22,7 @@ from runtime.operators.stateful_entry import StatefulEntry
 from runtime.operators.store_entry import StoreEntry, contents_of, fill, store_in, stream_entry
 from runtime.operators.stream_entry import NoEntry, StreamEntry
 from runtime.operators.subquery_answers import answer_of
-from runtime.stores.indexes import IndexedRows, LentRows
+from runtime.stores.indexes import IndexedRows, LentRows, WindowRows
 from runtime.stores.table import table_store
 from windows.event import NO_EVENTS, Event, only_events
 from windows.failures import Failures, keyed
@@ -189,13 +191,28 @@ def _same_rows(rows: Iterable[Event], contents: Iterable[Event]) -> bool:
 
 
 class SharedRows:
-    """In place of a stream: the rows of a named window or table as they are there, found by its own indexes."""
+    """In place of a stream: the rows of a named window or table as they are there, found by its own indexes. ``by_arrival``: all
+    rows are read in the order in which they have arrived. ``batches``: the indexes have other rows, too, that only one that was created
+    gives."""
 
-    def __init__(self, rows: IndexedRows, context: SubqueryContext) -> None:
+    def __init__(self, rows: LentRows, context: SubqueryContext, *, by_arrival: bool = False, batches: bool = False) -> None:
         self.context = context
-        self.rows = LentRows(rows)
+        self.rows = rows
+        self.by_arrival = by_arrival
+        self.batches = batches
         self.entry = NoEntry()
         self.aggregations: list[RunningAggregations] = []
+
+    def as_read(self, plan: SubqueryPlan) -> SubqueryPlan:
+        """Return the sub-query with the look-up that gives the rows that Esper reads."""
+        lookup, printed = plan.lookup, self.context.environment.printed
+        if lookup is None or lookup.index is None or lookup.named is not None:
+            return plan
+        if self.batches:
+            return printed("without index", (plan,), lambda: without_index(plan))
+        if self.by_arrival and lookup.in_order and lookup.of_one_key:
+            return printed("as found", (plan,), lambda: attrs.evolve(plan, lookup=attrs.evolve(lookup, in_order=False)))
+        return plan
 
     def start(self) -> None:
         """Do nothing: nothing enters."""
@@ -234,9 +251,11 @@ def _stream(plans: Sequence[SubqueryPlan], context: SubqueryContext) -> Subquery
     stream = plans[0].stream
     stored, source = stored_table_of(stream), store_of(stream)
     if stored is not None:
-        return SharedRows(table_store(stored.table, context.environment).rows, context)
+        return SharedRows(LentRows(table_store(stored.table, context.environment).rows), context)
     if source is not None and source.shared:
-        return SharedRows(store_in(context, source).rows, context)
+        store = store_in(context, source)
+        rows = WindowRows(store.rows, store, by_arrival=store.in_order)
+        return SharedRows(rows, context, by_arrival=store.in_order, batches=store.batches)
     return SubqueryStream(stream, plans, context)
 
 
@@ -255,7 +274,8 @@ class Subquery:
             self.running = RunningAggregations(self.plan, stream.context)
             stream.aggregations.append(self.running)
         aggregator = None if self.running is None else self.running.aggregator
-        self.answer = answer_of(self.plan, stream.rows, aggregator, stream.context.environment)
+        plan = stream.as_read(self.plan) if isinstance(stream, SharedRows) else self.plan
+        self.answer = answer_of(plan, stream.rows, aggregator, stream.context.environment)
 
 
 class Subqueries:

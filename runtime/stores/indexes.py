@@ -412,4 +412,24 @@ class LentRows(IndexedRows):
             self._lender.release(self._asked.pop())
 
 
-__all__ = ["HashIndex", "HashedSortedIndex", "Index", "IndexedRows", "LentRows", "SortedIndex", "SortedRows", "UniqueIndex"]
+class WindowRows(LentRows):
+    """The rows of a named window with its indexes: read in the order of its data windows."""
+
+    __slots__ = ("_window", "_sorts")
+
+    def __init__(self, lender: IndexedRows, window: Iterable[Event], *, by_arrival: bool) -> None:
+        super().__init__(lender)
+        self._window, self._sorts = window, not by_arrival
+
+    def __iter__(self) -> Iterator[Event]:
+        rows = iter(self._window)
+        return rows if self.counts is None else self.counts.read(rows)
+
+    def in_order(self, rows: Rows) -> Rows:
+        if not self._sorts:
+            return super().in_order(rows)
+        chosen = dict.fromkeys(rows)
+        return chosen if len(chosen) < 2 else [row for row in self._window if row in chosen]
+
+
+__all__ = ["HashIndex", "HashedSortedIndex", "Index", "IndexedRows", "LentRows", "SortedIndex", "SortedRows", "UniqueIndex", "WindowRows"]

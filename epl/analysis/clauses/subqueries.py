@@ -20,7 +20,7 @@ from epl.analysis.expressions.properties import Read, missing, path_of, reads
 from epl.analysis.expressions.rewriting import replaced
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.lookups.conditions import as_list_finds
-from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes, in_order_of_table, named_indexes
+from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes, in_order_of_store, named_indexes
 from epl.analysis.lookups.planner import conjuncts, plan_lookup, property_of
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf
@@ -58,6 +58,8 @@ from epl.value_types import BOXED_BOOLEAN, NULL, STRING, CollectionType, MapType
 
 ADD_WINDOW = "add a data window, such as #keepall or #lastevent"
 NO_WINDOW = "Subqueries require one or more views to limit the stream, consider declaring a length or time window"
+ORDERLESS = ("sum", "count", "avg", "min", "max", "minever", "maxever", "median", "stddev", "avedev")
+"""Aggregations that the order of rows makes no difference to."""
 NO_AGGREGATION = (
     "Aggregation functions are not supported within subquery filters, consider using a having-clause or insert-into instead"
 )
@@ -258,6 +260,8 @@ class _Subquery:
             lookup = None if plan.running else _lookup(plan, where, 1 + len(read), named)
         except StatementRefusal as refusal:
             raise self._refused(refusal) from refusal
+        if lookup is not None and store is not None and _shows_order(plan):
+            lookup = in_order_of_store(lookup, named)
         return attrs.evolve(
             plan, columns=columns, where=where, having=None if plan.having is None else replaced(plan.having, replace),
             membership=_membership(plan, columns[0], where, 1 + len(read)), lookup=lookup,
@@ -435,6 +439,12 @@ class _Subquery:
         return None
 
 
+def _shows_order(plan: SubqueryPlan) -> bool:
+    """Return whether what a sub-query gives may depend on the order of its rows."""
+    return plan.use in ("value", "rows") and not (
+        plan.aggregated and all(each.function in ORDERLESS for each in plan.aggregations) and not plan.group_by)
+
+
 def _is_shared(stream: StreamPlan) -> bool:
     """Whether rows are read by the indexes of the named window or table itself."""
     source = store_of(stream)
@@ -444,9 +454,9 @@ def _is_shared(stream: StreamPlan) -> bool:
 def _lookup(plan: SubqueryPlan, where: TypedExpression | None, arity: int, named: NamedIndexes) -> LookupPlan:
     """Return how rows are found: those for which where is true; with ``counts_null`` also those for which it is null."""
     if not plan.counts_null:
-        return in_order_of_table(plan_lookup(conjuncts(where), 0, range(1, arity), named), named)
+        return plan_lookup(conjuncts(where), 0, range(1, arity), named)
     conditions = conjuncts(where)
-    lookup = in_order_of_table(plan_lookup(_looked_up(plan.stream, conditions, arity), 0, range(1, arity), named), named)
+    lookup = plan_lookup(_looked_up(plan.stream, conditions, arity), 0, range(1, arity), named)
     evaluated = [*lookup.conditions, *(condition for condition in conditions if condition not in lookup.applied)]
     return attrs.evolve(
         lookup, conditions=tuple(map(not_false, evaluated)), applied=conditions, null_safe=(True,) * len(lookup.null_safe))

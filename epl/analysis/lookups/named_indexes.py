@@ -81,11 +81,15 @@ def named_indexes(store: NamedWindow | Table, catalog: Catalog, preferred: tuple
     return NamedIndexes(catalog.indexes_of(store), preferred, _primary(store) if isinstance(store, Table) and store.keys else None)
 
 
-def in_order_of_table(lookup: LookupPlan, named: NamedIndexes) -> LookupPlan:
-    """Return the look-up. Rows come in the order of a table where Esper reads all of it, since it makes no indexes of its own there: none
-    that was created answers, nor the primary key."""
+def in_order_of_store(lookup: LookupPlan, named: NamedIndexes) -> LookupPlan:
+    """Return the look-up of a table, or of a named window that sub-queries read by its indexes.
+
+    Rows come in its order where Esper reads all of them, since it makes no indexes of its own there: none that was created answers, nor
+    the primary key.
+    """
     primary, index = named.primary, lookup.index
-    if primary is None or index is None or lookup.named is not None or (index.hash == primary.plan.hash and not index.ranges):
+    is_primary = index is not None and primary is not None and index.hash == primary.plan.hash and not index.ranges
+    if index is None or lookup.named is not None or is_primary:
         return lookup
     return attrs.evolve(lookup, in_order=True)
 
@@ -97,4 +101,4 @@ def _primary(table: Table) -> NamedIndex:
 
 NO_INDEXES = NamedIndexes()
 
-__all__ = ["NO_INDEXES", "NamedIndexes", "in_order_of_table", "named_indexes"]
+__all__ = ["NO_INDEXES", "NamedIndexes", "in_order_of_store", "named_indexes"]

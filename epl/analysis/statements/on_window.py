@@ -12,7 +12,7 @@ from epl.analysis.clauses.inserts import insert_columns, plan_insert
 from epl.analysis.clauses.property_assignments import analyse_property_assignment
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.analysis.lookups.named_indexes import in_order_of_table, named_indexes
+from epl.analysis.lookups.named_indexes import in_order_of_store, named_indexes
 from epl.analysis.lookups.planner import conjuncts, looked_up, plan_lookup, property_of
 from epl.analysis.statements.hints import hints_of, preferred_indexes
 from epl.catalog import Catalog
@@ -124,7 +124,9 @@ def bind_match(where: Expression | None, target: WindowTarget, statement: Statem
     condition = _where(where, target.scopes, statement, catalog)
     conditions = conjuncts(condition)
     named = named_indexes(target.store, catalog, preferred_indexes(statement))
-    lookup = in_order_of_table(plan_lookup(conditions, 0, {1}, named), named)
+    lookup = plan_lookup(conditions, 0, {1}, named)
+    if isinstance(target.store, Table):
+        lookup = in_order_of_store(lookup, named)
     whole = all(each in lookup.applied for each in conditions)
     offered = None if lookup.named is not None or isinstance(target.store, Table) else _sorted_by(conditions)
     return MatchPlan(store=target.store, lookup=lookup, where=None if whole else condition, offered=offered)

@@ -140,6 +140,11 @@ class LookupPlan:
         check(all(len(other.hash) == len(hashed) == 1 for other in self.others), "one value for several keys")
 
     @property
+    def of_one_key(self) -> bool:
+        """Whether all rows that the index gives have one key, and are in the order in which they have arrived."""
+        return self.index is not None and bool(self.index.hash) and not (self.index.ranges or self.listed or self.others)
+
+    @property
     def indexes(self) -> tuple[IndexPlan, ...]:
         """The indexes that are asked, in order."""
         return () if self.index is None else (self.index, *self.others)
