@@ -48,6 +48,11 @@ class HandleOrder:
         self.of_time = max(self.of_time, len(by_handle))
         return _in_order(by_handle, self.of_time)
 
+    def statements(self, due: Sequence[int]) -> list[int]:
+        """Return numbers of statements without a context, whose timers are due in one step, in the order in which those run."""
+        self.of_time = max(self.of_time, len(due))
+        return [due[place] for place in in_hash_order((31 * number - 1 for number in due), self.of_time)]
+
     def receivers(self, matched: Sequence[Any], *, counts: bool = True) -> list[Any]:
         """Return the receivers of an event, which are in their places, with followers last among those of one priority, by handle.
         ``counts``: one event has all of them."""

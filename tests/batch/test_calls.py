@@ -66,7 +66,7 @@ def test_calls_without_a_row(rate: str) -> None:
 
 @pytest.mark.parametrize(("one", "two"), list(product(TIMED, TIMED)))
 def test_order_of_calls_at_a_jump(one: str, two: str) -> None:
-    """Timers run by due time, then in order of the statements, however many of them one jump passes."""
+    """Timers of several statements run in the row tier's order, however many of them one jump passes."""
     text = f"@name('s0') select irstream {one}; @name('s1') select irstream {two}".replace("irstream n from T match", "* from T match")
     text = text.replace("irstream * from", "* from")
     for jumps in ((0, 6_700, 13_700), (0, 500, 2_100, 8_000, 8_100), (0, 1_900, 4_000, 4_300, 13_700)):

@@ -129,10 +129,6 @@ class MatchRun:
             timers.append(self.kernel.interval.timers(self.arrays))
         return timers
 
-    def call_due(self) -> int | None:
-        """Return when matches that an interval holds back are to be emitted: rows that leave a window make no match."""
-        return None if self.kernel.interval is None else self.kernel.interval.next_due(self.arrays)
-
     def matches_in_progress(self) -> int:
         """Return how many of its states the row tier would count."""
         groups, created, gone = (int(self.registers[REGISTERS[name]]) for name in ("groups", "made", "gone"))

@@ -86,9 +86,6 @@ class Run(Protocol):
     def next_due(self) -> int | None:
         """Return when a timer is due next, None where none is."""
 
-    def call_due(self) -> int | None:
-        """Return the same of timers that may make listeners be called: their order among statements where one jump of time runs several."""
-
     def timers(self) -> Sequence[Timers]:
         """Return what may be due, whether it is now or not."""
 

@@ -190,12 +190,6 @@ class SelectRun:
         own = None if window is None else window.timers(self.ring)
         return [*([] if own is None else [own]), *([] if rate is None else rate.timers(self.arrays))]
 
-    def call_due(self) -> int | None:
-        window, rate = self.kernel.window, self.kernel.rate
-        if rate is not None and rate.timed and rate.waits:
-            return rate.next_due(self.arrays)  # what leaves the window waits for it
-        return None if window is None else window.next_due(self.ring)
-
     # ------------------------------------------------------------------ state
 
     def state(self) -> State:

@@ -129,7 +129,6 @@ class GroupPipeline:
             received = _together(reader.reads, [i for i in (*inputs, *routed) if reader.takes(i.event_type)])
             needs_causes = any(s.listeners or (numbered and s.batch_listeners) for s in reader.statements)
             needs_causes = needs_causes or (reader.inserts and any(n in self._routes for n in reader.nodes))
-            dues = {n: n.run.call_due() or 0 for n in reader.nodes} if jump and needs_causes else {}
             outputs = reader.runs.feed(received.intake, received.times, until, jump=jump, causes=needs_causes)
             plain = not received.intake.has_dictionaries
             if not needs_causes and not reader.inserts:  # rule sets have thousands of statements
@@ -146,7 +145,7 @@ class GroupPipeline:
                     assert output.new_causes is not None
                     routed.append(_routed(node, output.new, output.new_causes, timeline, received.source))
                 if node.statement.listeners or (numbered and node.statement.batch_listeners):
-                    calls += calls_of(node.statement, output, timeline, received.source, dues.get(node, 0))
+                    calls += calls_of(node.statement, output, timeline, received.source)
                 node.statement.take_batches(output, plain=plain)
         return calls
 

@@ -1,7 +1,8 @@
 """Outputs → the calls that row listeners would get in the row tier: one a delta, in order over all statements of a component."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -12,6 +13,7 @@ from runtime.batch.runs.run import Causes, Output
 from runtime.batch.storage.arrays import Array
 from runtime.conversion.columns import columns_of
 from runtime.conversion.from_columns import events_of
+from runtime.event_loop.handle_order import HandleOrder
 
 if TYPE_CHECKING:
     from runtime.statements.statement import Statement
@@ -47,18 +49,30 @@ class Source:
 @attrs.frozen
 class Call:
     """One call of a statement's listeners. ``route``: by what ways the event came, since what is inserted is processed after what is
-    there: (depth, producer, row). ``due``: when the timers that one jump of time runs were due. Rows are made for row listeners only; else
-    they are just counted."""
+    there: (depth, producer, row). Rows are made for row listeners only; else they are just counted."""
 
     moment: Moment
     route: tuple[int, int, int]
     statement: Statement
     new: Any
     old: Any
-    due: int = 0
 
-    def order(self) -> tuple[int, bool, int, tuple[int, int, int], int, int]:
-        return self.moment.place, self.moment.timer, self.moment.time, self.route, self.due, self.statement.number
+    def cause(self) -> tuple[int, bool, int, tuple[int, int, int]]:
+        """Return what orders the calls, but for those of several statements that have one cause."""
+        return self.moment.place, self.moment.timer, self.moment.time, self.route
+
+
+def in_order(calls: Iterable[Call], handles: HandleOrder) -> list[Call]:
+    """Return the calls in order: those of one cause by the numbers of their statements; of timers as the row tier runs them."""
+    ordered: list[Call] = []
+    for (_, timer, _, _), group in groupby(sorted(calls, key=Call.cause), key=Call.cause):
+        of_one = list(group)
+        if len(of_one) > 1:
+            numbers = sorted({call.statement.number for call in of_one})
+            place = {number: at for at, number in enumerate(handles.statements(numbers) if timer else numbers)}
+            of_one.sort(key=lambda call: place[call.statement.number])
+        ordered += of_one
+    return ordered
 
 
 @attrs.frozen
@@ -76,7 +90,7 @@ class Timeline:
         return places, causes.timer if source.timers is None else causes.timer | source.timers[causes.row]
 
 
-def calls_of(statement: Statement, output: Output, timeline: Timeline, source: Source, due: int = 0) -> Iterator[Call]:
+def calls_of(statement: Statement, output: Output, timeline: Timeline, source: Source) -> Iterator[Call]:
     """Yield the calls that one statement's output stands for, in order."""
     parts: dict[int, tuple[Moment, tuple[int, int, int], dict[bool | None, slice]]] = {}
     for causes, is_new in ((output.new_causes, True), (output.old_causes, False), (output.nothing, None)):
@@ -92,7 +106,7 @@ def calls_of(statement: Statement, output: Output, timeline: Timeline, source: S
     nothing = slice(0)
     for delta in sorted(parts):
         moment, route, spans = parts[delta]
-        yield Call(moment, route, statement, new[spans.get(True, nothing)], old[spans.get(False, nothing)], due * moment.timer)
+        yield Call(moment, route, statement, new[spans.get(True, nothing)], old[spans.get(False, nothing)])
 
 
 def _rows(batch: pa.RecordBatch | None, statement: Statement) -> Any:
@@ -104,4 +118,4 @@ def _rows(batch: pa.RecordBatch | None, statement: Statement) -> Any:
     return events_of(event_type, columns_of(batch, event_type.name), 1000, made_here=True)
 
 
-__all__ = ["Call", "Moment", "Source", "Timeline", "calls_of"]
+__all__ = ["Call", "Moment", "Source", "Timeline", "calls_of", "in_order"]

@@ -31,7 +31,7 @@ from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.tier.build import build_run
 from runtime.batch.tier.chain import GroupPipeline, Input, PipelineNode, check_insert
-from runtime.batch.tier.listener_calls import Call, Source
+from runtime.batch.tier.listener_calls import Call, Source, in_order
 from runtime.batch.tier.running import BatchRunning
 from runtime.batch.tier.statement_groups import is_apart, statement_groups
 from runtime.event_loop.cause import RowOf
@@ -461,7 +461,7 @@ class BatchTier:
         """Make the row listeners' calls: the runtime is seen as at the end of the batch."""
         row_of_batch, self.row_of = self.row_of, None
         while self._calls:
-            calls, self._calls = sorted(self._calls, key=Call.order), []
+            calls, self._calls = in_order(self._calls, self._core.handles), []
             at = self._core.position
             place, time, row_of = at.place, at.time, at.row_of
             at.row_of = row_of_batch
