@@ -52,7 +52,7 @@ class QueriedPartitions:
         if self._context is None:
             return None
         tree = self._tree()
-        numbers = select(selectors[0] or AllPartitions(), tree.context, tree.partitions)
+        numbers = select(selectors[0] or AllPartitions(), tree.context, tree.in_order())
         if self._target is None:
             return numbers
         held = self._stores.any(self._target).partitions

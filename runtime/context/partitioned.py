@@ -134,11 +134,11 @@ class RunningInContext:
         self._prepared.context.close()
 
     def iterate(self) -> Iterable[Event]:
-        return self.iterate_of(self.instances)
+        return self.iterate_of(self._tree.in_order())
 
     def select(self, selector: Any) -> list[Event]:
         """Return the rows of the partitions that a PartitionSelector selects."""
-        return self.iterate_of(select(selector, self._tree.context, self._tree.partitions))
+        return self.iterate_of(select(selector, self._tree.context, self._tree.in_order()))
 
     def iterate_of(self, numbers: Iterable[int]) -> list[Event]:
         """Return the rows of these partitions."""

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from epl.errors import EplRuntimeError
+from epl.java_hash import in_hash_order
 from epl.plan.context.contexts import Context, LifetimeLevel
 from epl.plan.expressions import TypedExpression
 from runtime.context.branches import Branch, Level
@@ -48,7 +49,8 @@ def _turn(entry: ActiveFilter) -> tuple[int, int, int, int]:
 class ContextTree:
     """Lives from the first of its statements to the last; ids are counted from 0 each time.
 
-    ``partitions``: by ``context.id``, in the order in which they began. ``base``: what is compiled of the context reads no branch.
+    ``partitions``: by ``context.id``, in the order in which they began. ``most``: how many there have been at once. ``base``: what is
+    compiled of the context reads no branch.
     """
 
     def __init__(self, context: Context, statement: StatementContext) -> None:
@@ -57,6 +59,7 @@ class ContextTree:
         self.core = statement.core
         self.base = OperatorContext(statement, late=context.is_nested)
         self.partitions: dict[int, Branch] = {}
+        self.most = 0
         self.statements: dict[InContext, None] = {}
         self.listeners: Sequence[ContextListener] = ()
         self._beginning_again: list[ActiveFilter] = []
@@ -100,7 +103,7 @@ class ContextTree:
                 self._root.resume()
                 return
         if self._root is None:
-            self._next_id = self._next_number = 0
+            self._next_id = self._next_number = self.most = 0
             self._root = level_of(self.context.levels[0], self, 0, None)
             self._root.start()
 
@@ -123,6 +126,11 @@ class ContextTree:
             self.close(branch, {})
 
     # ------------------------------------------------------------------ branches
+
+    def in_order(self) -> dict[int, Branch]:
+        """Return the partitions in the order of iterators and queries, which is that of Esper's hash map of their ids. It never shrinks."""
+        numbers = list(self.partitions)
+        return {numbers[place]: self.partitions[numbers[place]] for place in in_hash_order(numbers, self.most)}
 
     def next_number(self) -> int:
         self._next_number = number = self._next_number + 1
@@ -176,6 +184,7 @@ class ContextTree:
         number = branch.partition = branch.properties["id"] = self._next_id
         self._next_id += 1
         self.partitions[number] = branch
+        self.most = max(self.most, len(self.partitions))
         self._tell("partition_started", branch)
         for statement in tuple(self.statements):
             statement.begin(number, branch.properties)
@@ -308,18 +317,20 @@ class ContextTree:
     # ------------------------------------------------------------------ state
 
     def state(self) -> State:
-        return None if self._root is None else [self._next_id, self._next_number, self._root.state()]
+        return None if self._root is None else [self._next_id, self._next_number, self._root.state(), self.most]
 
     def restore(self, state: State) -> None:
         self._is_restored = True
         if state is None:
             return
-        if not isinstance(state, (list, tuple)) or len(state) != 3 or not all(type(each) is int for each in state[:2]):
+        counts = (*state[:2], *state[3:]) if isinstance(state, (list, tuple)) and len(state) in (3, 4) else (None,)
+        if not all(type(each) is int for each in counts):
             raise Damaged("the state of a context")
-        self._next_id, self._next_number, root = state
+        self._next_id, self._next_number, root, *most = state
         self._root = level_of(self.context.levels[0], self, 0, None)
         self._root.restore(root)
         self.partitions = dict(sorted(self.partitions.items()))
+        self.most = max([len(self.partitions), *most])
 
     def restored(
         self, level: Level, key: Any, number: Any, own: dict[str, Any], partition: Any, end: State, inner: State, since: Any

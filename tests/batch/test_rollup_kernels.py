@@ -14,7 +14,7 @@ STATEMENTS = [
     "select k, n, b, sum(m) as s, grouping(k) as g, grouping_id(k, n) as gi from T group by k, cube(n, b)",
     "select n, sum(x) as s from T group by grouping sets((n), ()) having sum(x) > 1",
     "select irstream k, n, sum(x) as s from T#length(3) group by rollup(k, n)",
-    "select irstream k, b, max(x) as hi, min(n) as lo, first(k) as f from T#time(3 msec) group by cube(k, b)",
+    "select irstream k, b, max(x) as hi, min(n) as lo, first(n) as f from T#time(3 msec) group by cube(k, b)",
     "select irstream n, k, count(distinct b) as c, maxever(x) as hi from T#length_batch(3) group by grouping sets((n, k), k)",
     "select irstream k, n, sum(x) as s from T#time_batch(3 msec) group by rollup(k, n) order by k desc, n, sum(x)",
     "select k, sum(n) as s from T group by rollup(k) order by sum(n) limit 1",

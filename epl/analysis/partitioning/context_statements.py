@@ -2,17 +2,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import attrs
 
 from epl.analysis.partitioning.facts import NotPartitionable
 from epl.analysis.partitioning.stores import name_of
 from epl.plan.assignments import VariableAssignment
-from epl.plan.context.contexts import Context
-from epl.plan.expressions import ContextValue
+from epl.plan.context.contexts import AfterCondition, Context, ContextLevel, CrontabCondition, KeyedLevel, LifetimeLevel
+from epl.plan.expressions import ContextValue, SubqueryValue
 from epl.plan.patterns.match_recognize import RowRecognitionPlan
-from epl.plan.patterns.pattern import PatternPlan
+from epl.plan.patterns.pattern import CrontabNode, IntervalNode, PatternPlan, ScheduleNode, WithinNode
 from epl.plan.patterns.recognition_streams import RecognitionStreamPlan
+from epl.plan.result_set import OutputPlan
 from epl.plan.statements import CreateTablePlan, CreateVariablePlan, SelectPlan, SelectRowPlan, StatementPlan
 from epl.plan.stores.indexes import CreateIndexPlan
 from epl.plan.stores.named_windows import CreateWindowPlan
@@ -21,10 +23,16 @@ from epl.plan.stores.splitting import OnSplitPlan
 from epl.plan.stores.tables import Table, TableValue
 from epl.plan.streams import NamedWindow
 from epl.plan.walk import expressions_of, plans_of
+from epl.plan.windows import WindowConfig
 
 KNOWN = (
     SelectPlan, SelectRowPlan, OnSplitPlan, OnWindowPlan, OnSetPlan, CreateWindowPlan, CreateTablePlan, CreateVariablePlan, CreateIndexPlan,
 )
+
+TIMED_WINDOWS = ("expr", "expr_batch", "time", "time_accum", "time_batch", "time_length_batch", "time_order", "timetolive")
+"""Data windows from which events leave as time moves."""
+TIMED_NODES = (WithinNode, IntervalNode, CrontabNode, ScheduleNode)
+"""What has timers in a pattern."""
 
 
 @attrs.frozen
@@ -53,6 +61,8 @@ def check_in_partitions(plan: StatementPlan, context: Context, variables: Mappin
         raise NotPartitionable(operator, "context.id counts the partitions of all keys")
     if isinstance(body, CreateWindowPlan) and body.fill is not None:
         raise NotPartitionable(name_of(body.window), "it begins with the rows of another one")
+    if any(map(_ends_by_time, context.levels)) and _has_timers(body):
+        raise NotPartitionable(operator, "where a partition ends at a time, what else is due then runs by the partitions' numbers")
     _check_stores(plan, context)
     for part in plans_of((body, context.levels)):
         if isinstance(part, RecognitionStreamPlan):
@@ -66,6 +76,25 @@ def check_in_partitions(plan: StatementPlan, context: Context, variables: Mappin
         if isinstance(body, OnSetPlan) and isinstance(part, VariableAssignment) and part.variable is not None:
             if variables.get(part.variable.name) is not context:
                 raise NotPartitionable("on … set", f"the variable {part.variable.name} is one for all partitions")
+
+
+def _ends_by_time(level: ContextLevel) -> bool:
+    end = level.terminated_by if isinstance(level, KeyedLevel) else level.end if isinstance(level, LifetimeLevel) else None
+    return isinstance(end, (AfterCondition, CrontabCondition)) or (end is not None and _has_timers(end))
+
+
+def _has_timers(plan: Any) -> bool:
+    """Whether something of the plan happens as time moves."""
+    inner = (node.plan for e in expressions_of(plan) for node in e.walk() if isinstance(node, SubqueryValue))
+    return any(map(_is_timed, plans_of(plan))) or any(map(_has_timers, inner))
+
+
+def _is_timed(part: Any) -> bool:
+    if isinstance(part, WindowConfig):
+        return part.names[0] in TIMED_WINDOWS
+    if isinstance(part, OutputPlan):
+        return part.unit == "time" or part.after_unit == "time" or part.crontab is not None
+    return isinstance(part, TIMED_NODES) or (isinstance(part, RowRecognitionPlan) and part.interval is not None)
 
 
 def _check_stores(plan: StatementPlan, context: Context) -> None:
