@@ -191,8 +191,8 @@ class TableStore:
         by_bucket = dict(zip(buckets, rows))
         if len(by_bucket) == len(rows):
             return [by_bucket[bucket] for bucket in sorted(buckets)]
-        found = set(rows)  # those of one bucket are in the order of the table
-        return [row for row in self if row in found]
+        members = set(rows)  # those of one bucket are in the order of the table
+        return [row for row in self if row in members]
 
     def find(self, key: Sequence[Any]) -> Event | None:
         """Return the row with these values of the primary key."""
