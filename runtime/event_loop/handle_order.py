@@ -23,22 +23,26 @@ Each = TypeVar("Each")
 
 
 class HandleOrder:
-    """``in_contexts``: the numbers of the statements of contexts. ``of_events``, ``of_time``: the most handles that there were at once."""
+    """``in_contexts``: the numbers of the statements of contexts. ``of_events``, ``of_time``: the most handles that there were at once.
+    ``is_followed``: not where execution is prioritized, which goes by priority alone."""
 
-    __slots__ = ("followers", "in_contexts", "of_events", "of_time")
+    __slots__ = ("followers", "in_contexts", "is_followed", "of_events", "of_time")
 
-    def __init__(self, in_contexts: Container[int]) -> None:
+    def __init__(self, in_contexts: Container[int], *, prioritized: bool) -> None:
         self.in_contexts = in_contexts
+        self.is_followed = not prioritized
         self.followers: set[int] = set()
         self.of_events = self.of_time = 0
 
     def matters(self, statements: Iterable[int]) -> bool:
         """Whether an event that these statements receive late may meet several handles."""
         numbers = set(statements)
-        return len(numbers) > 1 or any(number in self.in_contexts for number in numbers)
+        return self.is_followed and (len(numbers) > 1 or any(number in self.in_contexts for number in numbers))
 
     def timers(self, due: Sequence[ScheduledTimer]) -> Sequence[ScheduledTimer]:
         """Return the timers by handle; those of one stay in their order."""
+        if not self.is_followed:
+            return due
         by_handle: dict[Handle, list[ScheduledTimer]] = {}
         for timer in due:
             statement, partition, _ = timer.order
@@ -56,6 +60,8 @@ class HandleOrder:
     def receivers(self, matched: Sequence[Any], *, counts: bool = True) -> list[Any]:
         """Return the receivers of an event, which are in their places, with followers last among those of one priority, by handle.
         ``counts``: one event has all of them."""
+        if not self.is_followed:
+            return list(matched)
         arranged: list[Any] = []
         for rank, group in groupby(matched, key=_rank):
             if not rank & 1:

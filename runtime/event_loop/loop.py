@@ -93,7 +93,7 @@ class EventLoop:
         self.schedule = Schedule()
         self.partition_pages: dict[int, Paged] = {}
         """The instances of statements of contexts, by the number of the statement: they note which of them may have changed."""
-        self.handles = HandleOrder(self.partition_pages)
+        self.handles = HandleOrder(self.partition_pages, prioritized=settings.prioritized)
         self.filters = FilterIndex(on_error, self.forget_generated_for, self.handles)
         self.updates = EventUpdates(self.forget_generated)
         self.on_error = on_error
