@@ -76,7 +76,7 @@ CONDITIONS = (
     Condition("i.y != o.x", lambda i, o: None if equal(i["y"], o["x"]) is None else i["y"] != o["x"]),
     Condition(
         "i.x in (o.x, 1)", lambda i, o: member(i["x"], o["x"], 1),
-        lambda i, o: i["x"] is not None and i["x"] in (o["x"], 1), lambda i, o: 0 if i["x"] == o["x"] else 1),
+        lambda i, o: i["x"] in (o["x"], 1), lambda i, o: 0 if i["x"] == o["x"] else 1),
 )
 
 
@@ -135,10 +135,27 @@ def groups(rows: list[Row]) -> list[Row]:
 
 
 def listed(rows: list[Row], condition: Condition | None, o: Row) -> list[Any] | None:
-    found = candidates(rows, condition, o)
-    if condition is not None and condition.bucket is not None:
-        found = [row for row in rows if condition.bucket(row, o)]
-    return [row["y"] for row in strict(rows, condition, o)] if found else None
+    """Values: rows that where rejects leave an empty collection."""
+    return [row["y"] for row in strict(rows, condition, o)] if candidates(rows, condition, o) else nothing(rows, condition, o)
+
+
+def selected(rows: list[Row], condition: Condition | None, o: Row) -> list[Any] | None:
+    """Events: rows that where rejects are null."""
+    found = strict(rows, condition, o)
+    if found:
+        return [row["y"] for row in found if row["y"] is not None]
+    return None if candidates(rows, condition, o) else nothing(rows, condition, o)
+
+
+def nothing(rows: list[Row], condition: Condition | None, o: Row) -> list[Any] | None:
+    """What an index gives that finds no row: for a range an empty collection if the keys above it are there, without keys if its end is
+    null."""
+    if condition is None or condition.order is None or " in " in condition.text:
+        return None
+    end_is_null = "o.x" in condition.text and o["x"] is None
+    if condition.bucket is None:
+        return [] if end_is_null else None
+    return [] if not end_is_null and any(condition.bucket(row, o) for row in rows) else None
 
 
 Answer = Callable[[list[Row], "Condition | None", Row], Any]
@@ -159,8 +176,7 @@ USES: dict[str, Answer] = {
     "(select sum(y) {q} having sum(y) > 2)": lambda rows, c, o: s if (s := summed(strict(rows, c, o))) is not None and s > 2 else None,
     "(select sum(y) {q} group by k)": lambda rows, c, o: only([g["s"] for g in groups(strict(rows, c, o))]),
     "(select k, sum(y) as s {q} group by k).take(9)": lambda rows, c, o: groups(strict(rows, c, o)) or None,
-    "(select * {q}).selectFrom(r => r.y)": lambda rows, c, o: [r["y"] for r in strict(rows, c, o) if r["y"] is not None]
-    if strict(rows, c, o) else None,
+    "(select * {q}).selectFrom(r => r.y)": selected,
     "(select y {q}).take(9)": listed,
 }
 

@@ -194,7 +194,7 @@ class _Sides:
             return
         if self._is_known(node.value) and all(self._is_sorted(end) and not is_computed(end) for end in ends):
             # so does Esper: its sorted indexes of the two ends find rows of which the low end comes first, whatever the condition says
-            for end, sign, included in ((node.high, "<", node.include_high), (node.low, ">", node.include_low)):
+            for end, sign, included in ((node.low, ">", node.include_low), (node.high, "<", node.include_high)):
                 operator = f"{sign}=" if included else sign
                 yield self._order(Order(type=BOXED_BOOLEAN, operator=operator, left=node.value, right=end))  # type: ignore[arg-type]
             if not node.negated:
