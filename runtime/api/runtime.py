@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-
 class Runtime(Counts):
     """One EPL engine: statements, events and time go in, rows come out.
 

@@ -6,8 +6,7 @@ are one compiled predicate. Entries of super-types serve sub-types' events. Entr
 """
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from epl.event_types import EventType
@@ -74,19 +73,15 @@ class TypeIndex:
         self.placed: dict[Placed, None] = {}
         """The places of filters that contexts start and stop."""
         self.is_arranged = True
-        self.late: Counter[int] = Counter()
-        """The statements of receivers that come after others (of an odd rank), each as often as it has filters."""
+        self.late: set[int] = set()
+        """The statements of receivers that have come after others (of an odd rank); they stay, since filters of patterns come and go."""
 
-    def note_late(self, order: Places, change: int) -> bool:
-        """Count a filter of a receiver; return whether generated code has to change, which arranges those of several statements."""
-        if not order[0] & 1:
+    def note_late(self, order: Places) -> bool:
+        """Note the place of a receiver; return whether generated code has to change, which arranges those of several statements."""
+        if not order[0] & 1 or order[2] in self.late:
             return False
-        statement = order[2]
-        before = self.late[statement]
-        self.late[statement] += change
-        if not self.late[statement]:
-            del self.late[statement]
-        return before == 0 or statement not in self.late
+        self.late.add(order[2])
+        return True
 
     def active_tables(self) -> list[FilterTable]:
         """Return the tables in the order in which they look entries up: the list of those without a look-up comes last, as in Esper."""
@@ -138,7 +133,7 @@ class FilterIndex:
 
     def add(self, event_type: EventType, entry: Entry) -> None:
         index = self._index(event_type)
-        is_late = index.note_late(entry.receiver.order, 1)
+        is_late = index.note_late(entry.receiver.order)
         if index.add(entry) or entry.receiver.paths or is_late:
             self._on_change(event_type)
 
@@ -146,11 +141,10 @@ class FilterIndex:
         index = self._by_type.get(event_type)
         if index is None:
             return
-        was_late = index.note_late(entry.receiver.order, -1)
         if index.remove(entry):
             self._forget_empty(event_type, index)
             self._on_change(event_type)
-        elif entry.receiver.paths or was_late:
+        elif entry.receiver.paths:
             self._on_change(event_type)
 
     def prepare(
@@ -167,14 +161,11 @@ class FilterIndex:
             self._on_change(event_type)
         table.users += 1
         used = table
-        late = None if isinstance(order, Placed) else order
-        if late is not None and index.note_late(late, 1):
+        if not isinstance(order, Placed) and index.note_late(order):
             self._on_change(event_type)
 
         def close() -> None:
             used.users -= 1
-            if late is not None and index.note_late(late, -1):
-                self._on_change(event_type)
             if not used.users:
                 del index.active[key]
                 self._forget_empty(event_type, index)
@@ -263,10 +254,6 @@ class FilterIndex:
                     receivers.append(active)
         receivers.sort(key=order_of)
         return self.handles.receivers(receivers) if len(receivers) > 1 else receivers
-
-    def late(self, indexes: Iterable[TypeIndex]) -> set[int]:
-        """Return the statements that get an event of these indexes after others."""
-        return {statement for index in indexes for statement in index.late}
 
 
 def order_of(receiver: Receiver) -> Places:

@@ -16,23 +16,28 @@ from typing import Any, TypeVar
 
 from epl.java_hash import in_hash_order
 from runtime.clock.schedule import ScheduledTimer
+from runtime.event_loop.receiver_order import Places
 
 Handle = tuple[int, int]
 """(statement, partition), -1 where there is none."""
 Each = TypeVar("Each")
+MOST_KNOWN = 1000
+"""How many sets of receivers are remembered."""
 
 
 class HandleOrder:
     """``in_contexts``: the numbers of the statements of contexts. ``of_events``, ``of_time``: the most handles that there were at once.
     ``is_followed``: not where execution is prioritized, which goes by priority alone."""
 
-    __slots__ = ("followers", "in_contexts", "is_followed", "of_events", "of_time")
+    __slots__ = ("followers", "in_contexts", "is_followed", "of_events", "of_time", "_known")
 
     def __init__(self, in_contexts: Container[int], *, prioritized: bool) -> None:
         self.in_contexts = in_contexts
         self.is_followed = not prioritized
         self.followers: set[int] = set()
         self.of_events = self.of_time = 0
+        self._known: dict[tuple[Places, ...], list[int]] = {}
+        """What the places of receivers without contexts come to."""
 
     def matters(self, statements: Iterable[int]) -> bool:
         """Whether an event that these statements receive late may meet several handles."""
@@ -57,33 +62,46 @@ class HandleOrder:
         self.of_time = max(self.of_time, len(due))
         return [due[place] for place in in_hash_order((31 * number - 1 for number in due), self.of_time)]
 
-    def receivers(self, matched: Sequence[Any], *, counts: bool = True) -> list[Any]:
-        """Return the receivers of an event, which are in their places, with followers last among those of one priority, by handle.
-        ``counts``: one event has all of them."""
+    def follow(self, statement: int) -> None:
+        """Let a statement get events after those that are none of the followers."""
+        self.followers.add(statement)
+        self._known.clear()
+
+    def receivers(self, matched: list[Any]) -> list[Any]:
+        """Return the receivers of an event, which are in their places, with followers last among those of one priority, by handle."""
         if not self.is_followed:
-            return list(matched)
-        arranged: list[Any] = []
-        for rank, group in groupby(matched, key=_rank):
+            return matched
+        orders = tuple([receiver.order for receiver in matched])
+        if self.in_contexts:
+            partitions = [receiver.partition if order[2] in self.in_contexts else -1 for receiver, order in zip(matched, orders)]
+            return [matched[place] for place in self._arranged(orders, partitions)]
+        places = self._known.get(orders)
+        if places is None:
+            places = self._arranged(orders, [-1] * len(orders))
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
+            self._known[orders] = places
+        return [matched[place] for place in places]
+
+    def _arranged(self, orders: Sequence[Places], partitions: Sequence[int]) -> list[int]:
+        """Return the places in ``orders`` in the order in which the receivers get an event."""
+        arranged: list[int] = []
+        for rank, group in groupby(range(len(orders)), key=lambda place: orders[place][0]):
             if not rank & 1:
                 arranged += group
                 continue
-            by_handle: dict[Handle, list[Any]] = {}
-            for receiver in group:
-                statement = receiver.order[2]
+            by_handle: dict[Handle, list[int]] = {}
+            for place in group:
+                statement = orders[place][2]
                 if statement in self.followers:
-                    partition = receiver.partition if statement in self.in_contexts else -1
-                    by_handle.setdefault((statement, partition), []).append(receiver)
+                    by_handle.setdefault((statement, partitions[place]), []).append(place)
                 else:
-                    arranged.append(receiver)
-            if counts and len(by_handle) > self.of_events:
+                    arranged.append(place)
+            if len(by_handle) > self.of_events:
                 self.of_events = len(by_handle)
+                self._known.clear()
             arranged += _in_order(by_handle, self.of_events)
         return arranged
-
-
-def _rank(receiver: Any) -> int:
-    rank: int = receiver.order[0]
-    return rank
 
 
 def _in_order(by_handle: Mapping[Handle, Sequence[Each]], peak: int) -> list[Each]:

@@ -65,7 +65,7 @@ class StatementContext:
         if shares and any(getattr(part, "order_by", None) for part in parts):
             self.follows = True
         if self.follows:
-            core.handles.followers.add(number)
+            core.handles.follow(number)
         self.has_place = shares and not self.follows
         """Whether the filter decides when the statement gets an event, since it shares rows or variables with others."""
         self._has_cells = environment.has_own(plan.body)

@@ -218,7 +218,6 @@ class _Sides:
                 return Condition(node, SeveralKeys(keys, exact_operand(values[0])))
         return Condition(node)
 
-
     def _space(self, node: Invoke) -> Condition:
         method = SPATIAL[node.function]
         keys, values = node.arguments[: method.coordinates], node.arguments[method.coordinates :]
