@@ -1,4 +1,4 @@
-"""The order of statements that get an event after others: what is remembered of it is what would be found anew."""
+"""The order of statements that get an event after others: what is remembered of it is what would be found without it."""
 
 from __future__ import annotations
 
