@@ -4,6 +4,9 @@ windows."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import attrs
 
 from epl.plan.expressions import Aggregated, TypedExpression
 from epl.plan.result_set import ResultSetPlan
@@ -32,6 +35,9 @@ def build(plan: ResultSetPlan, environment: Environment, state: State = None, co
     ``context`` gives timers to a plan whose output is limited; for ``output snapshot`` set ``contents`` too.
     """
     forwards = plan.forward is not None and plan.arity == 1 and plan.output_type.kind != "table"
+    rstream_after = plan.output is not None and plan.output.only_after and plan.selector == "rstream" and not plan.raw
+    if rstream_after:  # what counts is the insert stream's rows
+        plan = environment.printed("both streams", (plan,), partial(attrs.evolve, plan, raw=True))
     plain = (plan.output is None or plan.output.only_after) and plan.shape == "un-aggregated" and forwards
     if plain and plan.having is None and not plan.order_by and plan.limit is None and not plan.distinct:
         result_set: ResultSet = Forward(plan, environment)
@@ -39,7 +45,10 @@ def build(plan: ResultSetPlan, environment: Environment, state: State = None, co
         result_set = SHAPES[plan.shape](plan, environment)
     if plan.output is not None:
         assert context is not None
-        result_set = (AfterStage if plan.output.only_after else OutputStage)(result_set, plan.output, context)
+        if plan.output.only_after:
+            result_set = AfterStage(result_set, plan.output, context, removes_only=rstream_after)
+        else:
+            result_set = OutputStage(result_set, plan.output, context)
     if state is not None:
         result_set.restore(state)
     return result_set

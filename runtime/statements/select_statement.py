@@ -55,7 +55,7 @@ class Where:
             kept_new, failure = self._one_by_one(new)
             kept_old, failed_old = self._one_by_one(old)
             failure = failure or failed_old
-        if kept_new or kept_old or not (new or old):
+        if kept_new or kept_old:
             self.child.update(kept_new, kept_old)
         if failure is not None:
             raise failure

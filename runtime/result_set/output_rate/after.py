@@ -8,7 +8,7 @@ from runtime.aggregation.factory import Row
 from runtime.expressions import compile_expression
 from runtime.result_set.output_rate.conditions import TimeContext
 from runtime.result_set.shapes import ResultSet, Stage
-from windows.event import Event
+from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink, State
 from windows.shape import ANYTHING, BOOLEAN, COUNT, DUE, takes
 
@@ -51,16 +51,15 @@ class After:
 class AfterStage(Stage):
     """``output after`` without a rate: a result set whose rows are emitted as they come, once output may begin.
 
-    What counts is the rows that come out of it, as Esper has it (of those that having and limit let through); where only the remove stream
-    is selected, those that come in.
+    What counts is the rows of the insert stream that come out of it, as Esper has it (of those that having and limit let through), also
+    where only the remove stream is selected: ``inner`` then gives both, of which ``removes_only`` lets the other one through.
     """
 
-    def __init__(self, inner: ResultSet, plan: OutputPlan, context: TimeContext) -> None:
+    def __init__(self, inner: ResultSet, plan: OutputPlan, context: TimeContext, *, removes_only: bool = False) -> None:
         self.inner = inner
         self.plan = inner.plan
         self.after = After(plan, context)
-        self._counts_entering = not inner.needs_new
-        self._gate = _Gate(self.after, counts=not self._counts_entering)
+        self._gate = _Gate(self.after, removes_only=removes_only)
         inner.child = self._gate
 
     @property
@@ -72,8 +71,6 @@ class AfterStage(Stage):
         self._gate.child = sink
 
     def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
-        if self._counts_entering:
-            self.after.admits(len(new))
         self.inner.update(new, old)
 
     def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
@@ -96,17 +93,21 @@ class AfterStage(Stage):
 
 
 class _Gate:
-    """Between a result set and its child."""
+    """Between a result set and its child. ``removes_only``: the child gets the remove stream's rows, as its new ones."""
 
     child: Sink
 
-    def __init__(self, after: After, *, counts: bool) -> None:
+    def __init__(self, after: After, *, removes_only: bool) -> None:
         self._after = after
-        self._counts = counts
+        self._removes_only = removes_only
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        if self._after.admits(len(new) if self._counts else 0):
+        if not self._after.admits(len(new)):
+            return
+        if not self._removes_only:
             self.child.update(new, old)
+        elif old or not new:  # neither: a window with FORCE_UPDATE released nothing
+            self.child.update(old, NO_EVENTS)
 
 
 __all__ = ["After", "AfterStage"]
