@@ -34,7 +34,7 @@ class AllGroups(BufferBase):
         super().__init__(inner)
         parts: Sequence[Any] = inner.levels if isinstance(inner, Rollup) else [inner]
         having = inner.plan.having is not None
-        self._by_event = having and isinstance(inner, self.searched) and inner.needs_old and inner.plan.arity == 1
+        self._by_event = having and isinstance(inner, self.searched) and inner.needs_old
         level = SearchedLevel if self._by_event else OneLevel
         self.levels = [level(part.key, part.rows) for part in parts]
 
