@@ -102,9 +102,9 @@ class GroupContext:
     def publish_random_access(self, access: RandomAccess) -> None:
         self.published = access
 
-    def timer(self, callback: Callable[[], None]) -> Timer:
+    def timer(self, callback: Callable[[], None], *, of_group: bool = True) -> Timer:
         """Return a timer that makes its group the current one first."""
-        return self.outer.timer(GroupTimer(self, self.key, callback))
+        return self.outer.timer(GroupTimer(self, self.key, callback), of_group=of_group)
 
     def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None:
         key = self.key

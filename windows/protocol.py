@@ -138,8 +138,11 @@ class BuildContext(Protocol):
     def now(self) -> int:
         """Return engine time, in engine time units (ms, or µs by configuration); valid at any later time too."""
 
-    def timer(self, callback: Callable[[], None]) -> Timer:
-        """Return a new timer. The call-back runs under the statement's lock; what it emits is delivered when it returns."""
+    def timer(self, callback: Callable[[], None], *, of_group: bool = False) -> Timer:
+        """Return a new timer. The call-back runs under the statement's lock; what it emits is delivered when it returns.
+
+        ``of_group``: of a window of a group, which runs after the statement's output where both are due at once, as in Esper.
+        """
 
     def evaluator(self, expression: TypedExpression) -> Evaluate:
         """Return evaluate(event) for an expression over this stream alone. It may read variables and the time."""

@@ -183,9 +183,11 @@ class OperatorContext:
     def now(self) -> int:
         return self.core.clock.now
 
-    def timer(self, callback: Callable[[], None]) -> ScheduledTimer:
+    def timer(self, callback: Callable[[], None], *, of_group: bool = False) -> ScheduledTimer:
         number = self._timers_made
         self._timers_made = number + 1
+        if of_group:
+            number += AFTER_OUTPUT
         return ScheduledTimer(self.core.schedule, (self.statement.number, self.partition, number), self.name, callback)
 
     def last_timer(self, callback: Callable[[], None]) -> ScheduledTimer:

@@ -46,8 +46,8 @@ class SubqueryContext(OperatorContext):
         self._parent = parent
         self._place = place
 
-    def timer(self, callback: Callable[[], None]) -> ScheduledTimer:
-        return self._parent.timer(callback)
+    def timer(self, callback: Callable[[], None], *, of_group: bool = False) -> ScheduledTimer:
+        return self._parent.timer(callback, of_group=of_group)
 
     def order(self, stream: int) -> Places:
         rank, place, number, _ = super().order(stream)

@@ -104,7 +104,7 @@ class Context:
     def now(self) -> int:
         return self.clock.now
 
-    def timer(self, callback: Callable[[], None]) -> ManualTimer:
+    def timer(self, callback: Callable[[], None], *, of_group: bool = False) -> ManualTimer:
         made = ManualTimer(self.clock, callback)
         self.clock.timers.append(made)
         return made

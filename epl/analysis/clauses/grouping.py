@@ -10,7 +10,7 @@ import attrs
 
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import StatementRefusal
-from epl.analysis.expressions.properties import read_of, reads
+from epl.analysis.expressions.properties import Read, read_of, reads
 from epl.analysis.expressions.rewriting import replaced
 from epl.analysis.expressions.scope import Scope
 from epl.errors import EplUnsupportedError
@@ -40,6 +40,20 @@ class Grouping:
         return tuple(key for number, key in enumerate(self.keys) if any(number not in level for level in self.levels or ()))
 
 
+def names_a_property(key: TypedExpression, scope: Scope) -> bool:
+    """Whether a group-by expression reads a property. A table's column that is an aggregation is none, as in Esper."""
+    return not all(_is_aggregation(read, scope) for read in reads((key,)))
+
+
+def _is_aggregation(read: Read, scope: Scope) -> bool:
+    event_type = scope.streams[read.stream].event_type
+    table = scope.catalog.tables.get(event_type.name)
+    if table is None or table.event_type is not event_type:
+        return False
+    place = table.position(read.path.split(".")[0])
+    return place is not None and table.columns[place].aggregation is not None
+
+
 def analyse_group_by(elements: tuple[GroupElement, ...], scope: Scope) -> Grouping:
     """Return the keys and levels of a group-by clause; ``scope`` is that of its expressions."""
     keys: list[TypedExpression] = []
@@ -47,7 +61,7 @@ def analyse_group_by(elements: tuple[GroupElement, ...], scope: Scope) -> Groupi
 
     def key(expression: Expression) -> int:
         bound = bind_in_clause(expression, scope)
-        if not reads((bound,)):
+        if not names_a_property(bound, scope):
             raise StatementRefusal("Group-by expressions must refer to property names", span=expression.span)
         if bound not in keys:
             keys.append(bound)

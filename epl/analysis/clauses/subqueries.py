@@ -10,6 +10,7 @@ import attrs
 
 from epl.analysis.clauses.from_clause.historical import is_historical
 from epl.analysis.clauses.from_clause.streams import NO_DATA_WINDOW, analyse_stream
+from epl.analysis.clauses.grouping import names_a_property
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind, bind_in_clause, column_name
 from epl.analysis.expressions.binding import StatementRefusal, SubqueryRefusal, SubqueryUse, bind_subquery
@@ -325,7 +326,7 @@ class _Subquery:
             if element.kind != "expression" or not isinstance(element.items[0], Expression):
                 raise EplValidationError("Group-by expressions in a subselect may not have rollups", span=self.node.span)
             key = bind_in_clause(element.items[0], scope)
-            if not reads((key,)):
+            if not names_a_property(key, scope):
                 raise EplValidationError("Group-by expressions must refer to property names", span=self.node.span)
             if any(isinstance(part, (Previous, Prior)) for part in key.walk()):
                 raise EplValidationError(

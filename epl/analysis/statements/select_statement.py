@@ -41,7 +41,7 @@ from epl.plan.patterns.pattern import pattern_of
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan
 from epl.plan.stores.tables import TableKeys, TableValue
-from epl.plan.streams import FilterPlan, StreamPlan, filter_of, only_stream, store_of
+from epl.plan.streams import FilterPlan, StorePlan, StreamPlan, filter_of, only_stream, store_of
 from epl.syntax import Expression, Select, Statement, StreamWildcard, TypeFilter, Wildcard
 
 NOT_MOVED = (Previous, Prior, SubqueryValue)
@@ -171,7 +171,22 @@ def place_where(facts: SelectFacts) -> SelectFacts:
     assert facts.result_set is not None
     if facts.result_set.aggregations and facts.where is not None:
         result_set.refuse_previous(facts.where, where)
-    return facts
+    return _at_consumer(facts)
+
+
+def _at_consumer(facts: SelectFacts) -> SelectFacts:
+    """Test where as the rows of a named window come, by the same rules as in a filter: prior then counts those that pass, which is all
+    that shows."""
+    stream, where = facts.streams[0], facts.where
+    if where is None or len(facts.streams) > 1 or not isinstance(stream.source, StorePlan) or facts.row_recognition is not None:
+        return facts
+    counts = any(isinstance(node, Prior) for node in every_node(facts.result_set))
+    if not counts or stream.windows or stream.contained is not None or _keeps_where(facts) or _reads_tables(facts):
+        return facts
+    if any(isinstance(node, (*NOT_MOVED, TableValue, TableKeys)) for node in every_node((where,))):
+        return facts
+    source = attrs.evolve(stream.source, conditions=(*stream.source.conditions, where))
+    return attrs.evolve(facts, where=None, streams=(attrs.evolve(stream, source=source),))
 
 
 def _placed(where: Expression, facts: SelectFacts) -> SelectFacts:
