@@ -12,6 +12,7 @@ from epl.analysis.expressions.binding import StatementRefusal
 from epl.analysis.expressions.rewriting import nodes_of, replaced
 from epl.analysis.expressions.scope import AggregationCollector, Scope, ScopeStream
 from epl.catalog import Catalog
+from epl.errors import EplValidationError
 from epl.event_types import EventType, Property
 from epl.plan.expressions import Aggregated, StreamEvent, StreamEvents, StreamProperty, TypedExpression
 from epl.plan.patterns.match_recognize import GroupAggregation
@@ -86,17 +87,29 @@ class _GroupCollector(AggregationCollector):
         self.aggregations: list[GroupAggregation] = []
 
     def bind_call(self, call: Any, scope: Scope) -> TypedExpression:
+        """Raise StatementRefusal for an aggregation that is refused: in Esper no clause precedes its words."""
         assert isinstance(call, Call)
         plans = Collector(has_remove_stream=self._has_window, group_by_refusal=NO_GROUP_BY)
-        for argument in call.arguments:
-            bind_argument_first(argument, attrs.evolve(self._scope, aggregations=plans))
-        value = plans.bind_call(call, self._scope)
+        scope = attrs.evolve(self._scope, aggregations=plans)
+        try:
+            self._refuse_window_of_none(call, [bind_argument_first(argument, scope) for argument in call.arguments])
+            value = plans.bind_call(call, self._scope)
+        except EplValidationError as error:
+            if not call.arguments:
+                raise
+            raise StatementRefusal(error.message, span=error.span or call.span, hint=error.hint) from error
         assert isinstance(value, Aggregated)
         plan = _over_variables(plans.plans[value.slot], self._order)
         aggregation = GroupAggregation(plan, self._variable(plan))
         if aggregation not in self.aggregations:
             self.aggregations.append(aggregation)
         return StreamProperty(type=plan.type, stream=0, name=column_name(self.aggregations.index(aggregation)))
+
+    def _refuse_window_of_none(self, call: Call, arguments: Sequence[TypedExpression | None]) -> None:
+        """Refuse window(…) of no group variable before its other rules."""
+        read = {n.stream for e in arguments if e is not None for n in e.walk() if isinstance(n, StreamProperty)}
+        if call.name.lower() == "window" and not any(self._groups[self._order[stream]] for stream in read):
+            raise StatementRefusal(SOME_GROUP)
 
     def _variable(self, plan: AggregationPlan) -> int:
         """The group variable whose rows are aggregated."""
@@ -125,7 +138,8 @@ def _over_variables(plan: AggregationPlan, order: Sequence[int]) -> AggregationP
     )
 
 
-def bind_argument_first(argument: Expression, scope: Scope) -> None:
-    """Refuse an argument in the words for an expression of its own, as Esper does."""
+def bind_argument_first(argument: Expression, scope: Scope) -> TypedExpression | None:
+    """Bind an argument, which is refused in the words for an expression of its own, as in Esper; None for one that is no expression."""
     if isinstance(argument, Expression) and type(argument).__name__ not in ("Wildcard", "StreamWildcard", "NamedArgument", "Ordered"):
-        bind_in_clause(argument, scope)
+        return bind_in_clause(argument, scope)
+    return None
