@@ -27,7 +27,6 @@ from runtime.api.queries import fill, planned_query, query_of
 from runtime.api.substitution_parameters import check_all_used, parameters_of
 from runtime.build import prepare
 from runtime.event_loop.loop import EventLoop
-from runtime.event_loop.observed import is_observed
 from runtime.expressions import Environment, compile_expression
 from runtime.expressions.environment import Cell, HistoricalSources
 from runtime.state.runtime_state import Counts
@@ -55,7 +54,7 @@ class Deployer:
     ) -> None:
         self.deployments: dict[str, Deployment] = {}
         self.counts = Counts()
-        self.properties_read = PropertiesRead(self._plans, partial(is_observed, core))
+        self.properties_read = PropertiesRead(self._plans, lambda: core.is_observed)
         self._tables: dict[Table, Any] = {}
         """TableStore of each, or PartitionedTable."""
         self.row_pattern_observer: Callable[[Any, int | None, int], None] | None = None

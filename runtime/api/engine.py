@@ -39,6 +39,7 @@ from windows.event import Event
 from windows.protocol import State
 
 if TYPE_CHECKING:
+    from runtime.api.properties_read import PropertiesRead
     from runtime.batch.tier.tier import BatchTier
     from runtime.event_loop.cause import Cause
     from runtime.pictures.recording import Recording
@@ -177,6 +178,11 @@ class Engine(Registry):
     def plans(self) -> list[StatementPlan]:
         """Return the plans of all deployed statements, in order of deployment."""
         return [s.plan for d in self._deployer.deployments.values() for s in d]
+
+    @property
+    def properties_read(self) -> PropertiesRead:
+        """Which properties of events statements read."""
+        return self._deployer.properties_read
 
     def bus_type(self, event_type: str | EventType) -> EventType:
         """Return a type that takes events from outside, itself or by name; raise EplRuntimeError."""

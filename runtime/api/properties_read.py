@@ -16,12 +16,13 @@ class PropertiesRead:
     def __init__(self, plans: Callable[[], Iterable[StatementPlan]], reads_all: Callable[[], bool]) -> None:
         self._plans, self._reads_all = plans, reads_all
         self._known: dict[EventType, frozenset[str]] = {}
+        self._whole: dict[EventType, frozenset[str]] = {}
         self._watching: list[Added] = []
 
     def of(self, event_type: EventType) -> frozenset[str]:
-        """Return the properties that are read of events of the type that are sent now."""
+        """Return the properties that are read of events of the type that are sent now; the same object until statements come or go."""
         if self._reads_all():
-            return frozenset(event_type.properties)
+            return self._whole.get(event_type) or self._whole.setdefault(event_type, frozenset(event_type.properties))
         read = self._known.get(event_type)
         if read is None:
             read = self._known[event_type] = frozenset(name for plan in self._plans() for name in plan.reads.of(event_type))
@@ -36,6 +37,11 @@ class PropertiesRead:
     def forget(self) -> None:
         """Note that statements came or went."""
         self._known.clear()
+        self._whole.clear()
+
+    def read_all(self) -> None:
+        """Take all properties as read from now on: events are written down as they came."""
+        self._reads_all = lambda: True
 
     @contextmanager
     def watched(self, added: Added) -> Iterator[None]:

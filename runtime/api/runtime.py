@@ -277,7 +277,7 @@ class Runtime(Counts):
             self._check_open()
             try:
                 chosen = Options(time, sequence, late, time_mode, max_stops)
-                send_batch(self._core, self.bus_type, self.columnar(), target, table, chosen, self._deployer.properties_read)
+                send_batch(self._core, self.bus_type, self.columnar(), target, table, chosen, self.properties_read)
             finally:  # what came out before a gap that is refused
                 self._deliver_batches()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
@@ -250,7 +250,7 @@ class Run:
     def _chunks(self, progress: Progress) -> None:
         self._located(1, self.reader.check_file)
         weighed = 0
-        for chunk in self.file.chunks(self.batches.json_schema):
+        for chunk in self.file.chunks(self.batches.json_schema, self.reader.columns_read()):
             if weighed == 0 and self.file.names is None:
                 self._located(1, lambda: self.reader.check_first(chunk, self.options.skip_bad_rows))  # noqa: B023 - called at once
             fed = self.batches.feed(chunk) if self.in_batches else None
@@ -268,7 +268,7 @@ class Run:
         except EplRuntimeError as error:
             raise FileFault(None if self.file.kind == "parquet" else line, error) from error
 
-    def _rows(self, rows: Iterator[tuple[int, dict[str, Any] | EplRuntimeError]], chunk: Chunk) -> None:
+    def _rows(self, rows: Iterator[tuple[int, Mapping[str, Any] | EplRuntimeError]], chunk: Chunk) -> None:
         """Send rows one by one; the first that is wrong ends the run, or is skipped."""
         for number, row in rows:
             try:

@@ -16,6 +16,7 @@ from runtime.api.runtime import Runtime
 from runtime.connectors.cells import INSTANTS
 from runtime.connectors.event_files import Chunk, FileFault
 from runtime.connectors.row_reader import RowReader
+from runtime.conversion.batch_order import unread_types
 
 TIME, SEQUENCE = "--time", "--sequence"
 """Columns beside the properties; no property can be named so."""
@@ -58,11 +59,12 @@ class Batches:
     def feed(self, chunk: Chunk) -> int | None:
         """Process the chunk's rows and say how many they are; None, nothing having been done, where they have to be sent one by one: a
         value does not fit, time goes back, or a column has no place in a table."""
-        if chunk.columns is None or not len(chunk.columns):
+        columns = chunk.columns()
+        if columns is None or not len(columns):
             return None
         begun = self.runtime.batches_begun
         try:
-            tables = self._tables(chunk.columns, chunk.is_text)
+            tables = self._tables(columns, chunk.is_text)
             several = SEQUENCE if len(tables) > 1 else None
             time = TIME if self.reader.time_column is not None else None
             self.runtime.send_batch(tables, time=time, sequence=several, max_stops=sys.maxsize)
@@ -72,7 +74,7 @@ class Batches:
             if self.runtime.batches_begun != begun:
                 raise
             return None  # sent one by one, the row that is wrong is found
-        return len(chunk.columns)
+        return len(columns)
 
     def _tables(self, batch: pa.RecordBatch, is_text: bool) -> dict[str, pa.Table]:
         columns = dict(zip(batch.schema.names, batch.columns))
@@ -84,7 +86,11 @@ class Batches:
             if self.reader.keeps_more(name, columns):
                 raise NoColumn
             taken: dict[str, Any] = {}
+            unread = unread_types(event_type, self.runtime.properties_read.of(event_type))
             for prop in event_type.properties.values():
+                if prop.name in unread:
+                    taken[prop.name] = pa.nulls(len(batch) if places is None else len(places), unread[prop.name])
+                    continue
                 column = columns.get(prop.name)
                 part = pa.nulls(len(batch)) if column is None else column
                 taken[prop.name] = _typed(part if places is None else part.take(places), prop.whole_type, is_text)

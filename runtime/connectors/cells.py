@@ -92,6 +92,11 @@ def cell_value(cell: Any, declared: ValueType | None) -> Any:
         return cell
 
 
+def may_be_time(declared: ValueType) -> bool:
+    """Return whether ``plain_value`` makes another value of some that properties of the type are given."""
+    return isinstance(declared, Scalar) and (declared.kind == "long" or declared.kind in INSTANTS)
+
+
 def plain_value(value: Any, declared: ValueType | None) -> Any:
     """Return a value of JSON or Parquet by the property's type: times as text, or as instants for a ``long``, are taken."""
     if isinstance(declared, Scalar) and isinstance(value, (str, datetime.datetime)):
@@ -152,4 +157,4 @@ CELLS: Mapping[str, Callable[[str], Any]] = {
     **dict.fromkeys(INSTANTS, _instant),
 }
 
-__all__ = ["CELLS", "INSTANTS", "cell_value", "instant", "milliseconds", "plain_value"]
+__all__ = ["CELLS", "INSTANTS", "cell_value", "instant", "may_be_time", "milliseconds", "plain_value"]

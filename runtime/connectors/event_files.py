@@ -11,8 +11,9 @@ import csv
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
@@ -23,6 +24,7 @@ import pyarrow.csv
 import pyarrow.json
 
 from epl.errors import EplRuntimeError
+from runtime.connectors.column_rows import ColumnRows, values_of
 from runtime.connectors.locations import is_uri, name_of, open_to_read
 from runtime.replay.epl_online import looks_like_script
 
@@ -41,16 +43,16 @@ of the last cell."""
 NOT_UTF8, NAMED = "\0not UTF-8: byte 0x", "epl-named"
 """In a CSV file that pyarrow reads, begins what is written in place of a byte that is not UTF-8; the codecs' name of what writes it."""
 
-Row = tuple[int, "dict[str, Any] | EplRuntimeError"]
+Row = tuple[int, "Mapping[str, Any] | EplRuntimeError"]
 """(number, from 1: a line of JSON, a row of CSV or Parquet; the row, or what is wrong with it)."""
 
 
 @attrs.frozen(eq=False)
 class Chunk:
-    """Some rows. ``columns``: None where they have to be taken one by one; ``is_text``: whether cells are text, to be read by the
-    property's type; ``position``: how far the file has been read, in bytes (Parquet: rows)."""
+    """Some rows. ``columns``: makes columns of them, None where they have to be taken one by one; ``is_text``: whether cells are text, to
+    be read by the property's type; ``position``: how far the file has been read, in bytes (Parquet: rows)."""
 
-    columns: pa.RecordBatch | None
+    columns: Callable[[], pa.RecordBatch | None]
     rows: Callable[[], Iterator[Row]]
     is_text: bool = False
     position: int = 0
@@ -130,14 +132,16 @@ class EventFile:
         if self.location != "-":
             self._handle.close()
 
-    def chunks(self, schema: Callable[[dict[str, Any]], pa.Schema | None]) -> Iterator[Chunk]:
+    def chunks(
+        self, schema: Callable[[dict[str, Any]], pa.Schema | None], read: Collection[str] | None = None
+    ) -> Iterator[Chunk]:
         """Yield the rows in the file's order; FileFault where it cannot be read on. ``schema``: of the first JSON row, the columns that
-        rows like it have, or None."""
+        rows like it have, or None; ``read``: the columns of CSV and Parquet that rows have (None: all)."""
         try:
             if self.kind == "parquet":
-                yield from self._parquet()
+                yield from self._parquet(read)
             elif self.kind == "csv":
-                yield from self._csv()
+                yield from self._csv(read)
             else:
                 yield from self._json(schema)
         except pa.ArrowException as error:
@@ -159,11 +163,13 @@ class EventFile:
 
     # ------------------------------------------------------------------ Parquet
 
-    def _parquet(self) -> Iterator[Chunk]:
+    def _parquet(self, read: Collection[str] | None) -> Iterator[Chunk]:
         before = 0
-        for batch in self._handle.iter_batches(CHUNK_ROWS):
-            yield Chunk(batch, _listed(batch, before + 1), position=before + len(batch))
+        kept = None if read is None else [name for name in self.names or () if name in read]
+        for batch in self._handle.iter_batches(CHUNK_ROWS, columns=kept):
+            rows = partial(enumerate, ColumnRows(batch, values_of), before + 1)
             before += len(batch)
+            yield Chunk(partial(_itself, batch), rows, position=before)
 
     # ------------------------------------------------------------------ CSV
 
@@ -192,9 +198,10 @@ class EventFile:
             hint = f"are cells divided by another sign? --delimiter {shown}"
             raise FileFault(1, EplRuntimeError(f"there is only one column, '{names[0]}'", hint=hint))
 
-    def _csv(self) -> Iterator[Chunk]:
+    def _csv(self, read: Collection[str] | None) -> Iterator[Chunk]:
         assert self.names is not None
         names = [name.strip() for name in self.names]
+        kept = names if read is None else [name for name in names if name in read]
         bad: list[tuple[int, EplRuntimeError]] = []
         last = LAST_CELL + self.delimiter * len(names)  # one cell too many: read as a record, it is none of the file's rows
 
@@ -213,7 +220,8 @@ class EventFile:
                 pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names),
                 pyarrow.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=refuse),
                 pyarrow.csv.ConvertOptions(
-                    column_types=dict.fromkeys(names, pa.binary()), null_values=[""], strings_can_be_null=True, check_utf8=False
+                    column_types=dict.fromkeys(names, pa.binary()), null_values=[""], strings_can_be_null=True, check_utf8=False,
+                    include_columns=kept if kept[-1:] == names[-1:] else [*kept, names[-1]],
                 ),
             )
         except pa.ArrowInvalid as error:
@@ -225,7 +233,7 @@ class EventFile:
         for block in reader:
             is_unclosed = bool(len(block)) and (block.columns[-1][-1].as_py() or b"").endswith(last.encode())
             for start in range(0, len(block) - is_unclosed, CHUNK_ROWS):
-                batch = block.slice(start, min(CHUNK_ROWS, len(block) - is_unclosed - start))
+                batch = block.slice(start, min(CHUNK_ROWS, len(block) - is_unclosed - start)).select(kept)
                 within = _within(bad, record, len(batch))
                 record += len(batch) + len(within)
                 yield self._csv_chunk(batch, record - len(batch) - len(within) + 1, within, padded)
@@ -239,15 +247,15 @@ class EventFile:
 
         def rows() -> Iterator[Row]:
             number = first
-            for row in [*batch.to_pylist(), None]:
+            for row in chain(ColumnRows(batch, _stripped if padded else _cells), (None,)):
                 while number in bad:
                     yield number, bad[number]
                     number += 1
                 if row is not None:
-                    yield number, _decoded(row, padded)
+                    yield number, row
                     number += 1
 
-        return Chunk(None if bad or padded else _as_text(batch), rows, is_text=True, position=self._position())
+        return Chunk(partial(_as_text, None if bad or padded else batch), rows, is_text=True, position=self._position())
 
     def line_of(self, number: int) -> int:
         """Return the line in which a row ends that a chunk gives this number. CSV rows are counted: the file is read again to see where
@@ -275,7 +283,7 @@ class EventFile:
                 if is_first:
                     taken, is_first = taken.removeprefix(b"\xef\xbb\xbf"), False
                     arrow_schema = _schema_of_first(taken, schema)
-                yield Chunk(_json_columns(taken, arrow_schema), _json_rows(taken, line), position=self._position())
+                yield Chunk(partial(_json_columns, taken, arrow_schema), _json_rows(taken, line), position=self._position())
                 line += taken.count(b"\n")
             if not block:
                 return
@@ -340,24 +348,8 @@ def _unpacked(raw: Any) -> Any:
     return io.BufferedReader(pa.CompressedInputStream(pa.PythonFile(raw, "r"), codec), BLOCK)  # type: ignore[arg-type]
 
 
-def _listed(batch: pa.RecordBatch, first: int) -> Callable[[], Iterator[Row]]:
-    def rows() -> Iterator[Row]:
-        try:
-            yield from enumerate(batch.to_pylist(), first)
-        except (ValueError, OverflowError, pa.ArrowException):  # a time beyond Python's, text that is not UTF-8: some rows are good
-            yield from ((first + place, _row_at(batch, place)) for place in range(len(batch)))
-
-    return rows
-
-
-def _row_at(batch: pa.RecordBatch, place: int) -> dict[str, Any] | EplRuntimeError:
-    row: dict[str, Any] = {}
-    for name, column in zip(batch.schema.names, batch.columns):
-        try:
-            row[name] = column[place].as_py()
-        except (ValueError, OverflowError, pa.ArrowException) as error:
-            return EplRuntimeError(f"column '{name}' holds a value that cannot be read: {error}")
-    return row
+def _itself(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return batch
 
 
 def _columns(count: int) -> str:
@@ -375,21 +367,28 @@ def _within(bad: list[tuple[int, EplRuntimeError]], before: int, rows: int) -> d
     return errors
 
 
-def _as_text(batch: pa.RecordBatch) -> pa.RecordBatch | None:
-    """The cells as strings; None where one was not UTF-8."""
+def _as_text(batch: pa.RecordBatch | None) -> pa.RecordBatch | None:
+    """The cells as strings; None where one was not UTF-8, or where there are no columns."""
+    if batch is None:
+        return None
     columns: Sequence[Any] = [column.cast(pa.string()) for column in batch.columns]
     if any(pc.any(pc.match_substring(column, NOT_UTF8)).as_py() for column in columns):
         return None
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names) if columns else batch
 
 
-def _decoded(row: dict[str, Any], padded: bool) -> dict[str, Any] | EplRuntimeError:
-    cells = {name: None if cell is None else cell.decode() for name, cell in row.items()}
-    for cell in cells.values():
-        if cell is not None and NOT_UTF8 in cell:
-            what = cell[cell.index(NOT_UTF8) + 1 :].partition("\0")[0]
-            return EplRuntimeError(what, hint="convert the file: iconv -f ISO-8859-1 -t UTF-8")
-    return {name: cell and cell.strip() for name, cell in cells.items()} if padded else cells
+def _cells(name: str, column: Any) -> list[Any]:
+    """The cells of a column as text."""
+    return [_fault(cell) if cell is not None and NOT_UTF8 in cell else cell for cell in column.cast(pa.string()).to_pylist()]
+
+
+def _stripped(name: str, column: Any) -> list[Any]:
+    return [cell.strip() if isinstance(cell, str) else cell for cell in _cells(name, column)]
+
+
+def _fault(cell: str) -> EplRuntimeError:
+    what = cell[cell.index(NOT_UTF8) + 1 :].partition("\0")[0]
+    return EplRuntimeError(what, hint="convert the file: iconv -f ISO-8859-1 -t UTF-8")
 
 
 def _schema_of_first(block: bytes, schema: Callable[[dict[str, Any]], pa.Schema | None]) -> pa.Schema | None:

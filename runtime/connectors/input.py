@@ -1,7 +1,7 @@
 """What sources hand to a pipeline."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import attrs
@@ -19,7 +19,7 @@ class Input:
     values are text, to be read by their property's type; ``time``: engine time of the row, None where its values say it or none moves."""
 
     where: str
-    row: dict[str, Any] | EplRuntimeError
+    row: Mapping[str, Any] | EplRuntimeError
     is_text: bool = False
     time: int | None = None
 

@@ -83,7 +83,7 @@ class Intake:
         if isinstance(entry.row, EplRuntimeError):
             raise entry.row
         time, event = None if entry.time is None else instant_of("its time", entry.time, 1000), None
-        instructions: Iterable[Instruction] = self._readers[source].instructions(dict(entry.row), entry.is_text)
+        instructions: Iterable[Instruction] = self._readers[source].instructions(entry.row, entry.is_text)
         times = self._times[source]
         for instruction in instructions if times is None else times.timed(instructions):
             if isinstance(instruction, Send):

@@ -14,9 +14,11 @@ from epl.plan.statements import InsertPlan
 from epl.plan.streams import types_read
 from epl.plan.walk import plans_of
 from epl.reprs import brief
+from epl.value_types import ValueType
 from runtime.api.runtime import Runtime
 from runtime.clock.instants import instant_of
-from runtime.connectors.cells import cell_value, milliseconds, plain_value
+from runtime.connectors.cells import cell_value, may_be_time, milliseconds, plain_value
+from runtime.connectors.column_rows import ColumnRow
 from runtime.connectors.event_files import Chunk, FileFault
 from runtime.replay.epl_online import At, Instruction, Send
 
@@ -35,6 +37,19 @@ class RowOptions:
     type_column: str = "type"
     time: str | None = None
     missing: str = "refuse"
+
+
+@attrs.frozen(eq=False)
+class Taken:
+    """What becomes of the columns of a type's rows while statements read the properties ``read``. ``skipped``: the columns that make no
+    difference; ``beside_type``: with the one that says the type; ``types``: those of the declared properties; ``times``: of those that may
+    be given as times."""
+
+    read: frozenset[str]
+    skipped: frozenset[str]
+    beside_type: frozenset[str]
+    types: Mapping[str, ValueType]
+    times: Mapping[str, ValueType]
 
 
 def only_type(runtime: Runtime) -> str | None:
@@ -64,12 +79,15 @@ class RowReader:
         self.type_column: str = options.type_column
         self.time_column: str | None = options.time
         self._only_type = only_type(runtime)
+        self._read = runtime.properties_read
         self._lenient = options.missing == "null"
         self._warn = warn
         self._types: dict[str, EventType] = {}
         """The types that have been met, by name."""
         self._dropped: dict[str, frozenset[str]] = {}
         """By type: columns that its events are not given."""
+        self._taken: dict[str, Taken] = {}
+        """By type."""
 
     # ------------------------------------------------------------------ the columns of a file
 
@@ -146,6 +164,17 @@ class RowReader:
         )
         raise FileFault(1 if self._has_header else None, error)
 
+    def columns_read(self) -> frozenset[str] | None:
+        """Return the columns of the file that rows need, while no statement is deployed; None: all of them."""
+        if self.names is None:
+            return None
+        names = [name.strip() for name in self.names]
+        name = self.type_name or (None if self.type_column in names else self._only_type)
+        types = self.runtime.catalog().event_types.values() if name is None else (self.runtime.event_type(name),)
+        if any(each.open for each in types):
+            return None
+        return frozenset({self.time_column, self.type_column}.union(*(self._read.of(each) for each in types))).intersection(names)
+
     # ------------------------------------------------------------------ rows one by one
 
     def name_of(self, row: Mapping[str, Any]) -> str | None:
@@ -155,7 +184,7 @@ class RowReader:
         said = row.get(self.type_column)
         return said if isinstance(said, str) and said else self._only_type
 
-    def instructions(self, row: dict[str, Any], is_text: bool) -> list[Instruction]:
+    def instructions(self, row: Mapping[str, Any], is_text: bool) -> list[Instruction]:
         """Return at most a time step, then the event. Raise EplRuntimeError for rows that cannot be events, whatever it is that their
         values make Python raise: one row ends no run that skips such rows."""
         try:
@@ -167,27 +196,41 @@ class RowReader:
         except Exception as error:
             raise EplRuntimeError(f"the row cannot be read: {type(error).__name__}: {error}") from error
 
-    def _instructions(self, row: dict[str, Any], is_text: bool) -> Iterator[Instruction]:
-        name = self.name_of(row)
+    def _instructions(self, row: Mapping[str, Any], is_text: bool) -> Iterator[Instruction]:
+        said = None if self.type_name is not None else row.get(self.type_column)
+        name = self.type_name or (said if isinstance(said, str) and said else self._only_type)
         if name is None:
             raise EplRuntimeError(
                 f"the row has no column '{self.type_column}' that says its event type",
                 hint="name the type with --type, or the column with --type-column",
             )
         declared = self.type_of(name)
-        if self.type_name is None and isinstance(row.get(self.type_column), str):
-            row.pop(self.type_column)
         if self.time_column is not None:
-            yield At(self._time(row, declared))
-        dropped = self._dropped[name]
-        value = cell_value if is_text else plain_value
-        yield Send(name, {k: value(v, declared.type_of(k)) for k, v in row.items() if k not in dropped})
+            yield At(self._time(row))
+        read = self._read.of(declared)
+        taken = self._taken.get(name)
+        if taken is None or taken.read is not read:
+            taken = self._taken[name] = self._taken_of(declared, read)
+        skipped = taken.beside_type if isinstance(said, str) else taken.skipped
+        pairs = row.without(skipped) if type(row) is ColumnRow else row.items()
+        if is_text:
+            type_of = taken.types.get
+            yield Send(name, {k: cell_value(v, type_of(k)) for k, v in pairs if k not in skipped})
+        else:
+            times = taken.times
+            yield Send(name, {k: plain_value(v, times[k]) if k in times else v for k, v in pairs if k not in skipped})
 
-    def _time(self, row: dict[str, Any], declared: EventType) -> int:
+    def _taken_of(self, declared: EventType, read: frozenset[str]) -> Taken:
+        skipped = {*self._dropped[declared.name], *(declared.properties.keys() - read)}
+        if self.time_column is not None and declared.property(self.time_column) is None:
+            skipped.add(self.time_column)
+        types = {prop.name: prop.type for prop in declared.properties.values()}
+        times = {name: each for name, each in types.items() if may_be_time(each)}
+        return Taken(read, frozenset(skipped), frozenset({*skipped, self.type_column}), types, times)
+
+    def _time(self, row: Mapping[str, Any]) -> int:
         column = str(self.time_column)
         value = row.get(column)
-        if declared.property(column) is None:
-            row.pop(column, None)
         time = milliseconds(value)
         if time is None:
             raise EplRuntimeError(f"time column '{column}' holds {brief(value)}, expecting ms since 1970 or an ISO 8601 time")

@@ -103,6 +103,8 @@ class EventLoop:
         """How many batches have begun to have effects: whether one that was refused had any."""
         self.records_causes = False
         """Whether a batch listener needs causes: the batch tier numbers its calls then."""
+        self.is_observed = False
+        """Whether anything looks at its events (runtime.event_loop.observed)."""
         self.match_states = MatchStates(settings.max_states, settings.max_states_prevent_start)
         self.subexpressions = MatchStates(
             settings.max_subexpressions, settings.max_subexpressions_prevent_start, "subexpressions", settings.max_statement_subexpressions)

@@ -26,11 +26,6 @@ REPLACED = ("_process_one", "_deliver_deltas", "run_due", "make_intake")
 """Methods that call the observers while there are any: as attributes of the one event loop, so that all others stay as they are."""
 
 
-def is_observed(core: EventLoop) -> bool:
-    """Return whether anything looks at the events of the loop."""
-    return bool(_OBSERVERS.get(core))
-
-
 @contextmanager
 def observing(core: EventLoop, observer: Observer, event_of: Callable[[str | EventType, Any], Event]) -> Iterator[None]:
     """Call the observer while the block runs. ``event_of``: makes the event of what is sent, since intakes that are generated for a type
@@ -41,6 +36,7 @@ def observing(core: EventLoop, observer: Observer, event_of: Callable[[str | Eve
     """Of an event loop that is measured, what counts."""
     if len(observers) == 1:
         _replace(core, observers, event_of)
+    core.is_observed = True
     core.forget_generated()
     try:
         yield
@@ -50,6 +46,7 @@ def observing(core: EventLoop, observer: Observer, event_of: Callable[[str | Eve
             for name in REPLACED:
                 delattr(core, name)
             vars(core).update(before)
+            core.is_observed = False
         core.forget_generated()
 
 

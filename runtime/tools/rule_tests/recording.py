@@ -52,6 +52,7 @@ class Recorder:
 
     def __init__(self, path: Path, runtime: Runtime, recorded: Recorded) -> None:
         self.runtime = runtime
+        runtime.properties_read.read_all()
         self._writer: Writer = _writer(path, recorded)
         self._calls: list[tuple[str, Rows, Rows, int]] = []
         for deployment in runtime.deployments.values():
