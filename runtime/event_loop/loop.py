@@ -292,6 +292,8 @@ class EventLoop:
         which emits it; the error handler is called with it where the event is beyond ``max_routed``. A listener gets the error itself.
         """
         if not self.routed.take(event, statement):
+            if self.routed.is_exhausted:
+                self._drop_waiting(str(statement))
             return
         if self.updates.active:
             updated = self.updates.apply(event, stream_type)
@@ -303,6 +305,14 @@ class EventLoop:
         while place and queue[place - 1][2] < precedence:
             place -= 1
         queue.insert(place, (event, stream_type, precedence))
+
+    def _drop_waiting(self, statement: str) -> None:
+        """Drop the events that wait; what windows have to deliver stays."""
+        kept = [entry for entry in self.queue if entry[1] is None]
+        if len(kept) < len(self.queue):
+            self.routed.drop(len(self.queue) - len(kept), statement)
+            self.queue.clear()
+            self.queue.extend(kept)
 
     @property
     def waiting(self) -> int:

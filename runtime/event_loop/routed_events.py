@@ -2,7 +2,8 @@
 
 Counted are events that are routed while routed ones are processed, and rows that enter a named window because rows of named windows have
 changed. Those that a single event, window or timer routes or changes at once are not, but each adds ``SHARE`` to what the count may reach,
-so that a window's release may take its way through many statements. Timers that are due again and again at one instant are counted by
+so that a window's release may take its way through many statements. Events that wait when the limit is reached are still processed, unless
+they alone lead to as many again: a statement that inserts all rows of a window for each of its rows would compute them for each. Timers that are due again and again at one instant are counted by
 ``Instant``, against the same setting and ``MOST_STOPS``.
 """
 from __future__ import annotations
@@ -53,7 +54,7 @@ class Instant:
 class RoutedEvents:
     """Counts them; what is beyond the limit is refused, and one error a statement says how many events were."""
 
-    __slots__ = ("limit", "count", "most", "working", "refused", "unchanged")
+    __slots__ = ("limit", "count", "most", "working", "refused", "unchanged", "dropped", "_refusals")
 
     def __init__(self, limit: int | None) -> None:
         self.limit: float = inf if limit is None else limit
@@ -65,6 +66,9 @@ class RoutedEvents:
         """By statement: how many events, and the first of them."""
         self.unchanged: dict[str, tuple[int, str]] = {}
         """By statement: how many changes of a named window were refused, and the name of the first."""
+        self.dropped: dict[str, int] = {}
+        """By the statement that was refused as many events as there may be: how many others waited then, and are not processed."""
+        self._refusals = 0
 
     def take(self, event: Event, statement: str | None) -> bool:
         """Return whether one more event may be routed. Raise EplRuntimeError where no statement emits it."""
@@ -78,7 +82,17 @@ class RoutedEvents:
             raise self._error(1, event)
         number, first = self.refused.get(statement, (0, event))
         self.refused[statement] = number + 1, first
+        self._refusals += 1
         return False
+
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether as many events were refused as there may be: those that wait are not processed either."""
+        return self._refusals > self.limit
+
+    def drop(self, waiting: int, statement: str) -> None:
+        """Note that events that waited are not processed, since the statement was refused too many."""
+        self.dropped[statement] = self.dropped.get(statement, 0) + waiting
 
     def allow(self, rows: int) -> None:
         """Note that rows have entered or left named windows."""
@@ -108,21 +122,24 @@ class RoutedEvents:
     def end(self, outer: bool) -> None:
         self.working = outer
         if not outer:
-            self.count, self.most = 0, self.limit
+            self.count, self.most, self._refusals = 0, self.limit, 0
 
     def faults(self) -> list[Fault]:
         """Return an error for each statement that was refused events, which are forgotten."""
-        faults: list[Fault] = [(self._error(number, event), name, event) for name, (number, event) in self.refused.items()]
+        faults: list[Fault] = [
+            (self._error(number, event, self.dropped.get(name, 0)), name, event) for name, (number, event) in self.refused.items()]
         faults += [(self._unchanged_error(number, window), name, None) for name, (number, window) in self.unchanged.items()]
         self.refused.clear()
         self.unchanged.clear()
+        self.dropped.clear()
         return faults
 
-    def _error(self, number: int, event: Event) -> EplRuntimeError:
+    def _error(self, number: int, event: Event, dropped: int = 0) -> EplRuntimeError:
         events = "event is" if number == 1 else "events are"
+        others = f", and with {'it' if number == 1 else 'them'} {dropped} that waited" if dropped else ""
         return EplRuntimeError(
-            f"Insert into '{event.type.name}': {number} {events} not processed, since one event led to more than {self.limit:.0f} others",
-            hint=HINT)
+            f"Insert into '{event.type.name}': {number} {events} not processed, since one event led to more than {self.limit:.0f} others"
+            f"{others}", hint=HINT)
 
     def _unchanged_error(self, number: int, window: str) -> EplRuntimeError:
         changes = "1 change of it is" if number == 1 else f"{number} changes of it are"

@@ -2,6 +2,7 @@
 processed as if nothing had been."""
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -29,6 +30,19 @@ BY_WINDOWS = {
     "table": "create table T(c count(*)); into table T select count(*) as c from W; on W as e update W as w set n = w.n + 1 where T.c > 0",
     "variable": "create variable int v = 0; on W set v = v + 1; on W as e update W as w set n = v",
 }
+ALL_FOR_EACH = {
+    "select": "on W as e insert into W select w.k as k, w.n as n from W as w",
+    "another window": """on W as e insert into V select w.k as k, w.n as n from W as w;
+        on V as e insert into W select w.k as k, w.n as n from W as w""",
+    "a stream between": "insert into S select k, n from W; on S as e insert into W select w.k as k, w.n as n from W as w",
+    "a window between": """create window X#keepall as (k string, n int); insert into X select k, n from W;
+        on X as e insert into W select w.k as k, w.n as n from X as w""",
+    "unidirectional join": "insert into W select a.k as k, b.n as n from W as a unidirectional, W as b",
+    "join": "insert into W select a.k as k, b.n as n from W as a, W as b",
+    "streams": """create schema P(k string, n int); insert into P select k, n from W;
+        insert into P select a.k as k, b.n as n from P#keepall as a, P#keepall as b""",
+}
+"""Each row leads to as many others as there are."""
 AT_ONE_INSTANT = {
     "now": "create context C start @now end after 0 sec",
     "a variable": "create variable int zero = 0; create context C start @now end after zero sec",
@@ -70,6 +84,22 @@ def test_a_loop_through_windows_ends(loop: str, way: str) -> None:
     held = runtime.stored_rows["W"]
     assert held == len(list(runtime.query("select * from W"))) <= 3 * LIMIT
     assert not runtime._core.queue and not runtime._core.routed.unchanged
+
+
+@pytest.mark.parametrize("loop", ALL_FOR_EACH.values(), ids=ALL_FOR_EACH)
+def test_what_waits_at_the_limit_is_dropped_where_it_would_lead_to_as_many_again(loop: str) -> None:
+    runtime, errors, others = running("@name('all') select count(*) as c from W; " + loop)
+    for n in range(3):
+        before = len(errors)
+        runtime.send("A", {"k": f"k{n}", "n": 1})
+        runtime.send("Other", {"n": n})
+        assert 1 <= len(errors) - before <= 2
+    assert others == [0, 1, 2] and not runtime._core.queue and not runtime._core.routed.dropped
+    counts = re.search(r"(\d+) events are not processed, .* and with them (\d+) that waited", errors[-1][1])
+    assert counts is not None
+    number, dropped = map(int, counts.groups())
+    assert number <= 3 * LIMIT and dropped <= 2 * LIMIT
+    assert next(iter(runtime.statement("all"))).c == runtime.stored_rows["W"]  # windows and their consumers agree
 
 
 def test_an_error_says_how_many_changes_of_which_window() -> None:
