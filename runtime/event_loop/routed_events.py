@@ -3,8 +3,8 @@
 Counted are events that are routed while routed ones are processed, and rows that enter a named window because rows of named windows have
 changed. Those that a single event, window or timer routes or changes at once are not, but each adds ``SHARE`` to what the count may reach,
 so that a window's release may take its way through many statements. Events that wait when the limit is reached are still processed, unless
-they alone lead to as many again: a statement that inserts all rows of a window for each of its rows would compute them for each. Timers that are due again and again at one instant are counted by
-``Instant``, against the same setting and ``MOST_STOPS``.
+they alone lead to as many again: a statement that inserts all rows of a window for each of its rows would compute them for each. Timers
+that are due again and again at one instant are counted by ``Instant``, against the same setting and ``MOST_STOPS``.
 """
 from __future__ import annotations
 
