@@ -57,9 +57,9 @@ class PatternTyping(Typing):
             return rows.field_of(self.typed(node.base), node, self.dialect)
         if label.canonical not in self.labels:
             raise self.no_label(node)
-        if isinstance(node.base, t.Path) and self._is_row(first_of(node.base)[1]):
+        if isinstance(node.base, t.Path) and isinstance(node.base.base, t.Name) and self._is_row(node.base.field.written):
             return rows.field_of(self.typed(node.base), node, self.dialect)
-        places = self.scope.places(rest) if "." not in rest else []
+        places = self.scope.places(rest) if isinstance(node.base, t.Name) else []
         if len(places) != 1 and not self.scope.is_open:
             raise self.no_column(node, label, rest)
         return self.column(t.Name(node.at, rest, True, rest), label)

@@ -60,7 +60,7 @@ class Scope:
     def place(self, node: t.Name | t.Path) -> int | None:
         """Return the place of the column that a name or path means; None where the relation is not known, raises where there is none."""
         relation, name = path_of(node)
-        listed = self.places(name, relation) if relation is None or "." not in relation else []
+        listed = self.places(name, relation) if is_column(node) else []
         if len(listed) == 1:
             return listed[0]
         written = name if relation is None else f"{relation}.{name}"
@@ -74,7 +74,7 @@ class Scope:
     def has(self, node: t.Name | t.Path) -> bool:
         """Return whether a name or path means a column here."""
         relation, name = path_of(node)
-        return bool(self.places(name, relation)) if relation is None or "." not in relation else False
+        return is_column(node) and bool(self.places(name, relation))
 
     def outside(self, node: t.Name | t.Path) -> tuple[int, int, SqlType] | None:
         """Return the column of a query around this one: how many queries further out, its place, its type; None where there is none."""
@@ -134,9 +134,14 @@ def path_of(node: t.Name | t.Path) -> tuple[str | None, str]:
     return "", node.field.written
 
 
+def is_column(node: t.Name | t.Path) -> bool:
+    """Return whether a name, or a path of two, may mean a column; the names themselves may have dots where they are quoted."""
+    return isinstance(node, t.Name) or isinstance(node.base, t.Name)
+
+
 def is_path(node: t.Node) -> bool:
     """Return whether an expression is a name, or names with dots."""
     return isinstance(node, t.Name) or (isinstance(node, t.Path) and is_path(node.base))
 
 
-__all__ = ["Boundary", "Column", "Scope", "is_path", "path_of"]
+__all__ = ["Boundary", "Column", "Scope", "is_column", "is_path", "path_of"]

@@ -92,7 +92,7 @@ def run_plan(
 
     frames = t.only_read(frames, columns_read(plan))
     columns = None if by_columns is None else by_columns(frames)
-    with _failing():
+    with _failing(), t.naming_unreadable(frames):
         table = None if columns is None else columns.table(plan)
         if isinstance(table, pa.Table):
             return table

@@ -4,6 +4,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Any
 
@@ -96,6 +97,22 @@ def only_read(tables: Mapping[str, pa.Table], places: Mapping[str, Collection[in
         columns = [column if place in chosen else pa.nulls(table.num_rows) for place, column in enumerate(table.columns)]
         read[name] = table if places is None else pa.Table.from_arrays(columns, names=table.schema.names)
     return read
+
+
+@contextmanager
+def naming_unreadable(tables: Mapping[str, pa.Table]) -> Iterator[None]:
+    """Raise QueryFailed with the name of a column whose values the block cannot read, such as text that is not UTF-8: texts are looked at
+    once one of them has failed."""
+    try:
+        yield
+    except (UnicodeError, pa.ArrowException):
+        for table, frame in tables.items():
+            for name, column in zip(frame.schema.names, frame.columns):
+                try:
+                    column.validate(full=True)
+                except pa.ArrowInvalid as error:
+                    raise QueryFailed("INVALID_TABLE", f"column '{name}' of '{table}' cannot be read: {error}", hint=CAST) from error
+        raise
 
 
 def check_named(text: str, tables: Mapping[str, pa.Table]) -> None:
@@ -246,5 +263,6 @@ def _plain(value: Any, kind: SqlType) -> Any:
 
 
 __all__ = [
-    "RowsOfTables", "arrow_table", "arrow_type", "check_named", "columns_of", "in_microseconds", "only_read", "rows_of", "table_of",
+    "RowsOfTables", "arrow_table", "arrow_type", "check_named", "columns_of", "in_microseconds", "naming_unreadable", "only_read", "rows_of",
+    "table_of",
 ]
