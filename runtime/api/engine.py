@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from epl.analysis.names.suggestions import did_you_mean
 from epl.catalog import Catalog
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
@@ -128,6 +129,9 @@ class Engine(Registry):
     def event_type(self, name: str) -> EventType:
         """Return a type by name: registered, or declared by a deployment; raise EplRuntimeError."""
         declared = None if name in self._types else self._deployer.declared_type(name)
+        if declared is None and name not in self._types:
+            near = did_you_mean(str(name), self.catalog().event_types)
+            raise EplRuntimeError(f"no bus event type named '{name}'{near}", hint="declare it with create schema or Runtime.register")
         return super().event_type(name) if declared is None else declared
 
     def _forget_type(self, event_type: EventType) -> None:

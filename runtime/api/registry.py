@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from epl.analysis.names.suggestions import did_you_mean
 from epl.catalog import Catalog, Variable
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.event_types import EventType
@@ -569,7 +570,7 @@ class Registry:
     def _variable(self, name: str, partition: int | None = None) -> VariableCell:
         cell = self._variables.get(name)
         if cell is None:
-            raise EplRuntimeError(f"Variable by name '{name}' has not been declared")
+            raise EplRuntimeError(f"Variable by name '{name}' has not been declared{did_you_mean(str(name), self._variables)}")
         if not isinstance(cell, PartitionedVariable):
             if partition is not None:
                 raise EplRuntimeError(f"Variable by name '{name}' is a global variable and not context-partitioned")

@@ -8,6 +8,7 @@ from epl.attribute_text import named_class
 from epl.event_types import EventType
 from epl.generated_code import class_name, defined
 from epl.value_types import Scalar
+from runtime.conversion.property_paths import property_of
 from runtime.conversion.rows import Row, may_be_attribute, visible
 from windows.event import Event, event_class
 
@@ -15,6 +16,10 @@ OPEN_KINDS = ("Object", "Number")
 """Scalar kinds whose values may be events."""
 GET = """
 def get(self, name):
+    try:
+        place = places[name]
+    except KeyError:
+        return visible(property_of(self.event, name))
     return {value}
 """
 
@@ -50,8 +55,8 @@ def computed_row_lines(row: str, values: str) -> list[str]:
 def _generate(event_type: EventType) -> type[ComputedRow]:
     names, make = event_type.names, event_class(event_type)
     shown = all(isinstance(p.type, Scalar) and p.type.kind not in OPEN_KINDS for p in event_type.properties.values())
-    value = "self._values[places[name]]"
-    scope = {"places": {name: n for n, name in enumerate(names)}, "visible": visible}
+    value = "self._values[place]"
+    scope = {"places": {name: n for n, name in enumerate(names)}, "property_of": property_of, "visible": visible}
     get = defined(GET.format(value=value if shown else f"visible({value})"), scope)["get"]
 
     def event(self: ComputedRow) -> Event:

@@ -19,6 +19,7 @@ from epl.errors import EplDeploymentError
 from epl.event_types import EventOf, EventType, Property
 from epl.foreign_words import TYPES
 from epl.parse import parse_expression
+from epl.reprs import brief
 from epl.syntax import Cast
 from epl.value_types import (
     BIG_DECIMAL,
@@ -72,8 +73,12 @@ def event_type_of(name: str, schema: Any, known: Known) -> EventType:
         return _made(name, "map", {f.name: arrow_type(f.type, f"{name}.{f.name}") for f in schema}, known)
     if module == "pyspark":
         return event_type_of_spark(name, schema)
+    if hasattr(schema, "columns"):
+        raise EplDeploymentError(
+            f"Event type '{name}' cannot be built from the rows of a {type(schema).__name__}",
+            hint="give their types: pyarrow.Table.from_pandas(frame).schema, or a dict of types")
     raise EplDeploymentError(
-        f"Event type '{name}' cannot be built from {schema!r}",
+        f"Event type '{name}' cannot be built from {brief(schema)}",
         hint="give a dict of types, a dataclass, an attrs or pydantic class, a TypedDict, a NamedTuple, a pyarrow or Spark schema"
     )
 

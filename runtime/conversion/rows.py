@@ -15,6 +15,7 @@ from epl.errors import EplRuntimeError
 from epl.generated_code import field_name
 from epl.java import integer_text
 from epl.reprs import brief, repr_of, str_of
+from runtime.conversion.property_paths import property_of
 from windows.event import Event
 
 
@@ -22,7 +23,8 @@ class Row(Mapping[str, Any]):
     """One row, a mapping: it equals a dict with the same content. Its order is that of the event type's properties; undeclared properties
     of open types come last.
 
-    ``row["count(*)"]`` always works, ``row.price`` for every property whose name is not a method of a mapping.
+    ``row["count(*)"]`` always works, ``row.price`` for every property whose name is not a method of a mapping; ``row["a.b"]``,
+    ``row["a[0].b"]``, ``row["m('key')"]`` and ``row["a?.b"]`` look into a property.
 
     Examples:
         >>> from runtime import Runtime
@@ -99,15 +101,8 @@ class EventRow(Row):
         try:
             value = getattr(self._event, FIELDS[name])
         except AttributeError:
-            value = self._look_up(name)
+            value = property_of(self._event, name)  # undeclared, of a variant stream's event, or a property expression
         return value if value.__class__ in SCALARS else visible(value)
-
-    def _look_up(self, name: str) -> Any:
-        """What is not a slot of the event: an undeclared property, or one of a variant stream's event."""
-        event = self._event
-        if not event.has(name):
-            raise KeyError(name)
-        return event.get(name)
 
     def __getattr__(self, name: str) -> Any:
         if may_be_attribute(name) and self.event.has(name):

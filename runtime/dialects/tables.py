@@ -33,6 +33,8 @@ SIMPLE: dict[str, Any] = {
 
 def arrow_tables(frames: Mapping[str, Any]) -> dict[str, pa.Table]:
     """Return the frames as Arrow tables. Raise QueryFailed where the name of a column is not UTF-8."""
+    if not isinstance(frames, Mapping):
+        raise QueryFailed("INVALID_TABLE", f"tables are given by their names, as in {{'t': frame}}, not as {type(frames).__name__}")
     tables = {name: arrow_table(frame) for name, frame in frames.items()}
     for name, table in tables.items():
         try:
@@ -50,7 +52,7 @@ def arrow_table(frame: Any) -> pa.Table:
         return pa.Table.from_batches([frame])
     if hasattr(frame, "to_arrow"):
         return arrow_table(frame.to_arrow())
-    if type(frame).__module__.partition(".")[0] == "pandas":
+    if type(frame).__module__.partition(".")[0] == "pandas" and hasattr(frame, "columns"):
         return _pandas_table(frame)
     if hasattr(frame, "__arrow_c_stream__"):
         return pa.table(frame)
@@ -263,6 +265,6 @@ def _plain(value: Any, kind: SqlType) -> Any:
 
 
 __all__ = [
-    "RowsOfTables", "arrow_table", "arrow_type", "check_named", "columns_of", "in_microseconds", "naming_unreadable", "only_read", "rows_of",
-    "table_of",
+    "RowsOfTables", "arrow_table", "arrow_type", "check_named", "columns_of", "in_microseconds", "naming_unreadable", "only_read",
+    "rows_of", "table_of",
 ]

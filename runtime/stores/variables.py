@@ -7,8 +7,9 @@ from typing import Any
 from epl.catalog import Variable
 from epl.errors import EplRuntimeError
 from epl.event_types import EventOf
-from epl.value_types import ValueType
-from runtime.conversion.from_python import WrongValue, coercion
+from epl.reprs import brief
+from epl.value_types import Scalar, ValueType
+from runtime.conversion.from_python import RANGES, WrongValue, coercion
 from windows.event import Event
 
 
@@ -41,7 +42,8 @@ class VariableCell:
             if isinstance(self.variable.type, EventOf):
                 declared = f"event type '{self.variable.type.event_type.name}'"
             raise EplRuntimeError(
-                f"Variable '{self.variable.name}' of declared {declared} cannot be assigned a value of type {type(value).__name__}"
+                f"Variable '{self.variable.name}' of declared {declared} cannot be assigned a value of type {type(value).__name__}",
+                hint=_beyond(self.variable.type, value),
             ) from None
 
     def checked(self, value: Any) -> Any:
@@ -101,6 +103,14 @@ class VariableCells(dict[str, VariableCell]):
             return self
         chosen = {name: next(filter(sees, (self[name], *reversed(older))), self[name]) for name, older in self.older.items()}
         return {**self, **chosen}
+
+
+def _beyond(declared: ValueType, value: Any) -> str | None:
+    """Return the hint for a whole number that the declared type has no place for."""
+    bound = RANGES.get(declared.kind) if isinstance(declared, Scalar) else None
+    if bound is None or type(value) is not int:
+        return None
+    return f"{brief(value)} is beyond the range of {declared}, {-bound} to {bound - 1}"
 
 
 def _check_columns(declared: ValueType, value: Any) -> None:
