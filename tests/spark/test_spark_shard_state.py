@@ -230,6 +230,36 @@ def test_other_shards_and_other_columns_of_time_are_refused(monkeypatch: pytest.
             batch(processor(store, other), ROWS[3:])
 
 
+def of_schema(**changed: Any) -> Task:
+    """The task over other columns: a type, or None for a column that is gone."""
+    fields = {field.name: field.dataType for field in SCHEMA.fields} | changed
+    kept = [spark.StructField(name, each) for name, each in fields.items() if each is not None]
+    return attrs.evolve(TASK, schemas={"T": spark.StructType(kept)})
+
+
+@pytest.mark.parametrize(("other", "messages"), [
+    (attrs.evolve(TASK, epl=EPL.replace("25 msec", "26 msec")), ["statement 's' was ", "#time(25 msec)", "and is ", "#time(26 msec)"]),
+    (attrs.evolve(TASK, epl=f"{EPL}; @name('z') select k from T"), ["statement 'z' is new"]),
+    (attrs.evolve(TASK, epl=EPL.replace("'s'", "'r'"), statement="r"), ["statement 's' is gone; statement 'r' is new"]),
+    (of_schema(v=spark.LongType()), ["property 'v' of 'T' was Integer and is Long"]),
+    (of_schema(w=spark.LongType()), ["property 'w' of 'T' is new"]),
+    (of_schema(n=None), ["property 'n' of 'T' is gone"]),
+    (attrs.evolve(TASK, settings=Settings(max_routed=7)), ["the setting max_routed was 100000 and is 7"]),
+    (attrs.evolve(TASK, time=None), ["its statement=, time= or sequence= was another one"]),
+    (attrs.evolve(TASK, sequence="v"), ["its statement=, time= or sequence= was another one"]),
+    (attrs.evolve(of_schema(v=spark.LongType()), epl=EPL.replace("25", "26")), ["statement 's' was ", "; property 'v' of 'T' was Integer"]),
+])
+def test_the_error_says_what_differs(other: Task, messages: list[str]) -> None:
+    store = Store()
+    batch(processor(store), ROWS[:3])
+    made = processor(store, other)
+    with pytest.raises(EplRuntimeError, match="was made with another module, statement, schema, time or sequence: ") as refused:
+        outputs(made.handleInputRows((3,), iter(()), Timers()))
+    at = 0
+    for message in messages:
+        at = refused.value.message.index(message, at)
+
+
 def test_rows_without_a_time_come_at_the_wall_clock_and_windows_expire_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [5_000_000_000]
     monkeypatch.setattr(shard_host, "wall_clock", lambda _: clock[0])

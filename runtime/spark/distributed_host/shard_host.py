@@ -22,6 +22,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 
 from epl.errors import EplError, EplRuntimeError
 from runtime.clock.late_rows import ipc, wall_clock
+from runtime.spark.distributed_host.differences import difference
 from runtime.spark.distributed_host.packing import BLOB, NEWEST, REPORTED, joined
 from runtime.spark.distributed_host.results import Result
 from runtime.spark.distributed_host.workers import look_again, settle
@@ -209,11 +210,17 @@ class ShardProcessor(StatefulProcessor):
                 f"the checkpoint was made with {before} shards, and there are {now} now", hint=f"continue with shards={before}"
             )
         if head is not None and head.task != self.digest and head.task not in self.former_digests:
+            what = difference(self.task, parts_of(self._snapshot_of(shard))[0])
             raise EplRuntimeError(
-                "the checkpoint was made with another module, statement, schema, time or sequence",
+                "the checkpoint was made with another module, statement, schema, time or sequence" + (f": {what}" if what else ""),
                 hint="begin with an empty checkpoint folder",
             )
         return head
+
+    def _snapshot_of(self, shard: int) -> bytes:
+        packed = self._unsealed(b"".join(bytes(each[0]) for each in self.snapshot.get()), shard, "snapshot")
+        with reading("the snapshot of the shard"):
+            return zlib.decompress(packed)
 
     def _found(self, shard: int, head: Head) -> Feed:
         """Return the shard's engine after its last step; from here on it follows the rules of this run."""
@@ -224,10 +231,7 @@ class ShardProcessor(StatefulProcessor):
         else:
             if kept is not None:
                 look_again()
-            packed = self._unsealed(b"".join(bytes(each[0]) for each in self.snapshot.get()), shard, "snapshot")
-            with reading("the snapshot of the shard"):
-                data = zlib.decompress(packed)
-            feed, behind = self.task.restored(*parts_of(data), head.rules), head.base
+            feed, behind = self.task.restored(*parts_of(self._snapshot_of(shard)), head.rules), head.base
         for step in range(behind + 1, head.step + 1):
             row = self.log.getValue((step,))
             if row is None:
