@@ -86,7 +86,7 @@ class Batches:
             if self.reader.keeps_more(name, columns):
                 raise NoColumn
             taken: dict[str, Any] = {}
-            unread = unread_types(event_type, self.runtime.properties_read.of(event_type))
+            unread: Any = unread_types(event_type, self.runtime.properties_read.of(event_type))
             for prop in event_type.properties.values():
                 if prop.name in unread:
                     taken[prop.name] = pa.nulls(len(batch) if places is None else len(places), unread[prop.name])

@@ -173,7 +173,7 @@ class RowReader:
         types = self.runtime.catalog().event_types.values() if name is None else (self.runtime.event_type(name),)
         if any(each.open for each in types):
             return None
-        return frozenset({self.time_column, self.type_column}.union(*(self._read.of(each) for each in types))).intersection(names)
+        return frozenset(names).intersection({self.time_column, self.type_column}.union(*(self._read.of(each) for each in types)))
 
     # ------------------------------------------------------------------ rows one by one
 

@@ -33,7 +33,7 @@ def json_lines() -> bytes:
     return b"".join(json.dumps(dict(zip(("k", "x", "n", "moment", "ns"), row))).encode() + b"\n" for row in ODD)
 
 
-def parquet_file(**columns: pa.Array) -> bytes:
+def parquet_file(**columns: pa.Array[Any]) -> bytes:
     table = pa.table({
         "k": ["a", "b", "a"], "x": pa.array([1, 2, 3], pa.int32()), "n": pa.array([b"\xff", b"2", None]),
         "moment": pa.array([2**60, -(2**60), None], pa.timestamp("us")), "ns": pa.array([{"a": [1]}, None, {"a": []}]), **columns,
@@ -147,7 +147,7 @@ def test_a_quote_without_end_in_a_column_that_is_not_read(folder: Path, capsys: 
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet"])
 def test_a_statement_deployed_meanwhile_gets_its_columns_of_the_rows_after_it(name: str, folder: Path) -> None:
     """Also within a chunk, whose columns have been brought."""
-    good = {"k": ["a", "b", "c"], "x": [1, 2, 3], "n": [4, 5, 6]}
+    good: dict[str, list[Any]] = {"k": ["a", "b", "c"], "x": [1, 2, 3], "n": [4, 5, 6]}
     if name == "t.parquet":
         parquet.write_table(pa.table(good), name)
     elif name == "t.csv":

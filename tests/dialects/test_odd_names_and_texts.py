@@ -63,12 +63,12 @@ def test_names_apart_are_no_name_with_dots(query: str, message: str) -> None:
 
 
 TEXTS = pa.Array.from_buffers(
-    pa.string(), 2, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0\2\0\0\0"), pa.py_buffer(b"a\xff")])  # type: ignore[list-item]
+    pa.string(), 2, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0\2\0\0\0"), pa.py_buffer(b"a\xff")])
 LARGE = pa.Array.from_buffers(
-    pa.large_string(), 2, [None, pa.py_buffer(b"\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0"), pa.py_buffer(b"a\xff")])  # type: ignore[list-item]
-UNREADABLE = {
+    pa.large_string(), 2, [None, pa.py_buffer(b"\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0"), pa.py_buffer(b"a\xff")])
+UNREADABLE: dict[str, Any] = {
     "string": TEXTS, "large string": LARGE, "dictionary": pa.DictionaryArray.from_arrays(pa.array([0, 1]), TEXTS),
-    "struct": pa.StructArray.from_arrays([TEXTS], ["f"]), "list": pa.ListArray.from_arrays(pa.array([0, 1, 2]), TEXTS),
+    "struct": pa.StructArray.from_arrays([TEXTS], ["f"]), "list": pa.ListArray.from_arrays(pa.array([0, 1, 2], pa.int32()), TEXTS),
 }
 
 

@@ -99,7 +99,7 @@ def test_what_waits_at_the_limit_is_dropped_where_it_would_lead_to_as_many_again
     assert counts is not None
     number, dropped = map(int, counts.groups())
     assert number <= 3 * LIMIT and dropped <= 2 * LIMIT
-    assert next(iter(runtime.statement("all"))).c == runtime.stored_rows["W"]  # windows and their consumers agree
+    assert next(iter(runtime.statement("all")))["c"] == runtime.stored_rows["W"]  # windows and their consumers agree
 
 
 def test_an_error_says_how_many_changes_of_which_window() -> None:

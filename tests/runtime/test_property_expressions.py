@@ -60,9 +60,9 @@ def test_names_that_there_are_not(statement: str) -> None:
         with pytest.raises(KeyError) as refused:
             row[name]
         assert refused.value.args == (name,) and name not in row and row.get(name, "?") == "?"
-    for name in (5, None, (1, 2)):
+    for other in (5, None, (1, 2)):
         with pytest.raises(KeyError):
-            row[name]  # type: ignore[index]
+            row[other]  # type: ignore[index]
 
 
 def test_the_error_says_which_there_are() -> None:
