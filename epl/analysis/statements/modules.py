@@ -13,6 +13,7 @@ from epl.analysis.context.create_context import analyse_create_context
 from epl.analysis.context.statements import check_types, context_named
 from epl.analysis.expressions.rewriting import nodes_of
 from epl.analysis.statements.annotations import check_annotations
+from epl.analysis.statements.as_written import refuse_as_written
 from epl.analysis.statements.create_index import analyse_create_index
 from epl.analysis.statements.create_window import analyse_create_window
 from epl.analysis.statements.on_merge import analyse_on_merge
@@ -135,6 +136,7 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
     statement = number_parameters(statement)
     context = context_named(statement, catalog)
     catalog = attrs.evolve(catalog, statement_context=context, expanded=set())
+    refuse_as_written(statement, catalog)
     body, declared = analyse(number_subqueries(with_window_collections(statement, catalog), written=statement), catalog, name)
     body = attrs.evolve(body, subqueries=distinct_subqueries(body))
     _refuse_names_of_tables(declared, catalog)

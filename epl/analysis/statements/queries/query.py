@@ -5,6 +5,7 @@ import attrs
 
 from epl.analysis.context.statements import context_named
 from epl.analysis.statements.annotations import check_annotations
+from epl.analysis.statements.as_written import refuse_as_written
 from epl.analysis.statements.queries.changes import analyse_delete_query, analyse_insert_query, analyse_update_query
 from epl.analysis.statements.queries.parts import check_sources, check_subqueries, is_indexed, stored_in
 from epl.analysis.statements.queries.selects import analyse_select_query
@@ -39,6 +40,7 @@ def _analyse(statement: Statement, text: str, catalog: Catalog) -> QueryPlan:
     if statement.classes:
         raise EplUnsupportedError("Inlined classes are not supported", span=statement.span, hint="register a Python function instead")
     statement = number_subqueries(number_parameters(statement))
+    refuse_as_written(statement, catalog)
     check_sources(statement, catalog)
     body = _body(statement, catalog)
     _check_context(statement, body, context)
