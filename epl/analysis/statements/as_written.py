@@ -7,7 +7,18 @@ from epl.analysis.expressions.rewriting import nodes_of
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.syntax import (
-    Assignment, Chain, Expression, FafUpdate, Join, OnMerge, OnUpdate, Select, Statement, StreamWildcard, UpdateIstream, Wildcard,
+    Assignment,
+    Chain,
+    Expression,
+    FafUpdate,
+    Join,
+    OnMerge,
+    OnUpdate,
+    Select,
+    Statement,
+    StreamWildcard,
+    UpdateIstream,
+    Wildcard,
 )
 from epl.syntax.expressions import Index, Name
 from epl.unparse.esper_text import Names

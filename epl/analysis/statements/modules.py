@@ -224,7 +224,7 @@ def _access(statement: Statement, catalog: Catalog) -> Any:
 
 def _select(statement: Statement, catalog: Catalog, name: str) -> Analysed:
     assert isinstance(statement.body, Select)
-    if statement.body.from_ is None and statement.body.into_table is None:
+    if statement.body.from_ is None:
         return analyse_select_row(statement, statement.body, catalog, name), ()
     plan = analyse_select(statement, statement.body, catalog, name)
     return plan, _inserted_type(plan, statement, catalog)

@@ -70,12 +70,9 @@ class SelectFacts:
     transposed: int | None = None
 
 
-def refuse_what_cannot_be_planned(facts: SelectFacts) -> SelectFacts:
-    """Refuse what no other pass can look at."""
-    select = facts.select
-    if select.from_ is None:
-        raise EplUnsupportedError("Select without a from clause is supported in fire-and-forget queries only", span=select.span)
-    table_of(select, facts.catalog)
+def find_table(facts: SelectFacts) -> SelectFacts:
+    """Refuse ``into table`` without such a table."""
+    table_of(facts.select, facts.catalog)
     return facts
 
 
@@ -384,7 +381,7 @@ def read_own_keys(facts: SelectFacts) -> SelectFacts:
 
 
 SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
-    refuse_what_cannot_be_planned,
+    find_table,
     bind_streams,
     bind_historical,
     check_join,

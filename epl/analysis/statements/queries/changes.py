@@ -10,7 +10,7 @@ from epl.analysis.clauses.inserts import insert_columns, plan_insert
 from epl.analysis.clauses.property_assignments import analyse_property_assignment
 from epl.analysis.clauses.selection import Target, analyse_selection
 from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.analysis.statements.queries.parts import bind_where, indexes_of, plan_rows, store_named
+from epl.analysis.statements.queries.parts import bind_where, indexes_of, plan_rows, refuse_wildcard, store_named
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.plan.stores.queries import DeleteQueryPlan, InsertQueryPlan, NewRowPlan, RowsPlan, UpdateQueryPlan
@@ -25,8 +25,6 @@ from epl.syntax import (
     Select,
     SelectItem,
     Statement,
-    StreamWildcard,
-    Wildcard,
 )
 from epl.unparse import expression_text
 
@@ -56,8 +54,7 @@ def _check_select(select: Select) -> None:
     if any(part for part in rest):
         raise EplValidationError(
             "Insert-into fire-and-forget query can only consist of an insert-into clause and a select-clause", span=select.span)
-    if any(isinstance(item.expression, (Wildcard, StreamWildcard)) for item in select.items):
-        raise EplValidationError("Wildcard cannot be used when the from-clause is not provided", span=select.span)
+    refuse_wildcard(select)
 
 
 MOST_ROWS = 1000

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
+from epl.analysis.clauses.from_clause.historical import is_historical
 from epl.analysis.clauses.from_clause.streams import source_type
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import SubqueryRefusal
@@ -24,11 +25,12 @@ from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow, StreamPlan, store_of
 from epl.plan.walk import expressions_of
 from epl.spans import Span
-from epl.syntax import Expression, Select, Statement, TypeFilter
+from epl.syntax import Expression, Select, Source, Statement, TypeFilter, Wildcard
 from epl.unparse import subquery_title
 from epl.value_types import BOXED_BOOLEAN, is_boolean
 
 NO_EVENTS = "On-demand queries require tables or named windows and do not allow event streams or patterns"
+NO_SUBQUERY_OF_EVENTS = "Fire-and-forget queries only allow subqueries against named windows and tables"
 NO_AGGREGATION = "An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
 
 
@@ -112,6 +114,17 @@ def check_sources(statement: Statement, catalog: Catalog) -> None:
             raise EplValidationError(
                 f"Failed to plan {subquery_title(each)}: Subqueries in fire-and-forget queries do not allow filter expressions",
                 span=each.span, hint="write the condition in its where clause")
+        for stream in () if from_ is None else from_.streams:
+            _refuse_events(stream.source, catalog, each.span)
+
+
+def _refuse_events(source: Source, catalog: Catalog, span: Span | None) -> None:
+    """Refuse a sub-query over an event type: nothing of its events is kept between queries."""
+    if not isinstance(source, TypeFilter) or is_historical(source, catalog):
+        return
+    if source.type_name not in catalog.named_windows and source.type_name not in catalog.tables:
+        source_type(source, catalog)
+        raise EplValidationError(NO_SUBQUERY_OF_EVENTS, span=span)
 
 
 def is_indexed(plan: SubqueryPlan, catalog: Catalog) -> bool:
@@ -128,11 +141,18 @@ def is_indexed(plan: SubqueryPlan, catalog: Catalog) -> bool:
     return any(correlated.issuperset(names) for names in columns)
 
 
+def refuse_wildcard(select: Select) -> None:
+    """Refuse the wildcard of a select without from clause."""
+    wild = next((item for item in select.items if isinstance(item.expression, Wildcard)), None)
+    if wild is not None:
+        raise EplValidationError("Wildcard cannot be used when the from-clause is not provided", span=wild.expression.span or select.span)
+
+
 def check_subqueries(subqueries: Sequence[SubqueryPlan], span: Span | None) -> None:
     """Refuse sub-queries over events: nothing of them is kept between queries."""
     for each in subqueries:
         if not each.stream.source.retains:
-            raise EplValidationError("Fire-and-forget queries only allow subqueries against named windows and tables", span=span)
+            raise EplValidationError(NO_SUBQUERY_OF_EVENTS, span=span)
         if any(isinstance(node, (Previous, Prior)) for e in expressions_of(each) for node in e.walk()):
             raise EplUnsupportedError("Prev and prior are not supported in fire-and-forget queries", span=span)
         if each.stream.contained is not None or each.stream.windows:

@@ -12,7 +12,7 @@ from epl.analysis.expressions.rewriting import replaced
 from epl.analysis.expressions.scope import ScopeStream
 from epl.analysis.lookups.named_indexes import NO_INDEXES
 from epl.analysis.statements.hints import hints_of
-from epl.analysis.statements.queries.parts import NO_EVENTS, bind_where, indexes_of, plan_rows, stored_in, together
+from epl.analysis.statements.queries.parts import NO_EVENTS, bind_where, indexes_of, plan_rows, refuse_wildcard, stored_in, together
 from epl.analysis.statements.subquery_numbers import subqueries_in
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
@@ -22,19 +22,19 @@ from epl.plan.join.joins import JoinPlan
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.stores.queries import RowsPlan, SelectQueryPlan
 from epl.plan.streams import StreamPlan
-from epl.syntax import From, Select, Statement, Stream, StreamWildcard, TypeFilter, Wildcard
+from epl.syntax import From, Select, Statement, Stream, TypeFilter
 
 
 def analyse_select_query(statement: Statement, select: Select, catalog: Catalog) -> SelectQueryPlan:
     """Return the plan. Stream selectors have no effect: every row that is there is a row of the insert stream."""
     _refuse_clauses(select)
     from_ = select.from_
-    if from_ is None:
-        return _without_from(statement, select, catalog)
-    for stream in from_.streams:
+    for stream in () if from_ is None else from_.streams:
         _check_stream(stream, catalog)
     if select.output is not None:
         raise EplValidationError("Output rate limiting is not a supported feature of on-demand queries", span=select.output.span)
+    if from_ is None:
+        return _without_from(statement, select, catalog)
     streams, scopes = _streams(from_, statement, catalog)
     on = bind_on_clauses(from_, scopes, catalog, statement.declarations)
     optional = optional_streams([join.kind for join in from_.joins], on)
@@ -78,9 +78,8 @@ def _refuse_clauses(select: Select) -> None:
 
 def _without_from(statement: Statement, select: Select, catalog: Catalog) -> SelectQueryPlan:
     """One row, of expressions that read no event."""
-    if any(isinstance(item.expression, (Wildcard, StreamWildcard)) for item in select.items):
-        raise EplValidationError("Wildcard cannot be used when the from-clause is not provided", span=select.span)
     where = None if select.where is None else bind_where(select.where, (), statement, catalog)
+    refuse_wildcard(select)
     rows = _result_set(select, (), statement, catalog)
     return SelectQueryPlan(output_type=rows.output_type, streams=(), where=where, result_set=rows)
 
