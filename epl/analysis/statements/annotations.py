@@ -4,42 +4,58 @@ Esper refuses an annotation that is not a Java class; ``Settings(annotations="re
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
 
 import attrs
 
 from epl.analysis.clauses.from_clause.row_order import orders_rows
 from epl.analysis.statements.hints import check_hints
-from epl.catalog import Catalog
+from epl.catalog import Catalog, Declared
 from epl.dialects.front_door import NAMES as DIALECTS
 from epl.errors import EplValidationError
 from epl.spans import Span
-from epl.syntax import Annotation, Module, Statement
+from epl.syntax import Annotation, CreateIndex, CreateTable, CreateWindow, EnumConstant, Module, Statement
 
-TEXT, ANY, OPTIONAL, OPTIONAL_TEXT, OPTIONAL_FLAG = "String", "", "?", "String?", "boolean?"
-"""What an attribute takes: a text, anything, anything or nothing, a text or nothing, a boolean or nothing."""
+TEXT, FLAG, NUMBER = "String", "boolean", "int"
+REPRESENTATION, HOOK, APPLIES = "EventUnderlyingType", "HookType", "AppliesTo"
+OPTIONAL = "?"
+"""What an attribute takes; one that may be absent has ``OPTIONAL`` after it."""
+
+ENUMERATIONS: Mapping[str, tuple[str, ...]] = {
+    REPRESENTATION: ("map", "objectarray", "json", "avro"),
+    HOOK: ("sqlcol", "sqlrow", "internal_query_plan", "internal_grouprollup_plan", "internal_agglocallevel", "internal_compile"),
+    APPLIES: (),
+}
+"""Constants of enumerations, in lower case; none where every name is taken."""
+IMPORTED = (HOOK, APPLIES)
+"""Enumerations whose constants may have the name of the class in front."""
 
 ATTRIBUTES: Mapping[str, Mapping[str, str]] = {
-    "Name": {"value": TEXT}, "Description": {"value": TEXT}, "Tag": {"name": TEXT, "value": TEXT}, "Priority": {"value": ANY}, "Drop": {},
-    "Hint": {"value": OPTIONAL_TEXT, "applies": OPTIONAL, "model": OPTIONAL},
-    "Hook": {"type": ANY, "hook": TEXT}, "Audit": {"value": OPTIONAL},
-    "NoLock": {}, "IterableUnbound": {}, "EventRepresentation": {"value": ANY},
+    "Name": {"value": TEXT}, "Description": {"value": TEXT}, "Tag": {"name": TEXT, "value": TEXT}, "Priority": {"value": NUMBER},
+    "Drop": {}, "Hint": {"applies": APPLIES + OPTIONAL, "model": TEXT + OPTIONAL, "value": TEXT + OPTIONAL},
+    "Hook": {"hook": TEXT, "type": HOOK}, "Audit": {"value": TEXT + OPTIONAL},
+    "NoLock": {}, "IterableUnbound": {}, "EventRepresentation": {"value": REPRESENTATION},
     "Private": {}, "Protected": {}, "Public": {}, "BusEventType": {},
-    "JsonSchema": {"dynamic": OPTIONAL_FLAG, "className": OPTIONAL}, "JsonSchemaField": {"name": TEXT, "adapter": ANY},
+    "JsonSchema": {"className": TEXT + OPTIONAL, "dynamic": FLAG + OPTIONAL}, "JsonSchemaField": {"adapter": TEXT, "name": TEXT},
     "AvroSchemaField": {"name": TEXT, "schema": TEXT},
-    "XMLSchema": dict.fromkeys((
-        "rootElementName", "schemaResource", "schemaText", "xpathPropertyExpr", "defaultNamespace", "eventSenderValidatesRoot",
-        "autoFragment", "xpathResolvePropertiesAbsolute", "xpathFunctionResolver", "xpathVariableResolver",
-        "rootElementNamespace"), OPTIONAL),
-    "XMLSchemaField": {"name": TEXT, "xpath": TEXT, "type": OPTIONAL, "eventTypeName": OPTIONAL, "castToType": OPTIONAL},
-    "XMLSchemaNamespacePrefix": {"prefix": TEXT, "namespace": TEXT},
+    "XMLSchema": {
+        "autoFragment": FLAG + OPTIONAL, "defaultNamespace": TEXT + OPTIONAL, "eventSenderValidatesRoot": FLAG + OPTIONAL,
+        "rootElementName": TEXT, "rootElementNamespace": TEXT + OPTIONAL, "schemaResource": TEXT + OPTIONAL, "schemaText": TEXT + OPTIONAL,
+        "xpathFunctionResolver": TEXT + OPTIONAL, "xpathPropertyExpr": FLAG + OPTIONAL, "xpathResolvePropertiesAbsolute": FLAG + OPTIONAL,
+        "xpathVariableResolver": TEXT + OPTIONAL},
+    "XMLSchemaField": {
+        "castToType": TEXT + OPTIONAL, "eventTypeName": TEXT + OPTIONAL, "name": TEXT, "type": TEXT, "xpath": TEXT},
+    "XMLSchemaNamespacePrefix": {"namespace": TEXT, "prefix": TEXT},
 }
-"""Esper's annotations and their attributes, by simple name; names are compared without regard to case."""
+"""Esper's annotations and their attributes in alphabetical order, by simple name; names of annotations are compared without regard to
+case."""
 BY_NAME = {name.lower(): name for name in ATTRIBUTES}
-REPRESENTATIONS = ("map", "objectarray", "json", "avro")
 ACCESS = ("private", "protected", "public")
-TYPE_NAMES = {bool: "Boolean", int: "Integer", float: "Double"}
+STORES = {CreateWindow: "named window", CreateTable: "table"}
+TYPE_NAMES: Mapping[type, str] = {
+    bool: "Boolean", int: "Integer", float: "Double", str: "String", tuple: "Object[]", Annotation: "AnnotationDesc"}
+NUMBERS = ("Integer", "Double")
 
 
 def unknown_annotations(statement: Statement, catalog: Catalog) -> tuple[Annotation, ...]:
@@ -78,13 +94,12 @@ def warning_of(annotation: Annotation) -> str:
 
 
 def check_annotations(statement: Statement, catalog: Catalog) -> None:
-    """Refuse unknown attributes, missing and wrong values, contradicting access modifiers; unknown annotations unless the settings keep
-    them."""
+    """Refuse unknown attributes, missing and wrong values; unknown annotations unless the settings keep them."""
     unknown = unknown_annotations(statement, catalog)
     for annotation in statement.annotations:
         if annotation.name.lower() in BY_NAME:
             if not any(i.rsplit(".", 1)[-1] in (annotation.name, "*") for i in catalog.imports):
-                _check(annotation, statement)
+                _check(annotation, statement, catalog)
         elif annotation in unknown and catalog.settings.annotations != "keep":
             raise EplValidationError(
                 "Failed to process statement annotations: Failed to resolve @-annotation class: Could not load annotation class by name "
@@ -92,42 +107,66 @@ def check_annotations(statement: Statement, catalog: Catalog) -> None:
                 span=annotation.span or statement.span, hint="import its name, or name it in Settings(annotations=…), to have it kept",
             )
     check_hints(statement)
+
+
+def check_access(statement: Statement, declared: Sequence[Declared]) -> None:
+    """Refuse access modifiers that contradict each other on what a statement declares; elsewhere they have no effect."""
     accesses = [access for access in ACCESS if statement.annotation(access)]
-    if len(accesses) > 1:
-        raise EplValidationError(f"Encountered both the @{accesses[0]} and the @{accesses[1]} annotation", span=statement.span)
+    if len(accesses) < 2 or not declared or isinstance(statement.body, CreateIndex):
+        return
+    title = STORES.get(type(statement.body))
+    made = f"Unexpected exception creating {title} '{statement.body.name}': " if title else ""  # type: ignore[attr-defined]
+    raise EplValidationError(f"{made}Encountered both the @{accesses[0]} and the @{accesses[1]} annotation", span=statement.span)
 
 
-def _check(annotation: Annotation, statement: Statement) -> None:
+def _check(annotation: Annotation, statement: Statement, catalog: Catalog) -> None:
     name = BY_NAME[annotation.name.lower()]
     span = annotation.span or statement.span
-    attributes = {attribute.lower(): attribute for attribute in ATTRIBUTES[name]}
+    values = {attribute: _constant(value, catalog, span) for attribute, value in annotation.values}
+    twice = next((attribute for attribute in values if [each for each, _ in annotation.values].count(attribute) > 1), None)
+    if twice is not None:
+        raise _refusal(name, f"has duplicate attribute values for attribute '{twice}'", span)
     for attribute, takes in ATTRIBUTES[name].items():
-        value = annotation.get(attribute)
+        value = values.get(attribute)
         if value is None and not takes.endswith(OPTIONAL):
             raise _refusal(name, f"requires a value for attribute '{attribute}'", span)
-        typed = "String" if isinstance(value, str) else TYPE_NAMES.get(type(value))
-        kind = takes.rstrip(OPTIONAL)
-        if kind and typed is not None and typed.lower() != kind.lower():
-            raise _refusal(name, f"requires a {kind}-typed value for attribute '{attribute}' but received a {typed}-typed value", span)
-    if name == "EventRepresentation":
-        _check_representation(name, annotation.get("value"), span)
-    for attribute, _ in annotation.values:
-        if attribute.lower() not in attributes:
+        if value is not None:
+            _check_value(name, attribute, takes.rstrip(OPTIONAL), value, span)
+    for attribute in sorted(values):
+        if attribute not in ATTRIBUTES[name]:
             raise _refusal(name, f"does not have an attribute '{attribute}'", span)
 
 
-def _check_representation(name: str, value: object, span: Span | None) -> None:
-    written = str(getattr(value, "name", value)).rsplit(".", 1)[-1]
-    if type(value) in TYPE_NAMES:
-        words = f"requires a EventUnderlyingType-typed value for attribute 'value' but received a {TYPE_NAMES[type(value)]}-typed value"
-        raise _refusal(name, words, span)
-    if written.lower() not in REPRESENTATIONS:
-        words = f"requires an enum-value 'EventUnderlyingType' for attribute 'value' but received '{written}' which is not one of the"
-        raise _refusal(name, f"{words} enum choices", span)
+def _constant(value: object, catalog: Catalog, span: Span | None) -> object:
+    """Return the value, a name as its text. Refuse constants of classes that are not known."""
+    if not isinstance(value, EnumConstant):
+        return value
+    owner, _, constant = value.name.rpartition(".")
+    if owner in ("Integer", "java.lang.Integer"):
+        return 0  # whichever it is: only its type counts
+    if not owner or "." in owner or any(i.rsplit(".", 1)[-1] in (owner, "*") for i in catalog.imports):
+        return constant
+    known = ENUMERATIONS[owner] if owner in IMPORTED else ()
+    if owner not in IMPORTED or (known and constant.lower() not in known):
+        raise EplValidationError(
+            f"Annotation enumeration value '{value.name}' not recognized as an enumeration class, please check imports or type used",
+            span=span)
+    return constant
+
+
+def _check_value(name: str, attribute: str, takes: str, value: object, span: Span | None) -> None:
+    typed = TYPE_NAMES[type(value)]
+    constants = ENUMERATIONS.get(takes)
+    fitting = (TEXT,) if constants is not None else NUMBERS if takes == NUMBER else (takes.capitalize(),)
+    if typed not in fitting:
+        raise _refusal(name, f"requires a {takes}-typed value for attribute '{attribute}' but received a {typed}-typed value", span)
+    if constants and str(value).lower() not in constants:
+        words = f"requires an enum-value '{takes}' for attribute '{attribute}' but received '{value}'"
+        raise _refusal(name, f"{words} which is not one of the enum choices", span)
 
 
 def _refusal(name: str, words: str, span: Span | None) -> EplValidationError:
     return EplValidationError(f"Failed to process statement annotations: Annotation '{name}' {words}", span=span)
 
 
-__all__ = ["check_annotations", "unknown_annotations", "unknown_in_module", "warning_of"]
+__all__ = ["check_access", "check_annotations", "unknown_annotations", "unknown_in_module", "warning_of"]

@@ -12,7 +12,7 @@ from epl.analysis.clauses.from_clause.row_order import with_order
 from epl.analysis.context.create_context import analyse_create_context
 from epl.analysis.context.statements import check_types, context_named
 from epl.analysis.expressions.rewriting import nodes_of
-from epl.analysis.statements.annotations import check_annotations
+from epl.analysis.statements.annotations import check_access, check_annotations
 from epl.analysis.statements.as_written import refuse_as_written
 from epl.analysis.statements.create_index import analyse_create_index
 from epl.analysis.statements.create_window import analyse_create_window
@@ -139,6 +139,7 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
     refuse_as_written(statement, catalog)
     body, declared = analyse(number_subqueries(with_window_collections(statement, catalog), written=statement), catalog, name)
     body = attrs.evolve(body, subqueries=distinct_subqueries(body))
+    check_access(statement, declared)
     _refuse_names_of_tables(declared, catalog)
     if context is not None:
         check_types(statement, body, context, catalog)
