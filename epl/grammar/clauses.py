@@ -366,6 +366,8 @@ class _Assignment(Element):
                 end, value = self.operators.expression(at[end].end)
                 return end, [S.Assignment(target, value, span=Span(start, end))]
         end, bare = self.operators.expression(loc)
+        if isinstance(bare, S.Comparison) and bare.operator == "=" and isinstance(bare.left, S.Chain):  # in parentheses
+            return end, [S.Assignment(bare.left, bare.right, span=Span(start, end))]
         return end, [S.Assignment(bare, None, span=Span(start, end))]
 
 

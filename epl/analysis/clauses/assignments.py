@@ -61,13 +61,6 @@ def is_call(assignment: Assignment) -> bool:
     return assignment.value is None and isinstance(assignment.target, Chain) and isinstance(assignment.target.links[-1], Call)
 
 
-def bind_value(assignment: Assignment, number: int, scope: Scope) -> TypedExpression:
-    """Return the value as written; raise where there is none."""
-    if assignment.value is None:
-        raise refuse(assignment, f"Missing variable assignment expression in assignment number {number}")
-    return bind_in_clause(assignment.value, scope)
-
-
 def bind_index(index: Expression, name: str, scope: Scope) -> TypedExpression:
     """Return the index of ``name[index]``."""
     bound = bind_in_clause(index, scope)
@@ -168,9 +161,9 @@ def assigned_column(assignment: Assignment, value: TypedExpression, target: Valu
 
 def analyse_assignment(written: Assignment, number: int, scope: Scope) -> VariableAssignment:
     """Return one assignment to a variable; raise EplValidationError in Esper's words."""
-    if is_call(written):
-        return VariableAssignment("call", bind_in_clause(written.target, scope))
-    value = bind_value(written, number, scope)
+    if written.value is None:
+        return VariableAssignment("call", _evaluated(written, number, scope))
+    value = bind_in_clause(written.value, scope)
     first, rest = path_of(written.target)
     _check_target(written, first, rest)
     variable = scope.catalog.variables.get(first.name)
@@ -192,6 +185,21 @@ def analyse_assignment(written: Assignment, number: int, scope: Scope) -> Variab
     if isinstance(rest[0], Name):
         return _property(written, value, rest[0].name, target)
     raise EplUnsupportedError(f"Assigning to '{expression_text(written.target)}' is not supported", span=written.span)
+
+
+def _evaluated(written: Assignment, number: int, scope: Scope) -> TypedExpression:
+    """Return an expression without ``=``, which is evaluated for what it does to the one variable that it reads."""
+    bound = bind_in_clause(written.target, scope)
+    read = {node.name for node in bound.walk() if isinstance(node, VariableValue)}
+    if len(read) != 1:
+        raise refuse(written, "Assignment expression must receive a single variable value")
+    variable = scope.catalog.variables[read.pop()]
+    check_variable(variable, scope.catalog, written.span)
+    if variable.constant:
+        raise refuse(written, f"Variable by name '{variable.name}' is declared constant and may not be set")
+    if isinstance(bound, VariableValue):
+        raise refuse(written, f"Missing variable assignment expression in assignment number {number}")
+    return bound
 
 
 def _check_target(written: Assignment, first: Name | Call, rest: tuple[Name | Call | Index, ...]) -> None:
@@ -247,6 +255,6 @@ def _property(written: Assignment, value: TypedExpression, name: str, target: Va
 
 __all__ = [
     "analyse_assignment", "assigned", "assigned_column", "assigned_to_variable", "assignment_text",
-    "bind_index", "bind_value", "is_call", "is_struct", "path_of", "refuse", "set_scope",
+    "bind_index", "is_call", "is_struct", "path_of", "refuse", "set_scope",
     "unrecognized",
 ]
