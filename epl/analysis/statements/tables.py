@@ -31,6 +31,7 @@ from epl.syntax import (
     EnumConstant,
     Expression,
     JsonObject,
+    Link,
     Literal,
     Name,
     NamedArgument,
@@ -38,10 +39,13 @@ from epl.syntax import (
     Wildcard,
 )
 from epl.unparse import expression_text
-from epl.value_types import BOXED_NAMES, OBJECT, ValueType, named_type
+from epl.value_types import BOXED_NAMES, OBJECT, ValueType, is_numeric, named_type
 
 NO_WINDOW = ("first", "last", "minby", "maxby")
 """Aggregations of events that a table keeps as ``window`` or ``sorted``."""
+
+OF_EXPRESSIONS = ("coalesce", "prev", "prior")
+"""Functions whose names in parameters stand for types, though they are no aggregations."""
 
 IN_A_TABLE = {"count": "count in a table"}
 """Aggregations that a table keeps in another way: there count and countever count each row, null or not, until it leaves."""
@@ -53,30 +57,51 @@ def analyse_create_table(body: CreateTable, catalog: Catalog) -> CreateTablePlan
         raise EplValidationError(f"An event type by name '{body.name}' has already been declared", span=body.span)
     if body.name in catalog.variables:
         raise EplValidationError(f"A variable by name '{body.name}' has already been declared", span=body.span)
-    columns: list[TableColumn] = []
-    for written in body.columns:
-        name = column_name(written)
-        if any(column.name == name for column in columns):
-            raise EplValidationError(f"Column '{name}' is listed more than once", span=written.span)
-        columns.append(_plain(name, written, body, catalog) if written.expression is None else _aggregation(name, written, catalog))
-    columns = [attrs.evolve(column, place=place) for place, column in enumerate(columns)]
+    aggregations = _checked(body, catalog)
+    columns = [
+        attrs.evolve(aggregations.get(name) or _plain(name, written, body, catalog), place=place)
+        for place, (name, written) in enumerate((column_name(each), each) for each in body.columns)]
     properties = {c.name: Property(c.name, c.type, computed=c if c.aggregation is not None else None) for c in columns}
     event_type = EventType(body.name, "table", properties, is_bus=False)
     plain_type = EventType(body.name, "objectarray", {n: p for n, p in properties.items() if p.computed is None}, is_bus=False)
     return CreateTablePlan(event_type, Table(body.name, tuple(columns), event_type, plain_type, context=catalog.statement_context))
 
 
+def _checked(body: CreateTable, catalog: Catalog) -> dict[str, TableColumn]:
+    """Return the columns that are aggregations. Refuse what is wrong with any column, but for types that are not known."""
+    aggregations: dict[str, TableColumn] = {}
+    names: set[str] = set()
+    for written in body.columns:
+        name = column_name(written)
+        if name in names:
+            raise EplValidationError(f"Column '{name}' is listed more than once", span=written.span)
+        names.add(name)
+        if written.expression is None:
+            _check_plain(name, written, catalog)
+        else:
+            aggregations[name] = _aggregation(name, written, catalog)
+    return aggregations
+
+
+def _check_plain(name: str, written: Column, catalog: Catalog) -> None:
+    type_name = written.type_name
+    assert type_name is not None
+    _event_type(name, written, catalog)
+    if not written.primary_key or type_name.primitive or type_name.dimensions > 1:
+        return
+    resolved = resolve_type_name(attrs.evolve(type_name, dimensions=0), catalog.event_types, enums=catalog.enums)
+    if resolved is None or isinstance(resolved, EventOf):
+        shown = type_name.name + "[][]" * type_name.dimensions
+        raise EplValidationError(
+            f"Column '{name}' may not be tagged as primary key, received unexpected event type '{shown}'", span=written.span)
+
+
 def _plain(name: str, written: Column, body: CreateTable, catalog: Catalog) -> TableColumn:
     assert written.type_name is not None
-    _event_type(name, written, catalog)
     try:
         declared = column_type(name, written.type_name, catalog)
     except EplValidationError as error:
         raise EplValidationError(f"Unexpected exception creating table '{body.name}': {error.message}", span=error.span) from error
-    if written.primary_key and isinstance(declared, EventOf):
-        raise EplValidationError(
-            f"Column '{name}' may not be tagged as primary key, received unexpected event type '{declared}'", span=written.span
-        )
     return TableColumn(name=name, type=declared, is_key=written.primary_key)
 
 
@@ -108,20 +133,26 @@ def _aggregation(name: str, written: Column, catalog: Catalog) -> TableColumn:
 
 
 def _not_an_aggregation(written: Chain, catalog: Catalog) -> EplValidationError:
-    """What Esper says first: of a name that is not a type, then of what follows the first call."""
+    """What Esper says first: of a name that is not a type, where functions of its own take expressions; then what is wrong with the
+    expression, which reads no event."""
     call = written.links[0]
-    if len(written.links) == 1 and isinstance(call, Call):
+    if isinstance(call, Call) and call.name.lower() in OF_EXPRESSIONS and len(call.arguments) > 1:
         for place, argument in enumerate(call.arguments):
             if isinstance(argument, Chain):
                 _argument(argument, place, None, catalog)
-    if len(written.links) > 1:
-        try:
-            bind(written, Scope(catalog, (), clause="table-column", allow_previous=False))
-        except EplValidationError as error:
-            return introduced(error, written, "table-column")
+    collector = Collector(has_remove_stream=True)
+    try:
+        bind(written, Scope(catalog, (), clause="table-column", allow_previous=False, aggregations=collector))
+    except EplValidationError as error:
+        refusal = introduced(error, written, "table-column")
+        refusal.hint = refusal.hint or _hint(call)
+        return refusal
+    return EplValidationError(f"Expression '{expression_text(written)}' is not an aggregation", span=written.span, hint=_hint(call))
+
+
+def _hint(call: Link) -> str | None:
     name = getattr(call, "name", "").lower()
-    hint = TYPES.get(name) if named_type(name) is None else f"a type has no length: write {name}"
-    return EplValidationError(f"Expression '{expression_text(written)}' is not an aggregation", span=written.span, hint=hint)
+    return TYPES.get(name) if named_type(name) is None else f"a type has no length: write {name}"
 
 
 def _check_annotations(name: str, written: Column) -> None:
@@ -182,6 +213,8 @@ def _of_values(call: Call, event_type: EventType | None, catalog: Catalog) -> tu
     streams = () if event_type is None else (event_type,)
     typed = AggregationCall(call.name.lower(), arguments, streams, call.distinct, has_remove_stream=True, units_per_second=units)
     if call.name.lower() in ("min", "max") and len(arguments) > 1:
+        if all(each is not None and is_numeric(each.type) for each in arguments):  # the least or greatest of them, as of a row
+            raise StatementRefusal(f"Expression '{expression_text(Chain((call,)))}' is not an aggregation", span=call.span)
         raise EplValidationError("Implicit conversion from datatype 'Boolean' to numeric is not allowed", span=call.span)
     plan = spec.bind(typed)
     if plan.function == "rate by timestamp":
