@@ -9,6 +9,7 @@ from epl.errors import EplValidationError
 from epl.syntax import (
     Assignment,
     Chain,
+    Contained,
     Expression,
     FafUpdate,
     Join,
@@ -20,23 +21,28 @@ from epl.syntax import (
     UpdateIstream,
     Wildcard,
 )
-from epl.syntax.expressions import Index, Name
+from epl.syntax.expressions import Call, Index, Name, Subquery
+from epl.unparse import expression_text
 from epl.unparse.esper_text import Names
 
 ROLLUPS = ("rollup", "cube", "grouping sets")
 ROWS = (UpdateIstream, OnUpdate, OnMerge, FafUpdate)
 """Statements whose assignments are to properties of a row."""
+PREVIOUS = ("prev", "prevcount", "prevtail", "prevwindow", "prior")
 NAMES = Names()
 
 
 def refuse_as_written(statement: Statement, catalog: Catalog) -> None:
-    """Refuse wildcards beside rollups, on clauses of anything but properties, assignments to variables where rows are changed."""
+    """Refuse wildcards beside rollups, on clauses of anything but properties, contained events that depend on other rows, assignments to
+    variables where rows are changed."""
     expressions = {declaration.name for declaration in statement.declarations} | catalog.declarations.keys() | catalog.variables.keys()
     for node in nodes_of(statement.body):
         if isinstance(node, Select):
             _refuse_wildcards_of_rollups(node)
         elif isinstance(node, Join):
             _refuse_expressions(node, expressions)
+        elif isinstance(node, Contained):
+            _refuse_other_rows(node, catalog)
         elif isinstance(node, Assignment) and _changes_rows(statement, catalog):
             _refuse_variables(node, catalog)
 
@@ -62,6 +68,16 @@ def _is_property(side: Expression, expressions: set[str]) -> bool:
         return False
     first = side.links[0]
     return not isinstance(first, Name) or (first.name not in expressions and not (first.name == "context" and len(side.links) > 1))
+
+
+def _refuse_other_rows(contained: Contained, catalog: Catalog) -> None:
+    """Refuse what is read of other rows than the event that contains the events."""
+    for node in nodes_of(contained.expression):
+        name = node.name.lower() if isinstance(node, Call) else ""
+        if isinstance(node, Subquery) or name in PREVIOUS or name in catalog.aggregations:
+            raise EplValidationError(
+                f"Invalid contained-event expression '{expression_text(contained.expression)}': Aggregation, sub-select, previous or prior "
+                "functions are not supported in this context", span=contained.expression.span)
 
 
 def _changes_rows(statement: Statement, catalog: Catalog) -> bool:

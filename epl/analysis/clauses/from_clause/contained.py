@@ -49,7 +49,7 @@ def _refuse_subqueries(part: Contained) -> None:
             raise StatementRefusal("Expression in a property-selection may not utilize a subselect", span=node.span)
         return None
 
-    for expression in (part.expression, *(i.expression for i in part.items), *((part.where,) if part.where is not None else ())):
+    for expression in (*(i.expression for i in part.items), *((part.where,) if part.where is not None else ())):
         replaced_syntax(expression, refuse)
 
 
