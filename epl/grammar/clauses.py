@@ -86,7 +86,8 @@ class Clauses:
         kit = self.kit
         items = kit.fields("items", kit.listed(self._select_item(bare_alias=False)))
         select = Opt(kit.key("select") + items + kit.key("from"))
-        mark = Opt(kit.key("@") + kit.any_of({"type": None}) + kit.key("(") + kit.field("type_name", kit.type_name) + kit.key(")"))
+        typed = kit.word("type", "Invalid annotation for property selection, expected 'type' but found '{0}' in text '@{0}'")
+        mark = Opt(kit.key("@") + typed + kit.key("(") + kit.field("type_name", kit.type_name) + kit.key(")"))
         alias = Opt(kit.key("as") + kit.field("alias", kit.name))
         inside = select + kit.field("expression", self.expression) + _Discard(kit.source, mark) + alias + Opt(self.where)
         return kit.node(S.Contained, kit.key("[") + inside + kit.key("]"))

@@ -23,7 +23,7 @@ class Contexts:
         self.filter = kit.node(S.TypeFilter, clauses.filtered)
         self.tag = Opt(kit.key("as") + kit.field("tag", kit.name) | kit.field("tag", kit.name))
         self.condition = self._condition()
-        self.now = kit.value("now", True, kit.key("@") + self._word("now", "Expected 'now' keyword after '@', found '{}' instead"))
+        self.now = kit.value("now", True, kit.key("@") + self.kit.word("now", "Expected 'now' keyword after '@', found '{}' instead"))
         specs = {
             "start": self._start_end(),
             "initiated": self._initiated(),
@@ -39,23 +39,12 @@ class Contexts:
             S.CreateContext, kit.key("context") + kit.field("name", kit.name) + Opt(kit.key("as")) + kit.field("context", body)
         )
 
-    def _word(self, expected: str, message: str) -> ParserElement:
-        """A word that Esper reads as any name and then refuses."""
-        kit = self.kit
-
-        def checked(parts: list[Any], span: Span) -> str:
-            if parts[0].lower() != expected:
-                kit.source.refuse(message.format(parts[0]), span, f"did you mean '{expected}'?")
-            return expected
-
-        return kit.convert(checked, kit.name)
-
     def _condition(self) -> ParserElement:
         """A filter, a pattern, crontabs or ``after`` a time."""
         kit, expressions = self.kit, self.clauses.expressions
         inclusive = Opt(
             kit.value(
-                "inclusive", True, kit.key("@") + self._word("inclusive", "Expected 'inclusive' keyword after '@', found '{}' instead")
+                "inclusive", True, kit.key("@") + self.kit.word("inclusive", "Expected 'inclusive' keyword after '@', found '{}' instead")
             )
         )
         source = kit.convert(lambda parts, span: parts[0].pattern, self.clauses.pattern_source)
@@ -101,8 +90,8 @@ class Contexts:
         item = kit.node(
             S.HashItem, kit.field("function", self.clauses.expressions.chain) + kit.key("from") + kit.field("source", self.filter)
         )
-        granularity = self._word("granularity", "Expected 'granularity' keyword after list of coalesce items, found '{}' instead")
-        preallocate = self._word("preallocate", "Expected 'preallocate' keyword after list of coalesce items, found '{}' instead")
+        granularity = self.kit.word("granularity", "Expected 'granularity' keyword after list of coalesce items, found '{}' instead")
+        preallocate = self.kit.word("preallocate", "Expected 'preallocate' keyword after list of coalesce items, found '{}' instead")
         size = kit.value("kind", "", granularity) + kit.field("granularity", NumberLiteral(kit.source))
 
         def build(kind: str, span: Span, **fields: Any) -> S.HashContext:

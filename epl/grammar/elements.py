@@ -385,6 +385,16 @@ class Kit:
     def value(self, field: str, value: object, element: ParserElement | str) -> ParserElement:
         return FixedValue(self.source, field, value, self.key(element) if isinstance(element, str) else element)
 
+    def word(self, expected: str, message: str, *others: str) -> ParserElement:
+        """A word that Esper reads as any name and then refuses: ``message`` with the name in it. ``others`` are words that do as well."""
+
+        def checked(parts: list[Any], span: Span) -> str:
+            if parts[0].lower() not in (expected, *others):
+                self.source.refuse(message.format(parts[0]), span, f"did you mean '{expected}'?")
+            return expected
+
+        return self.convert(checked, self.name)
+
     def node(self, make: Callable[..., object], element: ParserElement) -> ParserElement:
         return Node(self.source, make, element)
 

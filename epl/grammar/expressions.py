@@ -186,17 +186,18 @@ def type_names(kit: Kit, name: ParserElement | None = None) -> ParserElement:
     """Return the element of ``int``, ``a.B``, ``string[]``, ``int[primitive]``, ``java.util.List<String>[][]``; ``name`` reads the dotted
     name."""
     type_name = kit.reference()
-    dimension = kit.convert(lambda parts, span: parts[0] if parts else "open", kit.key("[") + Opt(kit.any_of("primitive")) + kit.key("]"))
+    primitive = kit.word("primitive", "Invalid array keyword '{}', expected 'primitive'")
+    dimension = kit.convert(lambda parts, span: parts[0] if parts else "open", kit.key("[") + Opt(primitive) + kit.key("]"))
 
     def build(parts: list[Any], span: Span) -> S.TypeName:
         base: S.TypeName = parts[0]
         dimensions = parts[1:]
         if len(dimensions) > MOST_DIMENSIONS:
             raise EplValidationError(f"An array type has more than {MOST_DIMENSIONS} dimensions", span=span)
-        primitive = "primitive" in dimensions
-        if primitive and base.parameters:
+        is_primitive = "primitive" in dimensions
+        if is_primitive and base.parameters:
             raise EplValidationError("Cannot use the 'primitive' keyword with type parameters", span=span)
-        return S.TypeName(base.name, base.parameters, len(dimensions), primitive, span=span)
+        return S.TypeName(base.name, base.parameters, len(dimensions), is_primitive, span=span)
 
     type_name.define(kit.convert(build, class_type(kit, type_name, name) + ZeroOrMore(dimension)))
     return type_name

@@ -21,6 +21,8 @@ from epl.spans import Span
 
 CONSTANTS = ("null", "true", "false", "-", "+")
 """How constants begin that are not strings or numbers without sign."""
+NOT_UNIQUE = "Invalid keyword '{}' in create-index encountered, expected 'unique'"
+NOT_CONSTANT = "Expected 'constant' or 'const' keyword after create for create-variable syntax but encountered '{}'"
 
 
 class Statements:
@@ -103,7 +105,9 @@ class Statements:
             "inlined_class": create_class,
             "dataflow": declarations.dataflow,
         }
-        return kit.key("create") + kit.dispatch(choices, schema)
+        misnamed = kit.ahead(lambda _, after: after.key == "index", self._index(kit.word("unique", NOT_UNIQUE)), "index") | kit.ahead(
+            lambda _, after: after.key == "variable", self._variable(kit.word("constant", NOT_CONSTANT)), "variable")
+        return kit.key("create") + kit.dispatch(choices, misnamed | schema)
 
     def _columns(self) -> ParserElement:
         kit = self.kit
@@ -199,24 +203,26 @@ class Statements:
                 break
         return True
 
-    def _index(self) -> ParserElement:
+    def _index(self, word: ParserElement | str = "unique") -> ParserElement:
+        """``[unique] index …``; ``word`` reads what is in front of ``index``."""
         kit, clauses = self.kit, self.clauses
         plain = kit.fields("expressions", clauses.expression)
         several = kit.key("(") + kit.fields("expressions", Opt(clauses.expressions.listed)) + kit.key(")")
         kind = Opt(
             kit.field("kind", kit.name) + Opt(kit.key("(") + kit.fields("arguments", Opt(clauses.expressions.listed)) + kit.key(")"))
         )
-        unique = Opt(kit.value("unique", True, "unique"))
+        unique = Opt(kit.value("unique", True, word))
         column = kit.node(
             S.IndexColumn, (kit.ahead(lambda token, _: token.key == "(" and is_row(kit.source, token.start), several, "(") | plain) + kind
         )
         head = unique + kit.key("index") + kit.field("name", kit.name) + kit.key("on") + kit.field("target", kit.name)
         return kit.node(S.CreateIndex, head + kit.key("(") + kit.fields("columns", kit.listed(column)) + kit.key(")"))
 
-    def _variable(self) -> ParserElement:
+    def _variable(self, word: ParserElement | None = None) -> ParserElement:
+        """``[constant] variable …``; ``word`` reads what is in front of ``variable``."""
         kit = self.kit
         value = Opt(kit.key("=") + kit.field("value", self.expression))
-        constant = Opt(kit.value("constant", True, kit.any_of("constant const")))
+        constant = Opt(kit.value("constant", True, word or kit.any_of("constant const")))
         typed = kit.field("type_name", self.clauses.expressions.type_name)
         return kit.node(S.CreateVariable, constant + kit.key("variable") + typed + kit.field("name", kit.name) + value)
 
