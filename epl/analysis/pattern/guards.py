@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.paths import is_integer
+from epl.analysis.pattern.parameters import object_text
 from epl.analysis.pattern.tags import Tags
 from epl.errors import EplValidationError
 from epl.plan.expressions import TypedExpression
@@ -12,7 +13,6 @@ from epl.plan.patterns.pattern import PatternNode, WhileNode, WithinNode
 from epl.syntax import Wildcard
 from epl.syntax.expressions import CronPart
 from epl.syntax.patterns import Guard
-from epl.unparse import unparse
 from epl.value_types import is_boolean, is_numeric
 
 ONE_PERIOD = "Timer-within guard requires a single numeric or time period parameter"
@@ -28,7 +28,7 @@ def analyse_guard(guard: Guard, item: PatternNode, tags: Tags) -> PatternNode:
     known = guard.namespace or "", guard.name.lower() if guard.namespace is None else guard.name
     if known not in (("timer", "within"), ("timer", "withinmax"), ("", "while")):
         raise EplValidationError(
-            f"Failed to resolve pattern guard '{unparse(guard)}': Pattern guard name '{guard.name}' is not a known pattern object name",
+            f"Failed to resolve pattern guard '{object_text(guard)}': Pattern guard name '{guard.name}' is not a known pattern object name",
             span=guard.span)
     if any(isinstance(argument, (Wildcard, CronPart)) for argument in guard.arguments):
         raise _refused(guard, ONE_PERIOD if known[1] == "within" else PERIOD_AND_COUNT)
@@ -51,7 +51,7 @@ def _is_period(arguments: Sequence[TypedExpression]) -> bool:
 
 
 def _refused(guard: Guard, message: str) -> EplValidationError:
-    return EplValidationError(f"Invalid parameter for pattern guard '{unparse(guard)}': {message}", span=guard.span)
+    return EplValidationError(f"Invalid parameter for pattern guard '{object_text(guard)}': {message}", span=guard.span)
 
 
 __all__ = ["analyse_guard"]

@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import attrs
 
-from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.crontab import analyse_crontab
 from epl.analysis.expressions.paths import is_integer
 from epl.analysis.expressions.scope import Scope
+from epl.analysis.pattern.parameters import bind_parameters, object_text
 from epl.analysis.pattern.tags import Tags
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.iso_schedules import IsoError, parse_date, parse_schedule
@@ -45,25 +45,26 @@ def _named(name: str, observer: Observer, scope: Scope) -> PatternNode:
     if name == "schedule":
         return _schedule(observer, scope)
     raise EplValidationError(
-        f"Failed to resolve pattern observer '{unparse(observer)}': Pattern observer name '{observer.name}' is not a known pattern object "
-        "name", span=observer.span)
+        f"Failed to resolve pattern observer '{object_text(observer)}': Pattern observer name '{observer.name}' is not a known pattern "
+        "object name", span=observer.span)
 
 
 def _refused(observer: Observer, message: str) -> EplValidationError:
-    return EplValidationError(f"Invalid parameter for pattern observer '{unparse(observer)}': {message}", span=observer.span)
+    return EplValidationError(f"Invalid parameter for pattern observer '{object_text(observer)}': {message}", span=observer.span)
 
 
 def _interval(observer: Observer, scope: Scope) -> IntervalNode:
-    if any(isinstance(argument, (NamedArgument, Wildcard, CronPart)) for argument in observer.arguments):
-        raise _refused(observer, ONE_PERIOD)
-    arguments = [bind_in_clause(argument, scope) for argument in observer.arguments]
-    if len(arguments) != 1 or not is_numeric(arguments[0].type):
+    arguments = bind_parameters(observer.arguments, scope)
+    if any(isinstance(argument, NamedArgument) for argument in observer.arguments):
+        raise _refused(observer, "Timer-interval observer does not allow named parameters")
+    if len(arguments) != 1 or len(observer.arguments) != 1 or not is_numeric(arguments[0].type):
         raise _refused(observer, ONE_PERIOD)
     return IntervalNode(period=arguments[0])
 
 
 def _crontab(observer: Observer, scope: Scope) -> CrontabNode:
     if not 5 <= len(observer.arguments) <= 9:
+        bind_parameters(observer.arguments, scope)
         raise _refused(observer, "Invalid number of parameters for timer:at")
     text = unparse(observer)
     try:
@@ -86,7 +87,9 @@ def _crontab(observer: Observer, scope: Scope) -> CrontabNode:
 
 
 def _schedule(observer: Observer, scope: Scope) -> ScheduleNode:
-    named = {each.name.lower(): each for each in observer.arguments if isinstance(each, NamedArgument)}
+    written = [each for each in observer.arguments if not isinstance(each, (Wildcard, CronPart))]
+    bound = zip(written, bind_parameters(written, scope))
+    named = {each.name.lower(): value for each, value in bound if isinstance(each, NamedArgument)}
     unknown = next((each.name for each in observer.arguments if isinstance(each, NamedArgument) and each.name.lower() not in PARTS), None)
     if unknown is not None:
         raise _refused(
@@ -101,13 +104,12 @@ def _schedule(observer: Observer, scope: Scope) -> ScheduleNode:
         raise _refused(observer, "The 'iso' parameter is exclusive of other parameters")
     if "iso" not in named and not {"date", "period"} & named.keys():
         raise _refused(observer, "Either the date or period parameter is required")
-    parts = {name: bind_in_clause(argument.value, scope) for name, argument in named.items()}
-    for name, part in parts.items():
+    for name, part in named.items():
         expected = _expected(name, part)
         if expected is not None:
             raise _refused(observer, f"Failed to validate named parameter '{name}', expected a single expression returning {expected}")
-    _check_constant(observer, parts)
-    return ScheduleNode(iso=parts.get("iso"), date=parts.get("date"), repetitions=parts.get("repetitions"), period=parts.get("period"))
+    _check_constant(observer, named)
+    return ScheduleNode(iso=named.get("iso"), date=named.get("date"), repetitions=named.get("repetitions"), period=named.get("period"))
 
 
 def _expected(name: str, part: TypedExpression) -> str | None:
