@@ -9,7 +9,7 @@ import attrs
 
 from epl.analysis.clauses.grouping import Grouping, analyse_group_by, make_level
 from epl.analysis.clauses.into_table import plan_into, table_of
-from epl.analysis.clauses.output_clause import analyse_output
+from epl.analysis.clauses.output_clause import PREFIX, analyse_output
 from epl.analysis.clauses.selection import Selection, Target, analyse_selection, as_declared
 from epl.analysis.expressions.aggregations import GROUP_BY_AGGREGATED, Collector
 from epl.analysis.expressions.bind import bind_in_clause
@@ -17,7 +17,7 @@ from epl.analysis.expressions.binding import StatementRefusal, bind
 from epl.analysis.expressions.context_values import check_variable
 from epl.analysis.expressions.own_keys import counted_as_grouped
 from epl.analysis.expressions.properties import Read, missing, read_of, reads
-from epl.analysis.expressions.rewriting import replaced, replaced_syntax
+from epl.analysis.expressions.rewriting import nodes_of, replaced, replaced_syntax
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
@@ -31,13 +31,15 @@ from epl.plan.expressions import (
     TypedExpression,
     VariableValue,
 )
-from epl.plan.result_set import AggregationPlan, LimitPlan, OrderKey, ReclaimGroups, ResultSetPlan, Shape, StreamSelector
+from epl.plan.result_set import AggregationPlan, LimitPlan, OrderKey, OutputPlan, ReclaimGroups, ResultSetPlan, Shape, StreamSelector
 from epl.plan.walk import plans_of
-from epl.syntax import Chain, Expression, Literal, Name, Select, StreamWildcard, SubstitutionParameter, Unary, Wildcard
+from epl.syntax import Call, Chain, Expression, Literal, Name, Select, StreamWildcard, SubstitutionParameter, Unary, Wildcard
+from epl.syntax.expressions import Subquery
 from epl.syntax.nodes import Node
 from epl.unparse import quoted
 from epl.value_types import INT, Scalar, is_boolean
 
+NO_SUBQUERIES_IN_KEYS = "Subselects not allowed within group-by"
 RECLAIM_HINTS = ("reclaim_group_aged", "reclaim_group_freq", "disable_reclaim_group")
 
 
@@ -61,12 +63,16 @@ def analyse(
     ``output_name`` names the output type where the select makes one. ``has_remove_stream``: rows may leave; ``is_unbound``: no data window
     at all. Raises EplValidationError in Esper's words.
     """
-    output = analyse_output(select.output, catalog, ordered=bool(select.order_by), hints=hints)
+    output, refused_output = _output(select, catalog, hints)
     plain = Scope(catalog, streams, declarations=declarations, allow_previous=allow_previous)
     key_scope = attrs.evolve(
-        plain, clause="group-by-clause", aggregation_refusal=GROUP_BY_AGGREGATED, subquery_refusal="Subselects not allowed within group-by"
+        plain, clause="group-by-clause", aggregation_refusal=GROUP_BY_AGGREGATED, subquery_refusal=NO_SUBQUERIES_IN_KEYS
     )
-    grouping = analyse_group_by(select.group_by, key_scope)
+    try:
+        grouping = analyse_group_by(select.group_by, key_scope)
+    except EplValidationError:
+        _refuse_before_keys(select, plain, output_name, has_remove_stream)
+        raise
     if grouping.levels is not None and any(hint in hints for hint in RECLAIM_HINTS):
         raise StatementRefusal("Reclaim hints are not available with rollup", span=select.group_by[0].span)
     collector = _collector(select, grouping, has_remove_stream)
@@ -80,6 +86,8 @@ def analyse(
     groups = _without_needless_groups(shape, grouping)
     table = table_of(select, catalog)
     into = None if table is None else plan_into(table, select, _columns(selection), grouping.keys, collector)
+    if refused_output is not None:
+        raise refused_output
     selector: StreamSelector = select.stream or catalog.settings.default_stream_selector  # type: ignore[assignment]
     return ResultSetPlan(
         shape=shape,
@@ -103,6 +111,30 @@ def analyse(
         output=output,
         into=into,
     )
+
+
+def _output(select: Select, catalog: Catalog, hints: Container[str]) -> tuple[OutputPlan | None, EplValidationError | None]:
+    """Return the plan of the output clause and the refusal of its rate, which comes after those of the other clauses."""
+    try:
+        return analyse_output(select.output, catalog, ordered=bool(select.order_by), hints=hints), None
+    except EplValidationError as refusal:
+        if not refusal.message.startswith(PREFIX):
+            raise
+        return None, refusal
+
+
+def _refuse_before_keys(select: Select, scope: Scope, output_name: str, has_remove_stream: bool) -> None:
+    """Refuse what Esper refuses before it looks at the names in group by: select, having and order by, and keys that are none."""
+    collector = Collector(has_remove_stream=has_remove_stream)
+    inner = attrs.evolve(scope, aggregations=collector)
+    analyse_selection(select.items, inner, output_name)
+    _having(select, inner)
+    _order_by(select, inner)
+    for node in nodes_of(select.group_by):
+        if isinstance(node, Subquery):
+            raise StatementRefusal(NO_SUBQUERIES_IN_KEYS, span=node.span)
+        if isinstance(node, Call) and node.name.lower() in scope.catalog.aggregations:
+            raise StatementRefusal(GROUP_BY_AGGREGATED, span=node.span)
 
 
 def _clauses(

@@ -103,9 +103,9 @@ def check_join(facts: SelectFacts) -> SelectFacts:
     """Check, for several streams, what Esper asks of each of them, and of the on clauses."""
     from_ = facts.select.from_
     assert from_ is not None
+    check_streams(from_, facts.streams)
     if len(facts.streams) > 1 and facts.select.match_recognize is not None:
         raise EplValidationError("Joins are not allowed when using match-recognize", span=facts.select.match_recognize.span)
-    check_streams(from_, facts.streams)
     if len(facts.streams) > 1:
         check_excluded_plans(facts.statement, facts.catalog)
     on = bind_on_clauses(from_, facts.scopes, facts.catalog, facts.statement.declarations)
