@@ -11,7 +11,9 @@ import csv
 import io
 import json
 import zlib
+from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
@@ -94,6 +96,7 @@ class EventFile:
     names: list[str] | None = None
     _raw: Any = None
     _handle: Any = None
+    _end_reading: Callable[[], None] = lambda: None
 
     @classmethod
     def open(cls, location: str, kind: str = "auto", stdin: BinaryIO | None = None, delimiter: str | None = None) -> EventFile:
@@ -130,6 +133,7 @@ class EventFile:
     def close(self) -> None:
         """Close the file; standard input stays open."""
         if self.location != "-":
+            self._end_reading()
             self._handle.close()
 
     def chunks(
@@ -215,8 +219,9 @@ class EventFile:
         if not self._handle.peek(1):
             return
         try:
+            continued = _Continued(self._handle, f"\n{last}".encode())
             reader = pyarrow.csv.open_csv(
-                cast(Any, pa.PythonFile(cast(Any, _Continued(self._handle, f"\n{last}".encode())), "r")),
+                cast(Any, pa.PythonFile(cast(Any, continued), "r")),
                 pyarrow.csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names),
                 pyarrow.csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=refuse),
                 pyarrow.csv.ConvertOptions(
@@ -228,6 +233,7 @@ class EventFile:
             if "Empty CSV file" in str(error):
                 return
             raise
+        self._end_reading = lambda: continued.end(reader)
         padded = any(name != name.strip() for name in self.names)
         record = 0
         for block in reader:
@@ -321,12 +327,22 @@ class _Continued:
         self._more: bytes | None = more
         self._decoder = codecs.getincrementaldecoder("utf-8")(NAMED)
         self._ahead = b""
+        self._is_ended = False
 
     @property
     def closed(self) -> bool:
         return bool(self.file.closed)
 
+    def end(self, reader: Iterator[Any]) -> None:
+        """End the file here, and wait for what ``reader`` reads ahead: its thread would end the process with a signal (SIGABRT) if it
+        came back to Python while Python shuts down."""
+        self._is_ended = True
+        with suppress(pa.ArrowException):
+            deque(reader, maxlen=0)
+
     def read(self, size: int) -> bytes:
+        if self._is_ended:
+            return b""
         while not self._ahead and self._more is not None:
             data: bytes = self.file.read(size)
             self._ahead = self._decoder.decode(data, not data).encode()

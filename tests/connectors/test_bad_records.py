@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,9 @@ from hypothesis import strategies as st
 from runtime import Runtime
 from runtime.cli import main
 from runtime.clock.instants import LAST
-from runtime.connectors import FileSource, KafkaSource, Pipeline, RowSource
+from runtime.connectors import FileSource, KafkaSource, Pipeline, RowSource, event_files
 from runtime.connectors.cells import milliseconds
+from runtime.connectors.event_files import EventFile
 
 TYPES = {
     "i": "int", "l": "long", "f": "float", "d": "double", "b": "boolean", "s": "string", "y": "byte", "c": "char", "n": "BigInteger",
@@ -316,3 +318,24 @@ def test_parquet(drawn: tuple[pa.Table, list[Damage | None]]) -> None:
     pq.write_table(table, out)
     for seen, skipped, places in of_file("e.parquet", out.getvalue()):
         check(rows, seen, skipped, places, 1)
+
+
+def test_a_closed_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A read that comes back while Python shuts down ends the process with SIGABRT."""
+    reading: list[int] = []
+    read = event_files._Continued.read
+
+    def slowly(file: event_files._Continued, size: int) -> bytes:
+        reading.append(size)
+        time.sleep(0.1)
+        reading.pop()
+        return read(file, size)
+
+    monkeypatch.setattr(event_files, "BLOCK", 1 << 12)
+    monkeypatch.setattr(event_files._Continued, "read", slowly)
+    path = tmp_path / "e.csv"
+    path.write_text("ts,k\n" + "1,a\n" * 100_000)
+    file = EventFile.open(str(path))
+    next(file.chunks(lambda row: None))
+    file.close()
+    assert not reading
