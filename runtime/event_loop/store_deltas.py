@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any, Protocol
 
 from runtime.event_loop.receiver_order import Places
@@ -14,6 +15,8 @@ FIRST = 1 << 62
 """The precedence, among routed events, of what waits here."""
 INTO_WINDOW = 1 << 61
 """The precedence of events that are inserted into a named window."""
+Delta = tuple[Sequence[Event], Sequence[Event]]
+"""The rows that enter and leave a window."""
 
 
 class Consumer(Protocol):
@@ -37,7 +40,7 @@ class StoreDeltas:
         self._on_error = on_error
         self._routed = routed
         self._delivering = False
-        self._waiting: dict[Consumer, tuple[Sequence[Event], Sequence[Event]]] = {}
+        self._waiting: dict[Consumer, list[Delta]] = {}
 
     def add(self, consumers: Iterable[Consumer], new: Sequence[Event], old: Sequence[Event]) -> None:
         """Let a delta wait; what several steps of one event change is one delta to a consumer."""
@@ -47,8 +50,7 @@ class StoreDeltas:
         for consumer in consumers:
             if not waiting:
                 self._queue.appendleft((None, None, FIRST))
-            before = waiting.get(consumer)
-            waiting[consumer] = (new, old) if before is None else ((*before[0], *new), (*before[1], *old))
+            waiting.setdefault(consumer, []).append((new, old))
 
     def changing(self, window: str, rows: int) -> None:
         """Count rows that are to enter a window that has consumers; raise Refused where deltas have led to too many."""
@@ -71,7 +73,7 @@ class StoreDeltas:
                 if consumer.store in dropped:
                     continue
                 try:
-                    if consumer.take(*waiting[consumer]):
+                    if consumer.take(*_as_one(waiting[consumer])):
                         dropped.append(consumer.store)
                 except Refused as error:
                     self._routed.note_refused(consumer.name, error.window)
@@ -80,6 +82,13 @@ class StoreDeltas:
         finally:
             self._delivering = outer
         return consumers
+
+
+def _as_one(deltas: list[Delta]) -> Delta:
+    """Return what all of them change, in their order."""
+    if len(deltas) == 1:
+        return deltas[0]
+    return tuple(chain.from_iterable(new for new, _ in deltas)), tuple(chain.from_iterable(old for _, old in deltas))
 
 
 __all__ = ["FIRST", "INTO_WINDOW", "Consumer", "StoreDeltas"]

@@ -1,6 +1,8 @@
 """Named windows: restores at any event, faults of consumers, visibility."""
 from __future__ import annotations
 
+import time
+from collections import deque
 from typing import Any
 
 import pytest
@@ -9,6 +11,8 @@ from hypothesis import strategies as st
 
 from epl.errors import EplDeploymentError, EplUnsupportedError
 from runtime import Runtime
+from runtime.event_loop.routed_events import RoutedEvents
+from runtime.event_loop.store_deltas import StoreDeltas
 
 SCHEMA = "@public create schema Trade(id string, v int); @public create schema Drop(v int); "
 MODULE = SCHEMA + """
@@ -213,3 +217,26 @@ def test_an_action_that_raises_changes_nothing(action: str) -> None:
     assert calls == [("keyed", [{"i": "o2"}], [])]
     assert [row["v"] for row in statements["w"].rows()] == [1, 0, 2]
     assert statements["sum"].rows()[0]["s"] == 3
+
+
+def test_steps_of_one_event_take_time_in_proportion() -> None:
+    """An event that changes a window in many steps: copied at each, the rows took minutes."""
+    taken: list[Any] = []
+
+    class Stream:
+        name, order, store = "s", (0, 1, 0), None
+
+        def take(self, new: Any, old: Any) -> bool:
+            taken.append((new, old))
+            return False
+
+    consumer: Any = Stream()
+    queue: deque[Any] = deque()
+    deltas = StoreDeltas(queue, lambda *_: None, RoutedEvents(100))
+    rows: list[Any] = list(range(60_000))
+    begun = time.process_time()
+    for row in rows:
+        deltas.add([consumer], (row,), (-row,))
+    deltas.deliver()
+    assert time.process_time() - begun < 2
+    assert taken == [(tuple(rows), tuple(-row for row in rows))] and len(queue) == 1
