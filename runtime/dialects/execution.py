@@ -17,6 +17,7 @@ from runtime.dialects.expressions import ExpressionCompiler, Function
 from runtime.dialects.flink_recognition import FlinkRecognition
 from runtime.dialects.matcher import MOST_VISITS
 from runtime.dialects.recognition import Recognition, with_computed
+from runtime.dialects.row_limit import RowLimit
 from runtime.dialects.sorting import sort
 from runtime.dialects.ydb_recognition import YdbRecognition
 
@@ -42,6 +43,7 @@ class Execution:
         self.tables = tables
         self.by_columns = by_columns
         self.most_visits = most_visits
+        self.limit = RowLimit()
         self.compiler = ExpressionCompiler(self)
         self.outers: list[Row] = []
         self._shared: Mapping[int, Plan] | None = None
@@ -67,7 +69,7 @@ class Execution:
     def _run(self, plan: Plan) -> Sequence[Row]:
         match plan:
             case plans.TablePlan():
-                return self.tables[plan.name]
+                return self._table(plan.name)
             case plans.ValuesPlan():
                 return [tuple([self.compiler.compiled(item)(()) for item in row]) for row in plan.rows]
             case plans.UnnestPlan():
@@ -85,6 +87,12 @@ class Execution:
             case _:
                 raise TypeError(type(plan).__name__)
 
+    def _table(self, name: str) -> Sequence[Row]:
+        rows = self.tables[name]
+        if not self.outers:  # a query within another one reads it for each of its rows
+            self.limit.read(len(rows))
+        return rows
+
     def _recognition(self, plan: plans.RecognitionPlan) -> Sequence[Row]:
         known = None if self.by_columns is None else self.by_columns.rows(plan)
         if known is not None:
@@ -93,8 +101,8 @@ class Execution:
         if plan.dialect in ("flink", "alibaba"):
             return FlinkRecognition(plan, self).rows(rows)
         if plan.dialect == "ydb":
-            return YdbRecognition(plan, self, self.most_visits).rows(rows)
-        return Recognition(plan, self, self.most_visits).rows(rows)
+            return YdbRecognition(plan, self, self.most_visits).rows(rows, self.limit)
+        return Recognition(plan, self, self.most_visits).rows(rows, self.limit)
 
     # select
 
@@ -200,6 +208,7 @@ class Execution:
             finally:
                 self.outers.pop()
             partners = [row for row in partners if condition is None or condition(row) is True]
+            self.limit.check(len(joined) + len(partners), "a join")
             joined.extend(partners or ([(*one, *nothing)] if plan.kind == "left" else []))
         return joined
 
@@ -207,6 +216,8 @@ class Execution:
         if plan.is_lateral:
             return self._lateral(plan)
         left, right = self.rows(plan.left), self.rows(plan.right)
+        if plan.condition is None:
+            self.limit.check(len(left) * len(right), "a join")
         condition = None if plan.condition is None else self.compiler.compiled(plan.condition)
         no_left, no_right = (None,) * len(plan.left.columns), (None,) * len(plan.right.columns)
         joined: list[Row] = []
@@ -214,6 +225,7 @@ class Execution:
         candidates = _candidates(plan, right)
         for one in left:
             partners = [place for place in candidates(one) if condition is None or condition((*one, *right[place])) is True]
+            self.limit.check(len(joined) + len(partners), "a join")
             used.update(partners)
             joined.extend((*one, *right[place]) for place in partners)
             if not partners and plan.kind in ("left", "full"):
@@ -227,14 +239,17 @@ class Execution:
         if plan.kind == "all":
             rows = left
         else:
-            rows = _combined(plan, left, self._as(plan, plan.right))
+            right = self._as(plan, plan.right)
+            self.limit.check(len(left) + len(right), plan.kind.upper())
+            rows = _combined(plan, left, right)
         return self._ordered([(row, row) for row in rows], plan)
 
-    def _as(self, plan: plans.SetPlan, side: Plan) -> list[Row]:
+    def _as(self, plan: plans.SetPlan, side: Plan) -> Sequence[Row]:
+        rows = self.rows(side)
         casts = [v.cast(mine.type, column.type) if mine.type != column.type else None for mine, column in zip(side.columns, plan.columns)]
-        return [
-            tuple([value if cast is None or value is None else cast(value) for value, cast in zip(row, casts)]) for row in self.rows(side)
-        ]
+        if not any(casts):
+            return rows
+        return [tuple([value if cast is None or value is None else cast(value) for value, cast in zip(row, casts)]) for row in rows]
 
 
 def in_several_places(query: Plan) -> dict[int, Plan]:
@@ -292,7 +307,7 @@ def _in_sets(key: Row, sets: Sequence[tuple[int, ...]]) -> list[Row]:
     return [(*(key[place] if place in chosen else None for place in range(last)), number) for number, chosen in enumerate(sets)]
 
 
-def _combined(plan: plans.SetPlan, left: list[Row], right: list[Row]) -> list[Row]:
+def _combined(plan: plans.SetPlan, left: Sequence[Row], right: Sequence[Row]) -> list[Row]:
     if plan.kind == "union":
         rows = [*left, *right]
         return rows if plan.keeps_all else list({hashable(row): row for row in rows}.values())

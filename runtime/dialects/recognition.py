@@ -13,6 +13,7 @@ from runtime.dialects.expressions import ExpressionCompiler, Queries
 from runtime.dialects.frames import Frame, FrameCompiler
 from runtime.dialects.matcher import Matcher
 from runtime.dialects.program import Program, compile_pattern
+from runtime.dialects.row_limit import RowLimit, arrays_of
 from runtime.dialects.sorting import sort
 
 Row = tuple[Any, ...]
@@ -40,11 +41,13 @@ class Recognition:
         self.matcher = Matcher(self.program, functions, conditions, within=plan.within, most_visits=most_visits)
         self.writer = RowWriter(plan, self.program, FrameCompiler(queries, self.labels))
 
-    def rows(self, rows: Sequence[Row]) -> list[Row]:
+    def rows(self, rows: Sequence[Row], limit: RowLimit) -> list[Row]:
         """Return the output rows over the input's rows."""
         output: list[Row] = []
-        for partition in partitions(self.plan, rows):
-            output.extend(self._partition(partition))
+        plan = self.plan
+        arrays = arrays_of(plan, len(plan.partition) + (len(plan.order) if plan.all_rows and plan.shows_order else 0))
+        for partition in partitions(plan, rows):
+            limit.extend(output, self._partition(partition), arrays)
         return output
 
     def _partition(self, rows: list[Row]) -> Iterator[Row]:

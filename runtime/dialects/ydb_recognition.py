@@ -12,6 +12,7 @@ from runtime.dialects.expressions import Queries
 from runtime.dialects.frames import Frame, FrameCompiler, Marks
 from runtime.dialects.program import DONE, JUMP, MATCH, compile_pattern
 from runtime.dialects.recognition import partitions
+from runtime.dialects.row_limit import RowLimit, arrays_of
 from runtime.dialects.visited import MOST_OF_A_PARTITION
 
 Row = tuple[Any, ...]
@@ -66,9 +67,10 @@ class YdbRecognition:
         self.no_way = Way(-1, None, 0, (0,) * len(self.labels))
         self.spent = 0
 
-    def rows(self, rows: Sequence[Row]) -> list[Row]:
+    def rows(self, rows: Sequence[Row], limit: RowLimit) -> list[Row]:
         """Return the output rows, those of each partition in the order in which its matches are final."""
         output: list[Row] = []
+        arrays = arrays_of(self.plan, 0 if self.plan.all_rows else len(self.plan.partition))
         for partition in partitions(self.plan, rows):
             self.spent = 0
             matches = sorted(match for start in range(len(partition)) if (match := self._longest(partition, start)) is not None)
@@ -77,7 +79,7 @@ class YdbRecognition:
                 if self.plan.skip.kind == "past last" and start < after:
                     continue
                 after = max(after, start + len(way))
-                output.extend(self._shown(partition, start, way))
+                limit.extend(output, self._shown(partition, start, way), arrays)
         return output
 
     def _longest(self, rows: list[Row], start: int) -> Match | None:

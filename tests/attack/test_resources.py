@@ -103,6 +103,7 @@ def rows(row_pattern: str, define: str) -> str:
 
 
 QUERIES = {
+    "a product": "with b as (select a.n from t a, t c) select count(*) from b, b c",
     "with, again and again": f"with a0 as (select n from t), {CHAIN} select count(*) from a25",
     "stars in stars": rows("((A*)*)* Z", "A as v > -1, Z as v > 100"), "a million": rows("A{1,1000000}", "A as v > -1"),
     "hundreds of hundreds": rows("((A{1,100}){1,100}){1,100}", "A as v > -1"),
