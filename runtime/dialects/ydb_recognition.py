@@ -1,7 +1,10 @@
 """The clause as YDB runs it: of the matches that begin at a row the longest one, however its quantifiers are written."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import attrs
@@ -14,6 +17,7 @@ from runtime.dialects.program import DONE, JUMP, MATCH, compile_pattern
 from runtime.dialects.recognition import partitions
 from runtime.dialects.row_limit import RowLimit, arrays_of
 from runtime.dialects.visited import MOST_OF_A_PARTITION
+from runtime.dialects.ydb_lengths import longest_of_all
 
 Row = tuple[Any, ...]
 
@@ -47,8 +51,8 @@ class Way:
         return True
 
 
-Match = tuple[int, int, tuple[int, ...]]
-"""The row at which it is final, its first row, the instructions that took its rows."""
+Match = tuple[int, int, Callable[[], tuple[int, ...]]]
+"""The row at which it is final, its first row, what gives the instructions that took its rows."""
 
 
 class YdbRecognition:
@@ -66,6 +70,7 @@ class YdbRecognition:
         self.functions = [self.measures.compiled(measure) for measure in plan.measures]
         self.no_way = Way(-1, None, 0, (0,) * len(self.labels))
         self.spent = 0
+        self._reached: dict[int, tuple[list[int], bool]] = {}
 
     def rows(self, rows: Sequence[Row], limit: RowLimit) -> list[Row]:
         """Return the output rows, those of each partition in the order in which its matches are final."""
@@ -73,24 +78,39 @@ class YdbRecognition:
         arrays = arrays_of(self.plan, 0 if self.plan.all_rows else len(self.plan.partition))
         for partition in partitions(self.plan, rows):
             self.spent = 0
-            matches = sorted(match for start in range(len(partition)) if (match := self._longest(partition, start)) is not None)
             after = 0
-            for _, start, way in matches:
+            for _, start, way_of in sorted(self._matches(partition), key=itemgetter(0, 1)):
                 if self.plan.skip.kind == "past last" and start < after:
                     continue
+                way = way_of()
                 after = max(after, start + len(way))
                 limit.extend(output, self._shown(partition, start, way), arrays)
         return output
 
-    def _longest(self, rows: list[Row], start: int) -> Match | None:
-        """Return the longest match that begins at a row; of several, the one whose rows come first by the names of the variables."""
+    def _matches(self, rows: list[Row]) -> list[Match]:
+        """Return the longest match of each row. The way to one is sought where it is shown, if its length is known before."""
+        if not self.compiler.looks_back:
+            with suppress(ArithmeticError, ValueError, TypeError, QueryFailed):  # of a row that no match may come to
+                found = longest_of_all(rows, self.program, self.conditions, self.reached)
+                return [(final, start, partial(self._sought, rows, start, start + length)) for final, start, length in found]
+        listed = [(start, self._longest(rows, start, len(rows))) for start in range(len(rows))]
+        return [(final, start, partial(tuple, way)) for start, (final, way) in listed if way is not None]
+
+    def _sought(self, rows: list[Row], start: int, end: int) -> tuple[int, ...]:
+        _, way = self._longest(rows, start, end)
+        assert way is not None
+        return tuple(way)
+
+    def _longest(self, rows: list[Row], start: int, end: int) -> tuple[int, Way | None]:
+        """Return the row at which the longest match that begins at a row and is in those before ``end`` is final, and the way to it; of
+        several, the one whose rows come first by the names of the variables."""
         frame = Frame(rows)
         frame.start = start
         states: dict[tuple[int, Marks], Way] = {}
         best = self._reach(states, 0, self.compiler.start_marks(), self.no_way)
         row = start
         visits = 0
-        while states and row < len(rows):
+        while states and row < end:
             following: dict[tuple[int, Marks], Way] = {}
             ended: Way | None = None
             for (pc, marks), way in states.items():
@@ -107,29 +127,39 @@ class YdbRecognition:
             states = following
             row += 1
         self.spent += visits
-        final = len(rows) if states else row - 1
-        return None if best is None else (final, start, tuple(best))
+        return end if states else row - 1, best
 
     def _reach(self, states: dict[tuple[int, Marks], Way], pc: int, marks: Marks, way: Way) -> Way | None:
         """Add the states that a way arrives at; return it where the pattern may end."""
-        ended = None
+        reached, may_end = self.reached(pc)
+        for here in reached:
+            kept = self._better(states.get((here, marks)), way)
+            assert kept is not None
+            states[here, marks] = kept
+        return way if may_end else None
+
+    def reached(self, pc: int) -> tuple[list[int], bool]:
+        """Return the instructions that take a row and are reached from one without a row, and whether the end of the pattern is."""
+        known = self._reached.get(pc)
+        if known is not None:
+            return known
+        listed, may_end = [], False
         stack, seen = [pc], {pc}
         while stack:
             here = stack.pop()
             operation = self.program.operations[here]
             if operation == DONE:
-                ended = way
+                may_end = True
             elif operation == MATCH:
-                kept = self._better(states.get((here, marks)), way)
-                assert kept is not None
-                states[here, marks] = kept
+                listed.append(here)
             else:
                 targets = [self.program.first[here]] if operation == JUMP else [self.program.first[here], self.program.second[here]]
                 for target in targets:
                     if target not in seen:
                         seen.add(target)
                         stack.append(target)
-        return ended
+        self._reached[pc] = listed, may_end
+        return listed, may_end
 
     def _better(self, one: Way | None, other: Way | None) -> Way | None:
         if one is None or other is None:
