@@ -18,7 +18,8 @@ class PriorBuffer:
     """Downstream of a stream's windows; numbers the events of its insert stream.
 
     So the events of a batch count when the batch is released, and events that a window does not let in do not count at all. An event's
-    predecessors stay known as long as it is in the windows, for iterators and for its row in the remove stream.
+    predecessors stay known as long as it is in the windows, for iterators, and until the delta after the one by which it left, for its
+    row in the remove stream and for rows that output rate limiting makes later.
 
     ::
 
@@ -29,36 +30,29 @@ class PriorBuffer:
         prior(1) of old       -     -     -
 
     ``largest``: the largest n that is asked for. ``retains``: whether events leave by the remove stream; without windows, or after a
-    derived-value window, they do not, and only the last delta's events are known. ``forgets``: whether old events are
-    forgotten as soon as ``child`` has had them; else it calls ``forget``.
+    derived-value window, they do not, and only the last delta's events are known.
     """
 
     child: Sink
 
-    def __init__(self, largest: int, *, retains: bool = True, forgets: bool = True) -> None:
+    def __init__(self, largest: int, *, retains: bool = True) -> None:
         self.retains = retains
-        self._forgets = forgets
         self.largest = largest
         self.latest: deque[Event] = deque(maxlen=largest + 1)
         self.before: dict[Event, tuple[Event, ...]] = {}
+        self._left: Sequence[Event] = ()
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         before, latest, largest = self.before, self.latest, self.largest
         if new and not self.retains:
             before.clear()
+        for event in self._left:
+            before.pop(event, None)
+        self._left = old
         for event in new:
             before[event] = tuple(islice(latest, largest))
             latest.appendleft(event)
-        try:
-            self.child.update(new, old)
-        finally:
-            if self._forgets:
-                self.forget(old)
-
-    def forget(self, old: Sequence[Event]) -> None:
-        """Forget the predecessors of these events: nothing asks for them any more."""
-        for event in old:
-            self.before.pop(event, None)
+        self.child.update(new, old)
 
     def prior(self, event: Event, index: int) -> Event | None:
         """Return the event ``index`` before ``event`` (0: itself); None where there is none, or where ``event`` has not come out yet.
@@ -78,10 +72,12 @@ class PriorBuffer:
         return self.latest[index] if index < len(self.latest) else None
 
     def state(self) -> Any:
-        return {"latest": list(self.latest), "before": Long([event, list(before)] for event, before in self.before.items())}
+        before = Long([event, list(before)] for event, before in self.before.items())
+        return {"latest": list(self.latest), "before": before, "left": list(self._left)}
 
     @takes({"latest": [EVENT], "before": [(EVENT, [EVENT])]})
     def restore(self, state: Any) -> None:
         self.latest = deque(state["latest"], maxlen=self.latest.maxlen)
         self.before = {event: tuple(before) for event, before in state["before"]}
-        only_events([*self.latest, *self.before, *chain.from_iterable(self.before.values())])
+        self._left = state.get("left", ())
+        only_events([*self.latest, *self._left, *self.before, *chain.from_iterable(self.before.values())])

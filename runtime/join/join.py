@@ -20,7 +20,6 @@ from runtime.join.loops import chain_of, compile_loops
 from runtime.operators.operator_context import OperatorContext
 from windows.event import Event
 from windows.failures import Failures
-from windows.prior import PriorBuffer
 from windows.protocol import State, View
 from windows.shape import ANYTHING, takes
 
@@ -60,7 +59,6 @@ class Join(Delivery):
             joined_stream(number, stream, plan.join, environment, self._take) for number, stream in enumerate(plan.streams)
         )
         self.calls = [stream.historical for stream in self.streams if isinstance(stream, JoinedCall)]
-        self._priors: tuple[PriorBuffer | None, ...] = (None,) * len(plan.streams)
         self._drives: list[Callable[[Iterable[Event]], list[JoinedRow]] | None] = [None] * len(plan.streams)
         for drive in plan.join.drives:
             chain = chain_of(drive)
@@ -79,10 +77,6 @@ class Join(Delivery):
     def _look_up(self, plan: LookupPlan) -> LookUp:
         """What a step asks for the events of a stream."""
         return self.streams[plan.sought].look_up(plan)
-
-    def set_priors(self, priors: Sequence[PriorBuffer | None]) -> None:
-        """Set the buffers of prior, which keep what they know of old events until the rows have been made."""
-        self._priors = tuple(priors)
 
     # ------------------------------------------------------------------ deltas
 
@@ -152,8 +146,8 @@ class Join(Delivery):
 
     def _process_one(self, stream: Joined, new: Sequence[Event], old: Sequence[Event]) -> None:
         """As ``_process`` of a delta of one stream, which is most of them."""
-        drive, prior = self._drives[stream.number], self._priors[stream.number]
-        if drive is None or prior is not None:
+        drive = self._drives[stream.number]
+        if drive is None:
             self._process((Delta(stream, new, old),))
             return
         failures = None
@@ -186,14 +180,8 @@ class Join(Delivery):
         new_rows = self._rows([(delta.stream, delta.new) for delta in deltas], failures)
         for delta in deltas:
             delta.stream.settle(delta.new)
-        try:
-            if new_rows or old_rows:
-                self.child.update(new_rows, old_rows)
-        finally:
-            for delta in deltas:
-                prior = self._priors[delta.stream.number]
-                if prior is not None:
-                    prior.forget(delta.old)
+        if new_rows or old_rows:
+            self.child.update(new_rows, old_rows)
         failures.settle()
 
     def _rows(self, parts: Sequence[tuple[Joined, Sequence[Event]]], failures: Failures) -> Sequence[JoinedRow]:

@@ -22,7 +22,6 @@ class RunningJoin(SelectOperators):
         super().__init__(plan, context)
         self.join = Join(plan, context)
         self.join.child = self.connect()  # type: ignore[assignment]  # rows are tuples from here on
-        self.join.set_priors([stream.prior for stream in self.streams])
         for stream, joined in zip(self.streams, self.join.streams):
             stream.chain.child = stream.through_prior(joined)
         if self.join.reads_one_window:

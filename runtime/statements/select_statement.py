@@ -127,7 +127,7 @@ class RunningStream:
         largest = _largest_prior(plan, number, context.environment)
         if largest is not None:
             retains = any(w.retains for w in stream.windows[-1:]) and plan.row_recognition is None
-            self.prior = context.environment.prior[number] = PriorBuffer(largest, retains=retains, forgets=plan.join is None)
+            self.prior = context.environment.prior[number] = PriorBuffer(largest, retains=retains)
 
     def through_prior(self, sink: Sink) -> Sink:
         """Return the buffer of prior, which passes its deltas to ``sink``; ``sink`` itself where prior is not used."""
