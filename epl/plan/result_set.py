@@ -200,8 +200,10 @@ class ResultSetPlan:
         """Whether the aggregations count the rows of one delta only: in a unidirectional join, but not where output rate limiting keeps
         aggregations from one output to the next (as recorded).
         """
-        if not self.unidirectional or self.output is None or self.output.selector == "default":
+        if not self.unidirectional or self.output is None:
             return self.unidirectional
+        if self.output.selector == "default":
+            return self.shape != "rollup" or self.output.only_after
         optimized = self.output.optimized
         kept: dict[Shape, dict[str, bool]] = {
             "fully aggregated": {"last": optimized, "all": optimized},
