@@ -39,12 +39,16 @@ class Containment:
 
 class ContainedStage:
     """Passes its child the contained events of each event, one delta an event; or of the rows of a named window, one delta for each of its
-    deltas."""
+    deltas.
 
-    def __init__(self, containment: Containment, child: Sink, *, quiet: bool) -> None:
+    ``quiet``: whether an event without contained ones that arrives, and a row without them that leaves, is no delta. Of several rows
+    together none ever is.
+    """
+
+    def __init__(self, containment: Containment, child: Sink, *, quiet: tuple[bool, bool]) -> None:
         self._rows = containment.rows
         self._child = child
-        self._quiet = quiet
+        self._quiet_new, self._quiet_old = quiet
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         for event in new:
@@ -55,11 +59,12 @@ class ContainedStage:
         self._pass(self._of_all(new), self._of_all(old))
 
     def _of_all(self, events: Sequence[Event]) -> list[Event] | None:
-        parts = [rows for rows in map(self._rows, events) if rows is not None]
-        return [row for rows in parts for row in rows] if parts else None
+        if len(events) == 1:
+            return self._rows(events[0])
+        return [row for event in events for row in self._rows(event) or ()] or None
 
     def _pass(self, new: list[Event] | None, old: list[Event] | None) -> None:
-        if new or old or not (self._quiet or (new is None and old is None)):
+        if new or old or not ((self._quiet_new or new is None) and (self._quiet_old or old is None)):
             self._child.update(new or NO_EVENTS, old or NO_EVENTS)
 
 

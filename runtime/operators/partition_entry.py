@@ -21,7 +21,9 @@ class PartitionEntry:
 
     __slots__ = ("active", "receive", "_context", "_number", "_target", "specification")
 
-    def __init__(self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False) -> None:
+    def __init__(
+        self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: tuple[bool, bool] = (False, False)
+    ) -> None:
         specification = filter_of(stream).partitioned
         assert specification is not None
         self.specification = specification

@@ -21,9 +21,11 @@ from windows.shape import NOTHING, takes
 
 class StoreEntry:
     """A stream's part in a named window, from ``start`` to ``close``; ``first`` receives what enters and leaves. ``quiet``: as of
-    StreamEntry. ``is_outside``: whether the named window is one of another context, whose rows cannot be iterated."""
+    ContainedStage. ``is_outside``: whether the named window is one of another context, whose rows cannot be iterated."""
 
-    def __init__(self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False) -> None:
+    def __init__(
+        self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: tuple[bool, bool] = (False, False)
+    ) -> None:
         source = store_of(stream)
         assert source is not None
         self.name = context.name
@@ -109,7 +111,7 @@ def contents_of(stream: StreamPlan, context: OperatorContext) -> View:
 
 
 def stream_entry(
-    stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False
+    stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: tuple[bool, bool] = (False, False)
 ) -> StreamEntry | PartitionEntry | StoreEntry:
     """Return the entry of a stream that has events of its own."""
     if store_of(stream) is not None:

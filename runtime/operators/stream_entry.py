@@ -39,13 +39,15 @@ class StreamReceiver:
 class StreamEntry:
     """A stream's entry in the filter index, from ``start`` to ``close``; ``first`` receives its events.
 
-    ``number``: of the stream in its statement. ``quiet``: an event that contains none is dropped (else it is an empty delta, for which the
-    listener is called). Raise EplUnsupportedError for a stream over another source than a filter.
+    ``number``: of the stream in its statement. ``quiet``: as of ContainedStage; where not, the listener is called for the empty delta.
+    Raise EplUnsupportedError for a stream over another source than a filter.
     """
 
     __slots__ = ("entry", "_context", "_filter")
 
-    def __init__(self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False) -> None:
+    def __init__(
+        self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: tuple[bool, bool] = (False, False)
+    ) -> None:
         self._filter = filter_of(stream)
         self._context = context
         if stream.contained is not None:

@@ -37,7 +37,7 @@ class PatternEntry(StatefulEntry):
 
 
 def entry_of(
-    stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: bool = False
+    stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: tuple[bool, bool] = (False, False)
 ) -> StreamEntry | PartitionEntry | StoreEntry | StatefulEntry:
     """Return the entry of a stream that has events of its own."""
     if pattern_of(stream) is not None:

@@ -100,11 +100,19 @@ class PastWindows:
         (self._chain if new or old else self._chain.child).update(new, old)
 
 
-def _drops_empty(plan: SelectPlan, stream: StreamPlan) -> bool:
-    """Whether an event that contains none leads to no empty delta."""
-    if plan.where is not None or plan.join is not None or plan.result_set.shape == "rollup":
-        return True
-    return not all(window.passes_nothing for window in stream.windows)
+def _drops_empty(plan: SelectPlan, stream: StreamPlan) -> tuple[bool, bool]:
+    """Whether an event without contained ones that arrives, and one that leaves, leads to no empty delta.
+
+    Where a row is an event, one of a stream that is not selected leads to none, either, unless an output rate has it counted.
+    """
+    result_set = plan.result_set
+    if plan.where is not None or plan.join is not None or result_set.shape == "rollup":
+        return True, True
+    if not all(window.passes_nothing for window in stream.windows):
+        return True, True
+    if result_set.output is not None or result_set.shape in ("fully aggregated", "grouped fully aggregated"):
+        return False, False
+    return result_set.selector == "rstream", result_set.selector == "istream"
 
 
 class RunningStream:
