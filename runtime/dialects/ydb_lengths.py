@@ -24,7 +24,7 @@ def longest_of_all(
     """By instruction, the row at which nothing is left of a match that has come there."""
     lengths = {pc: 0 for pc, *_ in steps}
     """How many rows a match takes from there on at most; 0 where there is none."""
-    found: list[Found] = []
+    matches: list[Found] = []
     frame = Frame(rows)
     for row in reversed(range(len(rows))):
         frame.start = frame.row = frame.end = row
@@ -38,8 +38,8 @@ def longest_of_all(
                 lengths[pc] = longest + 1 if longest or may_end else 0
         length = max([lengths[pc] for pc in begins], default=0)
         if length or may_be_empty:
-            found.append((max([ends[pc] for pc in begins], default=row - 1), row, length))
-    return found
+            matches.append((max([ends[pc] for pc in begins], default=row - 1), row, length))
+    return matches
 
 
 __all__ = ["Found", "longest_of_all"]

@@ -91,8 +91,8 @@ class YdbRecognition:
         """Return the longest match of each row. The way to one is sought where it is shown, if its length is known before."""
         if not self.compiler.looks_back:
             with suppress(ArithmeticError, ValueError, TypeError, QueryFailed):  # of a row that no match may come to
-                found = longest_of_all(rows, self.program, self.conditions, self.reached)
-                return [(final, start, partial(self._sought, rows, start, start + length)) for final, start, length in found]
+                matches = longest_of_all(rows, self.program, self.conditions, self.reached)
+                return [(final, start, partial(self._sought, rows, start, start + length)) for final, start, length in matches]
         listed = [(start, self._longest(rows, start, len(rows))) for start in range(len(rows))]
         return [(final, start, partial(tuple, way)) for start, (final, way) in listed if way is not None]
 

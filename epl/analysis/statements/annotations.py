@@ -118,8 +118,8 @@ def check_access(statement: Statement, declared: Sequence[Declared]) -> None:
     if len(accesses) < 2 or not declared or isinstance(statement.body, CreateIndex):
         return
     title = STORES.get(type(statement.body))
-    made = f"Unexpected exception creating {title} '{statement.body.name}': " if title else ""  # type: ignore[attr-defined]
-    raise EplValidationError(f"{made}Encountered both the @{accesses[0]} and the @{accesses[1]} annotation", span=statement.span)
+    creating = f"Unexpected exception creating {title} '{statement.body.name}': " if title else ""  # type: ignore[attr-defined]
+    raise EplValidationError(f"{creating}Encountered both the @{accesses[0]} and the @{accesses[1]} annotation", span=statement.span)
 
 
 def _check(annotation: Annotation, statement: Statement, catalog: Catalog) -> None:
