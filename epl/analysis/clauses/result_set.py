@@ -10,7 +10,7 @@ import attrs
 from epl.analysis.clauses.grouping import Grouping, analyse_group_by, make_level
 from epl.analysis.clauses.into_table import plan_into, table_of
 from epl.analysis.clauses.output_clause import PREFIX, analyse_output
-from epl.analysis.clauses.selection import Selection, Target, analyse_selection, as_declared
+from epl.analysis.clauses.selection import Selection, Target, analyse_selection
 from epl.analysis.expressions.aggregations import GROUP_BY_AGGREGATED, Collector
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import StatementRefusal, bind
@@ -143,8 +143,6 @@ def _clauses(
     """select, having and order by, whose aggregations the collector has then; under a context over the partition's keys."""
     catalog, streams = scope.catalog, scope.streams
     selection = analyse_selection(select.items, scope, output_name, Target.of(select.insert_into, catalog))
-    if select.insert_into is None:
-        selection = as_declared(selection, streams)
     selected = len(collector.plans)
     having = _having(select, scope)
     order_by = _order_by(select, scope)

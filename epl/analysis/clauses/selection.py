@@ -59,8 +59,6 @@ class Target:
 
 
 NO_TARGET = Target()
-HAVE_SUB_TYPES = ("map", "objectarray", "json", "bean")
-"""Kinds of event types that others may inherit from."""
 
 
 @attrs.frozen
@@ -95,15 +93,6 @@ def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: st
     return Selection(
         output, tuple(c.expression for c in columns), None, written, whole, any(isinstance(i.expression, StreamWildcard) for i in items)
     )
-
-
-def as_declared(selection: Selection, streams: Sequence[ScopeStream]) -> Selection:
-    """Return ``select s.*`` of a declared type with its properties as columns: of events of a sub-type Esper shows no others."""
-    forward = selection.forward
-    if forward is None or not selection.streams or selection.output_type.kind not in HAVE_SUB_TYPES:
-        return selection
-    columns = tuple(column.expression for column in _all_properties(forward, streams[forward]))
-    return attrs.evolve(selection, columns=columns, forward=None)
 
 
 def _in_order(columns: list[Column], target: Target) -> list[Column]:
