@@ -9,7 +9,7 @@ DOCS := .venv/docs
 # $(call WITH_JAVA,VENV): set JAVA_HOME, to a downloaded Java where none is installed; fails where there is none
 WITH_JAVA = { home=$$(.ci/java-home $(1)/bin/python) && export JAVA_HOME="$$home"; }
 
-.PHONY: demo test quick docs package bench bench-spark kill lint clean python
+.PHONY: demo test quick drawn docs package bench bench-spark kill lint clean python
 
 demo: $(DEMO)/ready
 	@if $(call WITH_JAVA,$(DEMO)); then $(DEMO)/bin/python examples/demo.py; else $(DEMO)/bin/python examples/demo.py --in-process; fi
@@ -23,6 +23,10 @@ test: $(TEST)/ready
 # the recorded cases, and one file of tests per room: under two minutes; the files are listed in tests/quick.txt
 quick: $(TEST)/ready
 	$(TEST)/bin/python -m pytest -n $(JOBS) -m "not slow and not spark" $(ARGS) @tests/quick.txt
+
+# programs over the whole language beside Esper, which EPL_ORACLE asks (CONTRIBUTING.md); OPTIONS="--dense --restart"
+drawn: $(TEST)/ready
+	$(TEST)/bin/python -m tests.drawn.rounds $(or $(COUNT),100) $(or $(SEED),1) $(OPTIONS)
 
 lint: $(TEST)/ready
 	$(TEST)/bin/ruff check .

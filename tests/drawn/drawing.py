@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from random import Random
+from typing import TypeVar
 
 import attrs
+
+T = TypeVar("T")
 
 WORDS = ("ann", "bob", "cid", "dee")
 """The strings that events and EPL texts hold."""
@@ -60,6 +63,8 @@ class Draw:
         """(event type, property) that events always have: Esper 9.0.0 raises where it widens a null."""
         self.untimed = False
         """Whether windows must do without timers, until the statement is added."""
+        self.calls_declared = False
+        """Whether expressions that the program declares may be called."""
         self.joining = False
         """Whether the statement that is drawn is a join."""
         self.unordered: set[str] = set()
@@ -74,8 +79,15 @@ class Draw:
     def one(self, *choices: str) -> str:
         return self.random.choice(choices)
 
+    def one_of(self, choices: Sequence[T]) -> T:
+        return self.random.choice(choices)
+
     def some(self, choices: Sequence[str], least: int, most: int) -> list[str]:
         """So many of the choices, in their order."""
+        count = self.random.randint(min(least, len(choices)), min(most, len(choices)))
+        return [choices[place] for place in sorted(self.random.sample(range(len(choices)), count))]
+
+    def some_of(self, choices: Sequence[T], least: int, most: int) -> list[T]:
         count = self.random.randint(min(least, len(choices)), min(most, len(choices)))
         return [choices[place] for place in sorted(self.random.sample(range(len(choices)), count))]
 

@@ -15,10 +15,12 @@ import sys
 import pytest
 
 from tests.comparison import difference
+from tests.drawn.language.programs import LANGUAGE
+from tests.drawn.language.programs import program as language_program
 from tests.drawn.programs import FEATURES, census_lines, program
 from tests.drawn.recorded import KNOWN_GAPS, census, is_refused, known_gaps, stored
 
-PROGRAMS = {each["name"]: each for feature in FEATURES for each in stored(feature)}
+PROGRAMS = {each["name"]: each for feature in (*FEATURES, LANGUAGE) for each in stored(feature)}
 RAN = [name for name, each in PROGRAMS.items() if not is_refused(each)]
 GAPS = known_gaps()
 RESTARTED = RAN if os.environ.get("EPL_LONG") else RAN[::3]
@@ -63,6 +65,13 @@ def test_stored_programs_are_those_of_their_seeds(feature: str) -> None:
         again = program(feature, int(each["name"].split()[1]))
         assert again["steps"][0]["epl"] == each["steps"][0]["epl"], each["name"]
         assert again["bullets"] == each["bullets"], each["name"]
+
+
+@pytest.mark.slow
+def test_stored_programs_over_the_language_are_those_of_their_seeds() -> None:
+    """After a change of what is drawn, record it again: python -m tests.drawn.rounds."""
+    for each in stored(LANGUAGE):
+        assert language_program(each["name"])["steps"][0]["epl"] == each["steps"][0]["epl"], each["name"]
 
 
 def test_known_gaps_name_programs() -> None:

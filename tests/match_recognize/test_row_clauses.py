@@ -1,8 +1,6 @@
 """The clause as a whole: refusals in Esper's words, limits of states, intervals, rows that leave, patterns that explode."""
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from epl.errors import EplError
@@ -60,12 +58,10 @@ def test_a_partition_without_match_in_progress_costs_nothing() -> None:
 
 def test_an_exploding_pattern_stays_small() -> None:
     running = Matching("measures count(A.v) as n pattern ((A+)+ B) define A as A.v = 1, B as B.v = 2", has_window=False)
-    started = time.perf_counter()
     for _ in range(10_000):
         running.send(row("a", 1))
     assert running.context.match_states.count <= 2
     assert running.send(row("b", 2)) == [{"n": 10_000}]
-    assert time.perf_counter() - started < 20
 
 
 @pytest.mark.parametrize("pattern", ["(A+)+ B", "A* A* A* B"])

@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""Draw programs over the whole language, ask Esper, compare: EPL_ORACLE=…/record.py python -m tests.drawn.rounds COUNT SEED
+
+Prints each program that does not agree, those that Esper refuses by reason, and how many agree. A program ends before the first step at
+which Esper itself fails (a NullPointerException and its like); what two recordings in another order answer differently is compared without
+the order of rows, and is left out where the rows differ, since the identity of objects decides it. ``--restart``: with a restore between
+every two steps. ``--keep``: the recordings, for --recorded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+from tests.comparison import difference
+from tests.drawn.language.programs import ALWAYS, LANGUAGE, program
+from tests.drawn.record import mark_order, recorded, without_places
+from tests.drawn.recorded import Program, is_refused, path_of, store, stored
+
+FAULTS = re.compile(
+    r"NullPointer|Cannot (invoke|read|load)|ClassCast|IndexOutOf|UnsupportedOperation|IllegalState|IllegalArgument|NumberFormat"
+)
+"""What Esper says where it is at fault while it runs."""
+FAULTY_REFUSALS = re.compile(
+    r"CompileException|[Uu]nexpected exception|streamsJoined|"
+    r"Unknown variable or type|underlying get|ClassCast|cannot be cast|out of bounds|Could not initialize|"
+    r"Not a .*-way join|already exists|Fatal exception"
+)
+"""And where it is at fault while it compiles."""
+AT_ONCE = 100
+"""So many programs are recorded in one go."""
+
+
+def cut(trace: Program) -> Program:
+    """The program up to the first step at which Esper fails."""
+    for place, step in enumerate(trace["steps"]):
+        refused = step["op"] == "compile_error" and FAULTY_REFUSALS.search(step["message"])
+        if place and (refused or any("error" in call for call in step.get("out", ())) or FAULTS.search(step.get("exception", ""))):
+            return {**trace, "steps": trace["steps"][:place]}
+    return trace
+
+
+def round_of(count: int, seed: str, *, dense: bool) -> tuple[list[Program], Counter[str]]:
+    """The programs that Esper runs or refuses, as recorded, and how many were left out, by reason."""
+    kept: list[Program] = []
+    left_out: Counter[str] = Counter()
+    for first in range(0, count, AT_ONCE):
+        drawn = [program(f"{'dense' if dense else 'plain'} {seed} {place}") for place in range(first, min(first + AT_ONCE, count))]
+        for each in recorded(drawn):
+            if each.get("error"):
+                left_out["Esper does not end"] += 1
+            elif is_refused(each) and FAULTY_REFUSALS.search(each["steps"][0]["message"]):
+                left_out["Esper fails to compile"] += 1
+            else:
+                kept.append(cut(each))
+    return kept, left_out
+
+
+def decided(programs: list[Program]) -> list[Program]:
+    """Those that Esper answers alike in another order, their steps marked where only the order of rows differs."""
+    again = {each["name"]: cut(each) for each in recorded([unanswered(each) for each in reversed(programs)])}
+    twins = [(each, again[each["name"]]) for each in programs]
+    return [
+        each
+        for each, twin in twins
+        if len(each["steps"]) <= len(twin["steps"]) and mark_order({**each}, {**twin, "steps": twin["steps"][: len(each["steps"])]})
+    ]
+
+
+def store_programs(programs: list[Program]) -> None:
+    """Add the programs to those of tests/drawn/stored, in place of those of the same name."""
+    known = {each["name"]: each for each in stored(LANGUAGE)} if path_of(LANGUAGE).exists() else {}
+    known |= {each["name"]: each for each in programs}
+    store(LANGUAGE, list(known.values()))
+
+
+def unanswered(each: Program) -> Program:
+    """The program without Esper's answers."""
+    answers = ("out", "rows", "exception", "message")
+    return {**each, "steps": [{k: v for k, v in step.items() if k not in answers} for step in each["steps"]]}
+
+
+def show(each: Program, why: str) -> None:
+    """Print a program that differs."""
+    lines = [line for line in each["steps"][0]["epl"].split(";\n") if line not in ALWAYS]
+    lines += [f"step {place}: {step['epl']}" for place, step in enumerate(each["steps"]) if place and step["op"] == "deploy"]
+    print(f"--- {each['name']}\n" + "\n".join(f"  {line}" for line in lines) + f"\n  {why[:900]}", flush=True)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("count", type=int)
+    parser.add_argument("seed")
+    parser.add_argument("--dense", action="store_true")
+    parser.add_argument("--restart", action="store_true")
+    parser.add_argument("--keep", type=Path, metavar="FILE")
+    parser.add_argument("--recorded", type=Path, metavar="FILE")
+    parser.add_argument("--store", action="store_true", help="add what Esper answers in one way to the stored programs")
+    arguments = parser.parse_args()
+    left_out = Counter[str]()
+    if arguments.recorded:
+        kept = json.loads(arguments.recorded.read_text(encoding="utf-8"))
+    else:
+        kept, left_out = round_of(arguments.count, arguments.seed, dense=arguments.dense)
+        if arguments.keep:
+            arguments.keep.write_text(json.dumps(kept), encoding="utf-8")
+    if arguments.store:
+        store_programs(decided(kept))
+    refusals = Counter(without_places(each["steps"][0]["message"]) for each in kept if is_refused(each))
+    suspects = [each for each in kept if difference(each, restart=arguments.restart) is not None]
+    if "EPL_ORACLE" in os.environ and (ran := [each for each in suspects if not is_refused(each)]):
+        certain = {each["name"] for each in decided(ran)}
+        left_out["identity decides"] += len(ran) - len(certain)
+        kept = [each for each in kept if each not in ran or each["name"] in certain]
+        suspects = [each for each in suspects if each in kept]
+    differing = Counter[str]()
+    for each in suspects:
+        if (why := difference(each, restart=arguments.restart)) is not None:
+            differing["refusals" if is_refused(each) else "programs"] += 1
+            show(each, why)
+    for why, times in refusals.most_common():
+        print(f"  {times:4} refused: {why}")
+    for why, times in left_out.most_common():
+        print(f"  {times:4} left out: {why}")
+    ran = len(kept) - refusals.total()
+    print(
+        f"{ran - differing['programs']} of {ran} programs agree; {refusals.total() - differing['refusals']} of {refusals.total()} refusals"
+    )
+    return min(1, differing.total())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
