@@ -36,8 +36,8 @@ class NoProperty(KeyError):
 
     def __str__(self) -> str:
         near = get_close_matches(str(self.args[0]).rpartition(".")[2], self.names, 1)
-        there = f"it has {', '.join(self.names) or 'none'}" + (f"; did you mean {near[0]!r}?" if near else "")
-        return f"row of type {self.owner!r} has no property {self.args[0]!r}; {there}"
+        there = f"it has {', '.join(self.names) or 'none'}" + (f"; did you mean '{near[0]}'?" if near else "")
+        return f"row of type '{self.owner}' has no property '{self.args[0]}'; {there}"
 
 
 @lru_cache(maxsize=MOST_KEPT)

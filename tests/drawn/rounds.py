@@ -3,7 +3,7 @@
 
 Prints each program that does not agree, those that Esper refuses by reason, and how many agree. A program ends before the first step at
 which Esper itself fails (a NullPointerException and its like); what two recordings in another order answer differently is compared without
-the order of rows, and is left out where the rows differ, since the identity of objects decides it. ``--restart``: with a restore between
+the order of rows, and is dropped where the rows differ, since the identity of objects decides it. ``--restart``: with a restore between
 every two steps. ``--keep``: the recordings, for --recorded.
 """
 
@@ -46,19 +46,19 @@ def cut(trace: Program) -> Program:
 
 
 def round_of(count: int, seed: str, *, dense: bool) -> tuple[list[Program], Counter[str]]:
-    """The programs that Esper runs or refuses, as recorded, and how many were left out, by reason."""
+    """The programs that Esper runs or refuses, as recorded, and how many were dropped, by reason."""
     kept: list[Program] = []
-    left_out: Counter[str] = Counter()
+    dropped: Counter[str] = Counter()
     for first in range(0, count, AT_ONCE):
         drawn = [program(f"{'dense' if dense else 'plain'} {seed} {place}") for place in range(first, min(first + AT_ONCE, count))]
         for each in recorded(drawn):
             if each.get("error"):
-                left_out["Esper does not end"] += 1
+                dropped["Esper does not end"] += 1
             elif is_refused(each) and FAULTY_REFUSALS.search(each["steps"][0]["message"]):
-                left_out["Esper fails to compile"] += 1
+                dropped["Esper fails to compile"] += 1
             else:
                 kept.append(cut(each))
-    return kept, left_out
+    return kept, dropped
 
 
 def decided(programs: list[Program]) -> list[Program]:
@@ -102,11 +102,11 @@ def main() -> int:
     parser.add_argument("--recorded", type=Path, metavar="FILE")
     parser.add_argument("--store", action="store_true", help="add what Esper answers in one way to the stored programs")
     arguments = parser.parse_args()
-    left_out = Counter[str]()
+    dropped = Counter[str]()
     if arguments.recorded:
         kept = json.loads(arguments.recorded.read_text(encoding="utf-8"))
     else:
-        kept, left_out = round_of(arguments.count, arguments.seed, dense=arguments.dense)
+        kept, dropped = round_of(arguments.count, arguments.seed, dense=arguments.dense)
         if arguments.keep:
             arguments.keep.write_text(json.dumps(kept), encoding="utf-8")
     if arguments.store:
@@ -115,7 +115,7 @@ def main() -> int:
     suspects = [each for each in kept if difference(each, restart=arguments.restart) is not None]
     if "EPL_ORACLE" in os.environ and (ran := [each for each in suspects if not is_refused(each)]):
         certain = {each["name"] for each in decided(ran)}
-        left_out["identity decides"] += len(ran) - len(certain)
+        dropped["identity decides"] += len(ran) - len(certain)
         kept = [each for each in kept if each not in ran or each["name"] in certain]
         suspects = [each for each in suspects if each in kept]
     differing = Counter[str]()
@@ -125,8 +125,8 @@ def main() -> int:
             show(each, why)
     for why, times in refusals.most_common():
         print(f"  {times:4} refused: {why}")
-    for why, times in left_out.most_common():
-        print(f"  {times:4} left out: {why}")
+    for why, times in dropped.most_common():
+        print(f"  {times:4} dropped: {why}")
     ran = len(kept) - refusals.total()
     print(
         f"{ran - differing['programs']} of {ran} programs agree; {refusals.total() - differing['refusals']} of {refusals.total()} refusals"

@@ -145,7 +145,7 @@ def _not_an_aggregation(written: Chain, catalog: Catalog) -> EplValidationError:
         bind(written, Scope(catalog, (), clause="table-column", allow_previous=False, aggregations=collector))
     except EplValidationError as error:
         refusal = introduced(error, written, "table-column")
-        refusal.hint = refusal.hint or _hint(call)
+        refusal.hint = _hint(call) or refusal.hint
         return refusal
     return EplValidationError(f"Expression '{expression_text(written)}' is not an aggregation", span=written.span, hint=_hint(call))
 
