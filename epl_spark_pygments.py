@@ -58,14 +58,14 @@ class EplLexer(RegexLexer):  # type: ignore[misc]
                 r"(?<![\w$])(?:match_recognize_permute|retain\-intersection|current_timestamp|event\-precedence|"
                 r"match_recognize|starttimestamp|unidirectional|inlined_class|endtimestamp|intersection|microseconds|"
                 r"milliseconds|retain\-union|granularity|lastweekday|metadatasql|microsecond|millisecond|preallocate|"
-                r"expression|prevwindow|terminated|inclusive|initiated|partition|prevcount|primitive|constant|copyfrom|"
-                r"dataflow|distinct|inherits|interval|irstream|measures|prevtail|snapshot|variable|context|current|"
-                r"istream|matched|matches|minutes|pattern|primary|rstream|seconds|variant|weekday|create|define|delete|"
-                r"escape|events|exists|having|import|insert|method|minute|module|months|offset|output|rollup|schema|"
-                r"second|select|unique|update|values|after|alias|const|first|group|hours|index|inner|limit|match|merge|"
-                r"month|order|outer|right|start|table|union|using|weeks|where|while|years|case|cube|days|desc|else|"
-                r"from|full|hour|into|join|last|left|msec|next|past|sets|skip|some|then|type|usec|uses|week|when|year|"
-                r"all|any|asc|day|end|for|key|map|new|now|row|sec|set|sql|as|at|by|on|to)(?![\w$])",
+                r"expression|prevwindow|terminated|inclusive|initiated|partition|prevcount|constant|copyfrom|dataflow|"
+                r"distinct|inherits|interval|irstream|measures|prevtail|snapshot|variable|context|current|istream|"
+                r"matched|matches|minutes|pattern|primary|rstream|seconds|variant|weekday|create|define|delete|escape|"
+                r"events|exists|having|import|insert|method|minute|module|months|offset|output|rollup|schema|second|"
+                r"select|unique|update|values|after|alias|const|first|group|hours|index|inner|limit|match|merge|month|"
+                r"order|outer|right|start|table|union|using|weeks|where|while|years|case|cube|days|desc|else|from|full|"
+                r"hour|into|join|last|left|msec|next|past|sets|skip|some|then|usec|uses|week|when|year|all|any|asc|day|"
+                r"end|for|key|map|new|now|row|sec|set|sql|as|at|by|on|to)(?![\w$])",
                 Keyword,
             ),
             (
