@@ -105,8 +105,7 @@ def comparison_type(left: ValueType, right: ValueType) -> Scalar:
 
 
 def common_type(types: Sequence[ValueType]) -> ValueType:
-    """Return the type of coalesce, case, min / max and arrays: equal types stay, numbers widen, arrays of different
-    elements are those of Object, nulls are passed over.
+    """Return the type of coalesce, case, min / max and arrays: equal types stay, numbers widen, nulls are passed over.
 
     Raises EplValidationError in Esper's words.
     """
@@ -116,8 +115,6 @@ def common_type(types: Sequence[ValueType]) -> ValueType:
     first = seen[0]
     if all(t.boxed == first.boxed for t in seen):
         return first.boxed
-    if all(isinstance(t, ArrayType) for t in seen):
-        return ArrayType(OBJECT)
     structures = [t.event_type for t in seen if isinstance(t, EventOf) and t.event_type.kind == "struct"]
     if len(structures) == len(seen):
         return EventOf(_merged_structure(structures))
