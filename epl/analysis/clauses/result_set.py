@@ -39,6 +39,8 @@ from epl.syntax.nodes import Node
 from epl.unparse import quoted
 from epl.value_types import INT, Scalar, is_boolean
 
+OF_LEVELS = ("grouping", "grouping_id")
+"""Functions of the levels of a rollup, which have a refusal of their own."""
 NO_SUBQUERIES_IN_KEYS = "Subselects not allowed within group-by"
 RECLAIM_HINTS = ("reclaim_group_aged", "reclaim_group_freq", "disable_reclaim_group")
 
@@ -133,7 +135,7 @@ def _refuse_before_keys(select: Select, scope: Scope, output_name: str, has_remo
     for node in nodes_of(select.group_by):
         if isinstance(node, Subquery):
             raise StatementRefusal(NO_SUBQUERIES_IN_KEYS, span=node.span)
-        if isinstance(node, Call) and node.name.lower() in scope.catalog.aggregations:
+        if isinstance(node, Call) and node.name.lower() in scope.catalog.aggregations and node.name.lower() not in OF_LEVELS:
             raise StatementRefusal(GROUP_BY_AGGREGATED, span=node.span)
 
 
