@@ -1,7 +1,11 @@
-"""Jobs that die by SIGKILL, with Spark's JVM and with its Python workers, lose nothing and double nothing; at length: ``make kill``."""
+"""Jobs that die by SIGKILL, with Spark's JVM and with its Python workers, lose nothing and double nothing.
+
+Of the statements that are spread one is killed here, all with ``EPL_LONG=1``; at length: ``make kill``.
+"""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -24,7 +28,7 @@ def test_a_driver_killed_at_log_commit_sink_and_snapshot_goes_on(tmp_path: Path)
         assert difference(expected, read(tmp_path / "job/output" / name / stream)) == Difference(expected.num_rows, 0, 0), (name, stream)
 
 
-@pytest.mark.parametrize("statement", list(SPREAD))
+@pytest.mark.parametrize("statement", list(SPREAD) if os.environ.get("EPL_LONG") else [next(iter(SPREAD))])
 def test_python_workers_that_are_killed_are_made_up_for(tmp_path: Path, statement: str) -> None:
     events = Events(40_000, files=20, late_ms=0)
     harness = Harness(tmp_path, events, ["--host", "spread", "--files", "1", "--statement", statement], pace=0.2)
