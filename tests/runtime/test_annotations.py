@@ -71,7 +71,8 @@ def test_names_that_are_given_or_imported_are_kept_in_silence(settings: Settings
 def test_contradictions_and_wrong_values_are_refused_all_the_same() -> None:
     with Runtime() as runtime:
         for text, words in (
-            ("@name(5) select id from A", "requires a String-typed value"), ("@public @private create schema B(id string)", "Encountered both"),
+            ("@name(5) select id from A", "requires a String-typed value"),
+            ("@public @private create schema B(id string)", "Encountered both"),
         ):
             with pytest.raises(EplValidationError, match=words):
                 runtime.deploy(f"create schema A(id string); {text}")
