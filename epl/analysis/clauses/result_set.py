@@ -67,16 +67,7 @@ def analyse(
     """
     output, refused_output = _output(select, catalog, hints)
     plain = Scope(catalog, streams, declarations=declarations, allow_previous=allow_previous)
-    key_scope = attrs.evolve(
-        plain, clause="group-by-clause", aggregation_refusal=GROUP_BY_AGGREGATED, subquery_refusal=NO_SUBQUERIES_IN_KEYS
-    )
-    try:
-        grouping = analyse_group_by(select.group_by, key_scope)
-    except EplValidationError:
-        _refuse_before_keys(select, plain, output_name, has_remove_stream)
-        raise
-    if grouping.levels is not None and any(hint in hints for hint in RECLAIM_HINTS):
-        raise StatementRefusal("Reclaim hints are not available with rollup", span=select.group_by[0].span)
+    grouping = _grouping(select, plain, output_name, has_remove_stream, hints)
     collector = _collector(select, grouping, has_remove_stream)
     scope = attrs.evolve(plain, aggregations=collector)
     selection, having, order_by = _clauses(select, scope, collector, grouping, output_name)
@@ -113,6 +104,21 @@ def analyse(
         output=output,
         into=into,
     )
+
+
+def _grouping(select: Select, scope: Scope, output_name: str, has_remove_stream: bool, hints: Container[str]) -> Grouping:
+    """Return the keys and levels of group by; refuse first what Esper refuses before them."""
+    key_scope = attrs.evolve(
+        scope, clause="group-by-clause", aggregation_refusal=GROUP_BY_AGGREGATED, subquery_refusal=NO_SUBQUERIES_IN_KEYS
+    )
+    try:
+        grouping = analyse_group_by(select.group_by, key_scope)
+    except EplValidationError:
+        _refuse_before_keys(select, scope, output_name, has_remove_stream)
+        raise
+    if grouping.levels is not None and any(hint in hints for hint in RECLAIM_HINTS):
+        raise StatementRefusal("Reclaim hints are not available with rollup", span=select.group_by[0].span)
+    return grouping
 
 
 def _output(select: Select, catalog: Catalog, hints: Container[str]) -> tuple[OutputPlan | None, EplValidationError | None]:
