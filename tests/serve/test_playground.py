@@ -115,15 +115,15 @@ def test_what_reaches_out_of_the_language_is_refused(address: str, epl: str) -> 
 
 
 def test_functions_are_there_where_the_one_who_starts_allows_them(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "acme_rules.py").write_text(
+    (tmp_path / "allowed_rules.py").write_text(
         "import signal, time\n\ndef asleep() -> int:\n    signal.setitimer(signal.ITIMER_REAL, 0)\n"
         "    time.sleep(60)\n    return 1\n\n"
         "def discount(price: float) -> float:\n    print('no result')\n    return price / 2\n\n"
         "def register(runtime):\n    runtime.register_function('half', discount)\n"
         "    runtime.register_function('asleep', asleep)\n")  # fmt: skip
     monkeypatch.syspath_prepend(str(tmp_path))
-    with serving(allowed=Allowed(("acme_rules",), ("acme_rules",)), limits=Limits(run_seconds=3)) as address:
-        epl = f"import acme_rules; {SCHEMA} @name('o') select half(3.0) as h, acme_rules.discount(5.0) as d from T"
+    with serving(allowed=Allowed(("allowed_rules",), ("allowed_rules",)), limits=Limits(run_seconds=3)) as address:
+        epl = f"import allowed_rules; {SCHEMA} @name('o') select half(3.0) as h, allowed_rules.discount(5.0) as d from T"
         result = run(address, epl, "T={a=1}")
         assert result["outputs"][0]["statements"][0]["insert"][0]["text"] == "o-output={h=1.5, d=2.5}"
         deployed = httpx.post(f"{address}/api/v1/deployments", json={"epl": "select half(3.0) as h from pattern[every timer:interval(1)]"})
