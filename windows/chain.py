@@ -57,6 +57,8 @@ def compose(configs: Sequence[WindowConfig], retain: str | None, context: BuildC
         if isinstance(views[-1], DerivedView):
             views[-1].removals = removals or len(views) > 1
     if run:
+        if views and isinstance(views[-1], DerivedView):
+            views[-1].replaces = not (run[0].keeps_replaced or run[0].is_batch)
         views.append(_retaining(run, retain, context))
     return views[0] if len(views) == 1 else Chain(views)
 

@@ -13,7 +13,7 @@ from epl.value_types import BOXED_DOUBLE, BOXED_LONG, ValueType
 from windows.event import Event, event_class
 from windows.failures import Failures
 from windows.protocol import BuildContext, View
-from windows.shape import ANYTHING, EVENT, Check, compiled, of_type, takes
+from windows.shape import ANYTHING, EVENT, Check, compiled, of_type, optional, takes
 
 __all__ = ["DOUBLE", "LONG", "Derived", "DerivedView", "Extra", "derived_type", "extra_values"]
 
@@ -67,10 +67,12 @@ class DerivedView(View):
     """Base of their views: one row, emitted at each delta together with the row before it.
 
     Subclasses keep sums: ``enter``, ``leave``, ``numbers`` (in the order of the type), ``state`` and ``restore`` of the sums.
-    ``removals``: whether events leave again (not without a data window in front).
+    ``removals``: whether events leave again (not without a data window in front). ``replaces``: whether the row before leaves when the
+    next comes (not in windows that keep it, WindowConfig.keeps_replaced).
     """
 
     removals = True
+    replaces = True
     sums_shape: Check = ANYTHING
     """What ``sums`` gives."""
 
@@ -78,6 +80,8 @@ class DerivedView(View):
         self.make = event_class(config.row_type)
         self.values = [context.evaluator(e.value) for e in config.extras]
         self.last: list[Any] = [None] * len(self.values)
+        self.emitted: Event | None = None
+        """The row that was emitted last: the same one leaves when the next comes."""
         self.failed: dict[Event, None] = {}
         """Events that do not count, since their values raised: they are not taken off when they leave."""
 
@@ -103,9 +107,14 @@ class DerivedView(View):
         return iter((self.row(),))
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        before = self.row()
+        before = self.emitted or self.row()
         self.take(new, old)
-        self.child.update((self.row(),), (before,))
+        self.emit(before)
+
+    def emit(self, before: Event) -> None:
+        """Emit the row in place of the one before."""
+        self.emitted = self.row()
+        self.child.update((self.emitted,), (before,) if self.replaces else ())
 
     def take(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Bring the sums up to date; an event whose values raise does not count, and nothing is emitted."""
@@ -127,7 +136,7 @@ class DerivedView(View):
         self.last = [value(event) for value in self.values]
 
     def state(self) -> Any:
-        return {"sums": self.sums(), "last": self.last, "failed": list(self.failed)}
+        return {"sums": self.sums(), "last": self.last, "failed": list(self.failed), "emitted": self.emitted}
 
     @takes({"sums": ANYTHING, "last": [ANYTHING], "failed": [EVENT]})
     def restore(self, state: Any) -> None:
@@ -137,3 +146,5 @@ class DerivedView(View):
         compiled(tuple(of_type(each.type) for each in properties))(state["last"])
         self.last = list(state["last"])
         self.failed = dict.fromkeys(state["failed"])
+        self.emitted = state.get("emitted")
+        optional(EVENT)(self.emitted)

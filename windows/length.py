@@ -35,6 +35,7 @@ class Length(WindowConfig):
 
     names = ("length",)
     passes_nothing = True
+    keeps_replaced = True
     reads_whole_events = False
     title = "Length"
     named_refusals = True

@@ -53,12 +53,12 @@ class SizeView(DerivedView):
         return (self.size,)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        before, count = self.row(), self.size
+        before, count = self.emitted or self.row(), self.size
         self.size = count + len(new) - len(old)
         if self.size != count:
             if new and self.values:
                 self.take_values(new[-1])
-            self.child.update((self.row(),), (before,))
+            self.emit(before)
 
     def sums(self) -> Any:
         return self.size

@@ -128,6 +128,12 @@ class StreamPlan:
         """Whether events stay, in windows of its own or in those of its source, until they leave by the remove stream."""
         return bool(self.windows) or self.source.retains
 
+    @property
+    def has_data_window(self) -> bool:
+        """Whether there is a data window among its own or in its source: the rows of a derived-value view alone never leave for
+        aggregations."""
+        return any(window.is_data_window for window in self.windows) or self.source.retains
+
 
 def _unsupported(what: str) -> EplUnsupportedError:
     return EplUnsupportedError(f"{what[0].upper()}{what[1:]} is not supported here")

@@ -74,6 +74,7 @@ class WindowConfig:
     event. ``evicts_by_arrival``: what an event evicts, or that it does not enter, is known once it has come. ``reads_whole_events``:
     whether its view reads properties that its parameters do not name: what no statement reads is null in its events.
     ``passes_nothing``: an event that contains no events counts for what follows, as in Esper.
+    ``keeps_replaced``: a row of a derived-value view in front stays when the next one comes, as in Esper.
     """
 
     names: ClassVar[tuple[str, ...]] = ()
@@ -94,6 +95,7 @@ class WindowConfig:
     evicts_by_arrival: ClassVar[bool] = True
     reads_whole_events: ClassVar[bool] = True
     passes_nothing: ClassVar[bool] = False
+    keeps_replaced: ClassVar[bool] = False
 
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> WindowConfig:

@@ -43,7 +43,8 @@ class Filtered:
 
 
 class Distinct:
-    """Each value of ``evaluate(row)`` counts once: it enters with its first row and leaves with its last."""
+    """Each value of ``evaluate(row)`` counts once: it enters with its first row and leaves with its last. As in Esper a value that leaves
+    without having entered, as the first row of a derived-value view does, is taken off all the same."""
 
     __slots__ = ("inner", "evaluate", "counts")
 
@@ -64,8 +65,8 @@ class Distinct:
         count = self.counts.get(value, 0)
         if count > 1:
             self.counts[value] = count - 1
-        elif count == 1:
-            del self.counts[value]
+        else:
+            self.counts.pop(value, None)
             self.inner.leave(row)
 
     def value(self) -> Any:

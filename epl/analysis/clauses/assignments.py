@@ -22,7 +22,7 @@ from epl.value_types import BIG_DECIMAL, NULL, OBJECT, STRING, ArrayType, Scalar
 
 NARROW = ("byte", "short")
 WHOLE = ("byte", "short", "int", "long")
-WIDENING = ("byte", "short", "int", "long", "float", "double", "BigDecimal")
+WIDENING = ("byte", "short", "int", "long", "float", "double")
 
 
 def set_scope(catalog: Catalog, stream: ScopeStream, declarations: tuple[Declaration, ...]) -> Scope:
@@ -84,17 +84,22 @@ def assigned_to_variable(value: TypedExpression, target: ValueType) -> TypedExpr
             return value if source.kind == target.kind else Cast(type=target.boxed, operand=value)
     if isinstance(source, Scalar) and source.kind == "BigInteger" and target == BIG_DECIMAL:
         return convert(value, target)
-    return assigned(value, target)
+    return assigned(value, target, decimals=True)
 
 
-def assigned(value: TypedExpression, target: ValueType) -> TypedExpression | None:
-    """Return the value as ``target`` takes it, numbers widened; None where the types do not go together."""
+def assigned(value: TypedExpression, target: ValueType, *, decimals: bool = False) -> TypedExpression | None:
+    """Return the value as ``target`` takes it, numbers widened; None where the types do not go together.
+
+    ``decimals``: whether other numbers are widened to BigDecimal, as for variables and elements of arrays; properties refuse them.
+    """
     source = value.type
     if is_null(source):
         return value
     if target in (OBJECT, NULL) or source == OBJECT or target.boxed == source.boxed:
         return value
     if isinstance(target, Scalar) and isinstance(source, Scalar) and is_numeric(target) and is_numeric(source):
+        if decimals and target == BIG_DECIMAL and source.kind in WIDENING:
+            return convert(value, target)
         if target.kind == "Number" or source.kind not in WIDENING:
             return value if target.kind in ("Number", source.kind) else None
         if target.kind in WIDENING and WIDENING.index(source.kind) <= WIDENING.index(target.kind):
@@ -140,11 +145,13 @@ def _fits(source: ValueType, target: EventOf) -> bool:
     return True
 
 
-def assigned_column(assignment: Assignment, value: TypedExpression, target: ValueType, column: str) -> TypedExpression:
+def assigned_column(
+    assignment: Assignment, value: TypedExpression, target: ValueType, column: str, *, decimals: bool = False
+) -> TypedExpression:
     """Do as ``assigned``; the refusal speaks of the property ``column``."""
     if isinstance(target, Scalar) and target.kind == "char" and value.type == STRING:
         return Cast(type=target.boxed, operand=value)  # the first character
-    converted = assigned(value, target)
+    converted = assigned(value, target, decimals=decimals)
     if converted is None:
         assert assignment.value is not None
         source = value.type if isinstance(value, Constant) else value.type.boxed
@@ -241,7 +248,7 @@ def _element(written: Assignment, value: TypedExpression, link: Index, target: V
     if not isinstance(target.type, ArrayType) or len(link.arguments) != 1:
         raise refuse(written, f"Variable '{target.name}' is not an array")
     index = bind_index(link.arguments[0], target.name, scope)
-    return VariableAssignment("element", assigned_column(written, value, target.type.element, target.name), target, index=index)
+    return VariableAssignment("element", assigned_column(written, value, target.type.element, target.name, decimals=True), target, index=index)
 
 
 def _property(written: Assignment, value: TypedExpression, name: str, target: VariableValue) -> VariableAssignment:

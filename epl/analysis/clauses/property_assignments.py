@@ -49,7 +49,7 @@ def analyse_property_assignment(
     if element is None or not isinstance(link, Index) or len(link.arguments) != 1:
         raise refuse(written, f"Property '{expression_text(written.target)}' is not available for write access")
     index = bind_index(link.arguments[0], prop.name, scope)
-    return PropertyAssignment("element", assigned_column(written, value, element, prop.name), prop.name, index)
+    return PropertyAssignment("element", assigned_column(written, value, element, prop.name, decimals=True), prop.name, index)
 
 
 def analyse_reset(written: Assignment, event_type: EventType, scope: Scope, names: Collection[str]) -> PropertyAssignment | None:
@@ -91,7 +91,7 @@ def _keyed(written: Assignment, value: TypedExpression, link: Call, prop: Proper
     if not (prop.mapped or isinstance(prop.type, MapType)) or len(link.arguments) != 1:
         raise EplUnsupportedError(f"Assigning to '{expression_text(written.target)}' is not supported", span=written.span)
     element = prop.type.value if isinstance(prop.type, MapType) else prop.type
-    assigned = assigned_column(written, value, element, prop.name)
+    assigned = assigned_column(written, value, element, prop.name, decimals=True)
     return PropertyAssignment("key", assigned, prop.name, bind_in_clause(link.arguments[0], scope))
 
 

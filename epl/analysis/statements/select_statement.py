@@ -277,11 +277,12 @@ def bind_result_set(facts: SelectFacts) -> SelectFacts:
     """Bind columns, aggregations, group by, having, order by, limit."""
     select = facts.select
     scopes = _visible(facts)
-    data_windows = any(stream.retains for stream in facts.streams)
+    retained = any(stream.retains for stream in facts.streams)
     asked = all(historical_of(stream) is not None for stream in facts.streams)
     plan = result_set.analyse(
         select, scopes, facts.catalog, output_name=f"{facts.name}_out",
-        has_remove_stream=data_windows and not asked, is_unbound=not (data_windows or asked), declarations=facts.statement.declarations,
+        has_remove_stream=any(stream.has_data_window for stream in facts.streams) and not asked, is_unbound=not (retained or asked),
+        declarations=facts.statement.declarations,
         reclaim=reclaim_of(hints_of(facts.statement), facts.catalog),
         hints=hints_of(facts.statement),
         iterable_unbound=facts.statement.annotation("IterableUnbound") is not None,
