@@ -20,7 +20,7 @@ from epl.analysis.clauses.precedence import bind_precedence
 from epl.analysis.clauses.previous import check_previous
 from epl.analysis.clauses.transpose import check_transposed, plan_transposed, without_transpose
 from epl.analysis.expressions.bind import bind_in_clause
-from epl.analysis.expressions.binding import SubqueryRefusal
+from epl.analysis.expressions.binding import SubqueryRefusal, bind_subquery
 from epl.analysis.expressions.context_values import ContextRefusal
 from epl.analysis.expressions.own_keys import of_rows_without_events
 from epl.analysis.expressions.scope import Scope, ScopeStream
@@ -28,7 +28,7 @@ from epl.analysis.filters.lookup import bind_filters, plan_filter
 from epl.analysis.lookups.named_indexes import NamedIndexes, named_indexes
 from epl.analysis.match_recognize import clause as row_recognition
 from epl.analysis.statements.hints import check_excluded_plans, hints_of, preferred_indexes, reclaim_of
-from epl.analysis.statements.subquery_numbers import has_subqueries
+from epl.analysis.statements.subquery_numbers import has_subqueries, subqueries_in
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
@@ -400,11 +400,29 @@ SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
 )
 
 
+def _refuse_subqueries(facts: SelectFacts) -> None:
+    """Raise the first refusal of a sub-query: Esper plans them in order after the from clause, of which a where clause that is moved into
+    the filter is a part, and before all clauses but ``order by``."""
+    select = facts.select
+    if not facts.scopes or facts.row_recognition is not None or select.from_ is None:
+        return
+    check_streams(select.from_, facts.streams)
+    if select.where is not None and _is_bare(facts.streams) and not has_subqueries(select.where) and not _keeps_where(facts):
+        _bound(select.where, facts, facts.scopes)
+    scope = Scope(facts.catalog, facts.scopes, declarations=facts.statement.declarations)
+    for subquery in sorted(subqueries_in((select.items, select.where, select.having)), key=lambda each: each.number):
+        bind_subquery(subquery, scope, "exists" if subquery.exists else "value")
+
+
 def analyse_select(statement: Statement, select: Select, catalog: Catalog, name: str) -> SelectPlan:
     """Return the plan of a select statement."""
     facts = SelectFacts(statement, select, catalog, name)
     for run in SELECT_PASSES:
-        facts = run(facts)
+        try:
+            facts = run(facts)
+        except EplValidationError:
+            _refuse_subqueries(facts)
+            raise
     assert facts.result_set is not None
     output = facts.insert.target if facts.insert else facts.result_set.output_type
     return SelectPlan(
