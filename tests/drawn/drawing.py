@@ -65,6 +65,10 @@ class Draw:
         """Whether windows must do without timers, until the statement is added."""
         self.calls_declared = False
         """Whether expressions that the program declares may be called."""
+        self.tables: list[tuple[str, list[str], list[str]]] = []
+        """Tables whose columns expressions may read: name, roles of the keys, columns with numbers."""
+        self.variables: list[str] = []
+        """Numbers in variables of the program's own."""
         self.joining = False
         """Whether the statement that is drawn is a join."""
         self.unordered: set[str] = set()

@@ -27,7 +27,7 @@ FAULTS = re.compile(
 )
 """What Esper says where it is at fault while it runs."""
 FAULTY_REFUSALS = re.compile(
-    r"CompileException|[Uu]nexpected exception|streamsJoined|"
+    r"CompileException|Invalid sum type|[Uu]nexpected exception|streamsJoined|"
     r"Unknown variable or type|underlying get|ClassCast|cannot be cast|out of bounds|Could not initialize|"
     r"Not a .*-way join|already exists|Fatal exception"
 )

@@ -22,6 +22,25 @@ def declare(draw: Draw) -> None:
     draw.mark("declared expression")
 
 
+def event_variable(draw: Draw) -> None:
+    """A variable that holds the event before."""
+    note_read(draw, "Trade")
+    draw.texts += ["create variable Trade vt", "@Priority(0) on Trade as e set vt = e" if draw.chance(0.2) else "on Trade as e set vt = e"]
+    draw.variables += ["vt.qty", "vt.price"]
+    draw.mark("variable of an event type")
+
+
+def context_variable(draw: Draw, world: World) -> None:
+    """A variable that each partition has its own of."""
+    source = world.read(draw)
+    own = Stream("e", source, world.types[source])
+    number = draw.one(*(own.of("int") or ["1"]))
+    draw.texts.append(f"{world.context}create variable int vc = 1")
+    draw.statement(f"{world.context}on {source} as e set vc = {draw.one('vc + 1', number)}")
+    draw.variables.append("vc")
+    draw.mark("variable of a context")
+
+
 def split(draw: Draw, world: World) -> None:
     """A split-stream statement; its streams may be read later."""
     source = draw.one("Trade", "Quote", "Basket")

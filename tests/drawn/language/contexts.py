@@ -56,7 +56,8 @@ def context(draw: Draw, world: World) -> tuple[str, list[str]]:
         draw.mark(f"context {text.split()[0]}")
         note_lifetime(draw, text)
     else:
-        inner, life = draw.one(*[t for t in KEYED if "terminated" not in t]), draw.one(*LIFETIMES)
+        inner = draw.one(*[t for t in KEYED if "terminated" not in t])
+        life = draw.one(*[t for t in LIFETIMES if "distinct" not in t])  # Esper begins two for equal values there
         allowed = KEYED[inner]
         pair = [f"context {name}a {life}", f"context {name}b {inner}"]
         if draw.chance(0.5):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.drawn.drawing import Draw
+from tests.drawn.language import methods
 from tests.drawn.language.types import NUMBERS, SIMPLE_ROLES, Scope
 
 VARIABLES = {"vi": "int", "vd": "double", "vs": "text", "vb": "flag"}
@@ -47,6 +48,10 @@ def number(draw: Draw, scope: Scope, depth: int = 1) -> str:
         lambda: f"Math.abs({part()})",
     ]
     makers += enumerations(draw, scope, depth)
+    if draw.chance(0.3):
+        makers = methods.numbers(draw, scope)
+    if read := [*columns_of_tables(draw, scope), *draw.variables]:
+        makers += [lambda: draw.one(*read)] * 3
     if draw.calls_declared:
         makers += [lambda: "level", lambda: f"span({part()}, {part()})"]
         if able := [stream.alias for stream in scope.streams if "[" not in stream.alias and "qty" in {c.name for c in stream.columns}]:
@@ -91,6 +96,16 @@ def enumerations(draw: Draw, scope: Scope, depth: int) -> list[Callable[[], str]
     return makers
 
 
+def columns_of_tables(draw: Draw, scope: Scope) -> list[str]:
+    """``T[key].column`` for the tables whose keys the scope has."""
+    made = []
+    for name, keys, columns in draw.tables:
+        found = [column(draw, scope, role) for role in keys]
+        if all(found):
+            made += [f"{name}[{', '.join(str(each) for each in found)}].{each}" for each in columns]
+    return made
+
+
 def text(draw: Draw, scope: Scope, depth: int = 1) -> str:
     """An expression that gives a string."""
     name = column(draw, scope, "text")
@@ -118,6 +133,8 @@ def text(draw: Draw, scope: Scope, depth: int = 1) -> str:
                 f"{texts}.firstOf()", f"{texts}[0]", f"{texts}.lastOf()", f"{texts}.mostFrequent()", f"{texts}.orderBy().firstOf()"
             )
         )
+    if draw.chance(0.3):
+        makers = methods.texts(draw, scope) or makers
     return draw.random.choice(makers)()
 
 
@@ -159,6 +176,8 @@ def condition(draw: Draw, scope: Scope, depth: int = 1) -> str:
     if draw.calls_declared and scope.aliased:
         if able := [stream.alias for stream in scope.streams if "[" not in stream.alias and "qty" in {c.name for c in stream.columns}]:
             makers += [lambda: f"large({draw.one(*able)})"] * 2
+    if draw.chance(0.25):
+        makers = methods.conditions(draw, scope) or makers
     if depth > 0:
         makers += [
             lambda: f"({condition(draw, scope, depth - 1)} {draw.one('and', 'or')} {condition(draw, scope, depth - 1)})",

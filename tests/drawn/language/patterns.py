@@ -38,7 +38,8 @@ class Pattern:
         name = next(self._names, None) if bind else None
         if name:
             self.bound.append(Stream(name, source, own.columns))
-        return (f"{name}=" if name else "") + source + (f"({', '.join(conditions)})" if conditions else "")
+        consumed = draw.maybe(0.03, draw.one("@consume", "@consume(2)"))
+        return (f"{name}=" if name else "") + source + (f"({', '.join(conditions)})" if conditions else "") + consumed
 
     def timer(self) -> str:
         draw = self.draw
@@ -68,6 +69,9 @@ class Pattern:
             return f"({self.sequence(depth - 1, 2)} where timer:{draw.one('within(2 sec)', 'within(3 sec)', 'withinmax(3 sec, 2)')})"
         if kind < 0.95:
             return self.timer()
+        if kind < 0.97 and (name := Scope(tuple(self.bound)).of("int")):
+            draw.mark("while")
+            return f"({self.atom()} while ({draw.one(*name)} {draw.one('>', '<')} 2))"
         return f"({self.sequence(depth - 1, 2)})"
 
     def repeated(self) -> str:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from tests.drawn.drawing import Draw
-from tests.drawn.language.changes import declare, into_declared, split, update, variant
+from tests.drawn.language.changes import context_variable, declare, event_variable, into_declared, split, update, variant
 from tests.drawn.language.contexts import context
 from tests.drawn.language.expressions import VARIABLE_SCHEMA
 from tests.drawn.language.selects import feeding, select
@@ -28,6 +28,8 @@ def draw_program(draw: Draw, *, dense: bool = False) -> list[dict[str, Any]]:
     if draw.chance(0.2):
         declare(draw)
         draw.calls_declared = True
+    if draw.chance(0.06):
+        event_variable(draw)
     if draw.chance(0.3):
         feeding(draw, world)
     for share, made in ((0.06, split), (0.06, into_declared), (0.05, variant), (0.08, update)):
@@ -46,6 +48,8 @@ def draw_program(draw: Draw, *, dense: bool = False) -> list[dict[str, Any]]:
     else:
         world.streams.clear()
         _, properties = context(draw, world)
+        if draw.chance(0.15):
+            context_variable(draw, world)
         if draw.chance(0.25):
             (named_window if draw.chance(0.6) else table)(draw, world)
             action(draw, world, world.stores[-1])
@@ -54,6 +58,8 @@ def draw_program(draw: Draw, *, dense: bool = False) -> list[dict[str, Any]]:
         if draw.chance(0.3):
             world.context, world.allowed = "", ()
             world.stores.clear()
+            draw.tables.clear()
+            draw.variables.clear()
             _select(draw, world)
     return happenings(draw, world)
 
@@ -70,7 +76,12 @@ def _select(draw: Draw, world: World, properties: list[str] | None = None) -> No
         text = re.sub(
             r"( order by .*)?$", lambda end: f" output {draw.one('last', 'all', 'snapshot')} when terminated{end[0]}", text, count=1
         )
-    draw.statement(world.context + re.sub(r"\s+", " ", text))
+    hint = ""
+    if " group by " in text and draw.chance(0.08):
+        hint = draw.one("@Hint('disable_reclaim_group') ", "@Hint('reclaim_group_aged=2,reclaim_group_freq=1') ")
+    elif "#" not in text and draw.chance(0.05):
+        hint = "@IterableUnbound "
+    draw.statement(hint + world.context + re.sub(r"\s+", " ", text))
 
 
 def happenings(draw: Draw, world: World) -> list[dict[str, Any]]:
@@ -88,7 +99,7 @@ def happenings(draw: Draw, world: World) -> list[dict[str, Any]]:
         elif chance < 0.2:
             happens.append({"op": "iterate", "statement": draw.one(*statements)})
         elif chance < 0.25 and stores:
-            happens.append({"op": "faf", "epl": query(draw, draw.one_of(stores))})
+            happens.append({"op": "faf", "epl": query(draw, draw.one_of(stores), stores)})
         elif chance < 0.26 and not world.context:
             known = set(draw.sent)
             text = select(draw, world)

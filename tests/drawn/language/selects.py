@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 
 from tests.drawn.drawing import Column, Draw, Stream
+from tests.drawn.language import methods
+from tests.drawn.language.contained import contained
 from tests.drawn.language.expressions import aggregation, column, comparison_of_aggregates, condition, expression, number, text
 from tests.drawn.language.patterns import row_pattern
 from tests.drawn.language.streams import JOINED, From, World, join, note_read, one_stream, pattern_stream, window
-from tests.drawn.language.types import NUMBERS, SIMPLE_ROLES, Scope
+from tests.drawn.language.types import NUMBERS, SIMPLE_ROLES, TYPES, Scope
 
 OUTPUT = (
     "every 2 events",
@@ -73,7 +75,11 @@ def subquery(draw: Draw, world: World, outer: Scope, *, boolean: bool = False) -
         columns = world.types[kind]
         inner = Stream(alias, kind, columns)
         source = kind + draw.maybe(0.2, f"({condition(draw, Scope((Stream('', kind, columns),), aliased=False), 0)})")
-        source += window(draw, columns, JOINED)[0]
+        if draw.chance(0.1) and (not world.allowed or "Basket" in world.allowed):
+            note_read(draw, "Basket")
+            source, columns = contained(draw)
+            inner = Stream(alias, "Item", columns)
+        source += window(draw, columns, ("length", "keepall", "lastevent", "time", "length_batch") if "[" in source else JOINED)[0]
         draw.mark("sub-query")
     scope = Scope((inner,))
     conditions = []
@@ -202,6 +208,16 @@ def _rows(draw: Draw, world: World, frm: From, irs: str, where: str, subqueries:
         draw.mark("prior")
     chosen += subqueries
     distinct = draw.maybe(0.07, "distinct ")
+    if (
+        not distinct
+        and scope.aliased
+        and draw.chance(0.06)
+        and (events := [s.alias for s in scope.streams if s.source in TYPES and "[" not in s.alias])
+    ):
+        chosen.append(draw.one(*events))
+        draw.mark("a whole event")
+    if not distinct and draw.chance(0.12) and (able := methods.whole(draw, scope)):
+        chosen.append(draw.one(*able))
     names = [f"{what} as c{place}" for place, what in enumerate(chosen)]
     orders = [] if distinct else [*scope.of("text", "int", "serial"), "c0", "c1"]
     return f"select {irs}{distinct}{', '.join(names)} from {frm.text}{where}{tail(draw, [o for o in orders if '[' not in o], share=share)}"
@@ -209,7 +225,7 @@ def _rows(draw: Draw, world: World, frm: From, irs: str, where: str, subqueries:
 
 def _grouped(draw: Draw, world: World, frm: From, irs: str, where: str, subqueries: list[str], share: float) -> str:
     scope = frm.scope
-    able = [name for name in scope.of("text", "int", "flag") if "[" not in name] or scope.of("text")
+    able = [name for name in scope.of("text", "int", "flag") if "[" not in name] or scope.of("text", "long")
     keys = draw.some(able, 1, 2)
     if draw.chance(0.08):
         keys = [draw.one(number(draw, scope, 1), text(draw, scope, 1))]
@@ -248,11 +264,7 @@ def feeding(draw: Draw, world: World) -> None:
         columns.append(Column("i9", "int"))
         chosen.append(f"{draw.one('1', '2')} as i9")
     if frm.window not in ("", "pattern") and draw.chance(0.3):
-        insert, irs = (
-            draw.one(("insert rstream into", "rstream "), ("insert irstream into", "irstream "))
-            if False
-            else ("insert rstream into", "rstream ")
-        )
+        insert, irs = "insert rstream into", "rstream "
     else:
         insert, irs = "insert into", ""
     text = f"{world.context}{insert} {name} select {irs}{', '.join(chosen)} from {frm.text}"

@@ -9,11 +9,13 @@ from tests.drawn.language.types import NUMBERS, Scope
 
 KEPT = ("keepall", "keepall", "unique", "length", "time", "lastevent", "firstunique")
 """Not sort: Esper's indexes keep an event that such a window refuses."""
+LITERALS = {"text": "'ann'", "int": "2", "long": "3L", "double": "1.5", "flag": "true", "serial": "99L", "time": "0L"}
+"""What queries insert."""
 
 
 def named_window(draw: Draw, world: World) -> Stored:
     """A named window, filled by an insert or a merge."""
-    name, source = draw.fresh("W"), draw.one(*(world.allowed or ("Trade", "Quote", "Basket", "Trade")))
+    name, source = draw.fresh("W"), draw.one(*(world.allowed or ("Trade", "Quote", "Basket", "Tick", "Trade")))
     note_read(draw, source)
     columns = tuple(each for each in world.types[source] if each.role not in ("items", "item", "texts", "ints"))
     chain, _ = window(draw, columns, KEPT)
@@ -25,7 +27,7 @@ def named_window(draw: Draw, world: World) -> Stored:
         kept |= {c.name for c in draw.some_of(columns, 0, len(columns))}
         columns = tuple(c for c in columns if c.name in kept)
         chain, _ = window(draw, columns, ("keepall", "length", "lastevent", "time"))
-        kinds = {"text": "string", "flag": "boolean", "serial": "long", "time": "long"}
+        kinds = {"text": "string", "flag": "boolean", "serial": "long", "time": "long", "decimal": "BigDecimal", "integer": "BigInteger"}
         listed = ", ".join(each.name for each in columns)
         if world.context:
             return named_window(draw, world)
@@ -113,6 +115,8 @@ def table(draw: Draw, world: World) -> Stored:
         others = (Column("val", kind), Column("seen", "long"))
     store = Stored(name, (*(Column(key, roles[key]) for key in keys), *others), tuple(keys), table=True, context=world.context)
     world.stores.append(store)
+    if not world.context:
+        draw.tables.append((name, [roles[key] for key in keys], [c.name for c in others]))
     return store
 
 
@@ -125,7 +129,15 @@ def action(draw: Draw, world: World, store: Stored) -> None:
     where = f" where {match}" if draw.chance(0.8) else ""
     if draw.chance(0.2):
         where = where + f" and {condition(draw, Scope((target,)), 0)}" if where else f" where {condition(draw, Scope((target,)), 0)}"
-    on = f"{world.context}on {source}{draw.maybe(0.2, f'({condition(draw, Scope((trigger,), aliased=False), 0)})')} as e"
+    own = f"{source}{draw.maybe(0.2, f'({condition(draw, Scope((trigger,), aliased=False), 0)})')}"
+    on = f"{world.context}on {own} as e"
+    if draw.chance(0.12):
+        draw.mark("a pattern as trigger")
+        form = draw.one(
+            "every e={}", "every e={} -> timer:interval(1 sec)", "every (e={} where timer:within(1 sec))", "every (e={} -> Alarm)"
+        )
+        note_read(draw, "Alarm")
+        on = f"{world.context}on pattern [{form.format(own)}]"
     kind = draw.random.random()
     settable = [
         c for c in store.columns if c.role in NUMBERS and c.name not in store.keys and (not store.table or c.name in ("val", "seen"))
@@ -149,6 +161,12 @@ def action(draw: Draw, world: World, store: Stored) -> None:
             chosen, tail = "w.*", ""
         delete = draw.maybe(0.15, "and delete ")
         draw.mark("on select")
+        if form < 0.5 and draw.chance(0.15) and not world.context and serial:
+            found = draw.fresh("S")
+            draw.mark("on select into a stream")
+            draw.statement(f"{on} insert into {found} select {serial} as s0, w.{store.columns[0].name} as t1 from {store.name} as w{where}")
+            world.types[found] = (Column("s0", "serial"), Column("t1", store.columns[0].role), Column("i2", "none"))
+            return
         draw.statement(f"{on} select {delete}{chosen} from {store.name} as w{where}{tail}")
     elif kind < 0.65:
         draw.mark("on delete")
@@ -165,14 +183,23 @@ def action(draw: Draw, world: World, store: Stored) -> None:
         )
 
 
-def query(draw: Draw, store: Stored) -> str:
-    """A fire-and-forget query."""
+def query(draw: Draw, store: Stored, others: list[Stored]) -> str:
+    """A fire-and-forget query; ``others`` may be asked beside the store."""
     scope = Scope((Stream("", store.name, store.columns),), aliased=False)
     where = f" where {condition(draw, scope, 1)}" if draw.chance(0.6) else ""
     key = draw.one(*[c.name for c in store.columns if c.role in ("text", "int")])
     value = column(draw, scope, *NUMBERS, "serial") or key
     kind = draw.random.random()
     names = [f"{c.name} as {c.name}q" for c in store.columns if c.role not in ("items", "item")][:3]
+    if draw.chance(0.12) and (beside := [each for each in others if each is not store]):
+        left, right = store.as_stream("l"), draw.one_of(beside).as_stream("r")
+        return (
+            f"select l.{key} as k, count(*) as c from {left.source} as l, {right.source} as r where {equality(draw, left, right)} "
+            f"group by l.{key} order by l.{key}"
+        )
+    if draw.chance(0.06) and not store.table:
+        given = [c for c in store.columns if c.role in LITERALS][:3]
+        return f"insert into {store.name}({', '.join(c.name for c in given)}) values ({', '.join(LITERALS[c.role] for c in given)})"
     if kind < 0.35:
         return f"select {', '.join(names)} from {store.name}{where} order by {value}, {key}"
     if kind < 0.55:

@@ -7,6 +7,7 @@ from itertools import pairwise
 import attrs
 
 from tests.drawn.drawing import Column, Draw, Stream
+from tests.drawn.language.contained import contained
 from tests.drawn.language.expressions import condition
 from tests.drawn.language.patterns import pattern
 from tests.drawn.language.types import EVENTS, TYPES, Scope
@@ -41,6 +42,13 @@ PREVIOUS = ("length", "time", "keepall", "length_batch", "time_batch", "ext_time
 JOINED = ("length", "time", "keepall", "unique", "lastevent", "firstunique", "sort", "length_batch", "time_batch")
 OUTER = ("length", "time", "keepall", "lastevent", "sort", "length_batch", "time_batch")
 """Windows of outer joins. Not those with unique keys: Esper drops the other conditions."""
+
+
+DERIVED = (
+    ("#uni({})", tuple(Column(*pair.split(":")) for pair in ("datapoints:long", "total:double", "average:double"))),
+    ("#size", (Column("size", "long"),)),
+)
+"""Views whose rows are computed."""
 
 
 @attrs.frozen
@@ -169,15 +177,25 @@ def one_stream(draw: Draw, world: World, *, prev: bool = False, windowless: floa
         draw.mark("a named window in from")
         text = f"{store.name}{_where_of(draw, world, store)}"
         return From(text + (" as e" if named else ""), Scope((store.as_stream("e"),), named), "store")
-    source = world.read(draw)
-    columns = world.types[source]
-    text = filtered(draw, world, source)
+    if draw.chance(0.08) and not prev and (not world.allowed or "Basket" in world.allowed):
+        source = "Item"
+        note_read(draw, "Basket")
+        text, columns = contained(draw)
+    else:
+        source = world.read(draw)
+        columns = world.types[source]
+        text = filtered(draw, world, source)
     kind = ""
     if prev or not draw.chance(windowless):
         chain, kind = window(draw, columns, PREVIOUS if prev else ())
         retained = chain.partition(" retain-")
         text += retained[0]
         suffix = f" retain-{retained[2]}" if retained[2] else ""
+        if not prev and not suffix and draw.chance(0.05) and (number := role_names(columns).get("double")):
+            view, columns = draw.one_of(DERIVED)
+            draw.mark(view.partition("(")[0])
+            text += view.format(number)
+            source = "derived values"
     else:
         suffix = ""
     return From(text + (" as e" if named else "") + suffix, Scope((Stream("e", source, columns),), named), kind)
@@ -193,7 +211,7 @@ def pattern_stream(draw: Draw, world: World) -> From:
     """``pattern [...]`` with or without a window."""
     text, streams = pattern(draw, world, world.allowed or EVENTS)
     annotation = draw.one("", "", "", "", "@SuppressOverlappingMatches ", "@DiscardPartialsOnMatch ")
-    chain = "" if "Suppress" in annotation else draw.one("", "", "", "", "#length(2)", "#time(3 sec)", "#keepall", "#lastevent")
+    chain = "" if annotation else draw.one("", "", "", "", "#length(2)", "#time(3 sec)", "#keepall", "#lastevent")
     draw.mark("pattern")
     return From(f"pattern {annotation}[{text}]{chain}", Scope(streams), "pattern" if not chain else "patterns")
 
@@ -211,6 +229,19 @@ def join(draw: Draw, world: World, count: int) -> From:
             draw.mark("a table in a join" if store.table else "a named window in a join")
             items.append(f"{store.name} as {alias}")
             streams.append(store.as_stream(alias))
+            continue
+        if place and not outer and draw.chance(0.06):
+            text, tags = pattern(draw, world, world.allowed or EVENTS)
+            draw.mark("a pattern in a join")
+            items.append(f"pattern [{text}]{draw.one('#length(2)', '#time(3 sec)', '#keepall', '#lastevent')} as {alias}")
+            columns = tuple(Column(f"{tag.alias}.{c.name}", c.role) for tag in tags for c in tag.columns)
+            streams.append(Stream(alias, "a pattern", columns))
+            continue
+        if place and draw.chance(0.06) and (not world.allowed or "Basket" in world.allowed):
+            note_read(draw, "Basket")
+            text, columns = contained(draw)
+            items.append(f"{text}{draw.one('#length(3)', '#time(3 sec)', '#keepall', '#lastevent')} as {alias}")
+            streams.append(Stream(alias, "Item", columns))
             continue
         source = world.read(draw)
         text = filtered(draw, world, source, 0.2)

@@ -14,6 +14,7 @@ SCHEMA = (
     "create schema Quote(sym string, bid double, ask double, lvl int, n long, ts long)",
     "create schema Basket(sym string, qty int, tags string[], nums int[], top Item, items Item[], n long, ts long)",
     "create schema Rush(extra int) inherits Trade",
+    "create schema Tick(sym string, level int, f float, sh short, amount BigDecimal, big BigInteger, n long, ts long)",
     "create schema Alarm(code string, lvl int, n long)",
 )
 TYPES: dict[str, tuple[Column, ...]] = {
@@ -24,15 +25,16 @@ TYPES: dict[str, tuple[Column, ...]] = {
         "Quote": "sym:text bid:double ask:double lvl:int n:serial ts:time",
         "Basket": "sym:text qty:int tags:texts nums:ints top:item items:items n:serial ts:time",
         "Rush": "sym:text side:text qty:int price:double vol:long ok:flag n:serial ts:time extra:int",
+        "Tick": "sym:text level:int f:float sh:short amount:decimal big:integer n:serial ts:time",
         "Alarm": "code:text lvl:int n:serial",
     }.items()
 }
-EVENTS = ("Trade", "Trade", "Trade", "Quote", "Quote", "Basket", "Rush", "Alarm")
+EVENTS = ("Trade", "Trade", "Trade", "Quote", "Quote", "Basket", "Rush", "Alarm", "Tick")
 """What is read, the frequent ones more than once."""
 
 SIMPLE_ROLES = ("text", "int", "long", "double", "flag", "serial")
 """Roles of columns with one value."""
-NUMBERS = ("int", "long", "double")
+NUMBERS = ("int", "long", "double", "float", "short", "decimal", "integer")
 
 
 @attrs.frozen
@@ -74,8 +76,10 @@ def _value(draw: Draw, role: str, serial: int, now: int) -> Any:
     match role:
         case "text":
             return choose(draw.words[:3]) if draw.chance(0.9) else draw.words[3]
-        case "int" | "long":
+        case "int" | "long" | "short" | "integer":
             return choose([0, 1, 1, 2, 3, 5])
+        case "float" | "decimal":
+            return choose([0.5, 1.0, 1.5, 2.5, 3.25])
         case "double":
             return choose([0.0, 1.0, 1.5, 2.0, 2.5, 4.0])
         case "flag":
