@@ -6,6 +6,8 @@ JOBS ?= 2
 DEMO := .venv/demo
 TEST := .venv/test
 DOCS := .venv/docs
+# Tests start hundreds of processes: what Python compiles is kept, also where the caller's shell would not have it.
+export PYTHONDONTWRITEBYTECODE :=
 # $(call WITH_JAVA,VENV): set JAVA_HOME, to a downloaded Java where none is installed; fails where there is none
 WITH_JAVA = { home=$$(.ci/java-home $(1)/bin/python) && export JAVA_HOME="$$home"; }
 
