@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pathlib
 import signal
@@ -32,6 +33,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         item.add_marker(pytest.mark.xdist_group("spark"))
         if not java:
             item.add_marker(pytest.mark.skip(reason="needs Java 17 or newer (.ci/require-java says how to get it)"))
+
+
+def pytest_runtest_setup() -> None:
+    """Keep what was collected, a million objects, out of the garbage collector's sight: tests ask for many full collections."""
+    if not gc.get_freeze_count():
+        gc.freeze()
 
 
 @pytest.fixture(scope="session")
