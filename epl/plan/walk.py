@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from epl.event_types import EventOf, EventType
@@ -14,14 +15,22 @@ REFERENCE = {"reference": True}
 
 def plans_of(value: Any) -> Iterator[Any]:
     """Yield every part of a plan, at any depth, down to event types and typed expressions (which are not entered)."""
-    yield value
-    if isinstance(value, tuple):
-        for item in value:
-            yield from plans_of(item)
-    elif not isinstance(value, (TypedExpression, EventType)) and hasattr(type(value), "__attrs_attrs__"):
-        for field in type(value).__attrs_attrs__:
-            if "reference" not in field.metadata:
-                yield from plans_of(getattr(value, field.name))
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        yield part
+        if isinstance(part, tuple):
+            pending.extend(reversed(part))
+        else:
+            pending.extend([getattr(part, name) for name in _fields_from_the_last(type(part))])
+
+
+@lru_cache(maxsize=1024)
+def _fields_from_the_last(kind: type) -> tuple[str, ...]:
+    """Return the names of the fields that hold parts, the last first; none if instances of the class are not entered."""
+    if issubclass(kind, (TypedExpression, EventType)):
+        return ()
+    return tuple(field.name for field in reversed(getattr(kind, "__attrs_attrs__", ())) if "reference" not in field.metadata)
 
 
 def expressions_of(*plans: Any) -> Iterator[TypedExpression]:
