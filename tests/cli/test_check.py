@@ -296,6 +296,8 @@ def test_functions_of_java_are_known_and_registered_by_setup(
     pathlib.Path("c.xml").write_text(CONFIG)
     pathlib.Path("acme_rules.py").write_text(SETUP)
     monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setitem(sys.modules, "acme_rules", None)  # so that the end of the test takes what was imported out
+    del sys.modules["acme_rules"]
     assert len(findings(capsys, "rules")) == 3
     assert [(line, hint) for _, line, _, _, hint in findings_beside_warnings(capsys, "rules", "--config", "c.xml")] == [
         (3, "'norm' is Java's, its type is unknown here: a module of --setup registers one with types")]

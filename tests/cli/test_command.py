@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import pathlib
 import subprocess
@@ -9,13 +11,31 @@ import sys
 
 import pytest
 
+from runtime.cli import main
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULE = """create schema Trade(symbol string, price double);
 @name('Out') select symbol, price * 2 as twice from Trade(price > 1);
 """
 
 
-def epl(*arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str]:
+def epl(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run the command in this process, which has loaded the engine."""
+    words = [*map(str, arguments)]
+    with contextlib.redirect_stdout(_output()) as out, contextlib.redirect_stderr(_output()) as err:
+        try:
+            code = main(words)
+        except SystemExit as wrong_use:
+            code = int(wrong_use.code or 0)
+    return subprocess.CompletedProcess(words, code, out.buffer.getvalue().decode(), err.buffer.getvalue().decode())
+
+
+def _output() -> io.TextIOWrapper[io.BytesIO]:
+    return io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n", write_through=True)
+
+
+def epl_process(*arguments: object, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run the command in a process of its own: what depends on one, and one test of each exit code."""
     command = [sys.executable, "-m", "runtime.cli", *map(str, arguments)]
     return subprocess.run(command, input=stdin, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
 
@@ -44,7 +64,7 @@ def module(tmp_path: pathlib.Path) -> pathlib.Path:
     ],
 )
 def test_wrong_use_is_2(arguments: tuple[str, ...]) -> None:
-    done = epl(*arguments)
+    done = epl(*arguments) if arguments else epl_process()
     assert done.returncode == 2
     assert "epl" in done.stderr
     assert "Traceback" not in done.stderr
@@ -100,7 +120,7 @@ def test_check_counts_what_depends_on_a_refused_statement(tmp_path: pathlib.Path
 
 
 def test_check_reads_standard_input() -> None:
-    done = epl("check", "-", stdin="select from")
+    done = epl_process("check", "-", stdin="select from")
     assert done.returncode == 1
     assert done.stderr.startswith("<stdin>:1:8: error: Incorrect syntax near 'from'")
 
@@ -144,7 +164,7 @@ At: 2001-01-01 08:01:31.000
 def test_run_of_a_script_prints_as_epl_online(module: pathlib.Path, tmp_path: pathlib.Path) -> None:
     script = tmp_path / "s.txt"
     script.write_text(SCRIPT)
-    done = epl("run", module, "--events", script)
+    done = epl_process("run", module, "--events", script)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == ONLINE
 
@@ -314,7 +334,7 @@ def test_replay_through_spark(tmp_path: pathlib.Path) -> None:
     (tmp_path / "in").mkdir()
     for name in ("A.json", "B.json"):
         (tmp_path / "in" / name).write_text(json.dumps([TRACE]))
-    done = epl("replay", tmp_path / "in", "--out", tmp_path / "out", "--spark", "--restart", "--jobs", 2)
+    done = epl_process("replay", tmp_path / "in", "--out", tmp_path / "out", "--spark", "--restart", "--jobs", 2)
     assert done.returncode == 0, done.stderr
     assert "through Spark: 2 events as rows of micro-batches, 2 refused" in done.stderr
     for name in ("A.json", "B.json"):
@@ -329,7 +349,7 @@ def test_replay_through_spark(tmp_path: pathlib.Path) -> None:
 def test_replay_through_spark_needs_java(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "t.json").write_text(json.dumps([TRACE]))
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
-    done = epl("replay", tmp_path / "t.json", "--spark")
+    done = epl_process("replay", tmp_path / "t.json", "--spark")
     assert (done.returncode, done.stdout) == (2, "")
     assert "epl: --spark: Spark needs Java 17 or newer" in done.stderr
     assert "Traceback" not in done.stderr
