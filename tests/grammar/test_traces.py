@@ -17,6 +17,7 @@ import pytest
 
 from epl.errors import EplError, EplSyntaxError
 from epl.parse import parse_module, parse_query
+from epl.syntax import Module, Statement
 from epl.unparse import unparse
 
 FOLDER = os.environ.get("EPL_TRACES")
@@ -57,9 +58,16 @@ def _is_artefact(text: str) -> bool:
     return text.lstrip().startswith("@name('name--")
 
 
+@cache
+def parsed(text: Text) -> Module | Statement:
+    """The tree of a text, which several tests look at."""
+    return parse_query(text[1]) if text[0] == "faf" else parse_module(text[1])
+
+
+@cache
 def read(text: Text) -> EplError | None:
     try:
-        parse_query(text[1]) if text[0] == "faf" else parse_module(text[1])
+        parsed(text)
     except EplError as error:
         return error
     return None
@@ -97,7 +105,7 @@ def test_messages_begin_as_espers() -> None:
 
 def test_texts_are_written_back() -> None:
     good, _ = texts()
-    for kind, text in good:
-        again = parse_query if kind == "faf" else parse_module
-        tree = again(text)
+    for text in good:
+        again = parse_query if text[0] == "faf" else parse_module
+        tree = parsed(text)
         assert again(unparse(tree)) == tree
