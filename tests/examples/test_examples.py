@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from runtime.cli import main
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 
@@ -183,11 +185,9 @@ def test_dashboard() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.usefixtures("spark")
 def test_dashboard_on_spark() -> None:
-    done = subprocess.run(
-        [sys.executable, "examples/dashboard.py", "--spark"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines()[-len(DASHBOARD):] == [f"{title:10} {rows}" for title, rows in DASHBOARD.items()]
+    assert load("dashboard").on_spark() == DASHBOARD
 
 
 SESSIONS = {
@@ -204,11 +204,9 @@ def test_sessions() -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.usefixtures("spark")
 def test_sessions_on_spark() -> None:
-    done = subprocess.run(
-        [sys.executable, "examples/sessions.py", "--spark"], cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.splitlines()[-len(SESSIONS):] == [f"{title:7} {rows}" for title, rows in SESSIONS.items()]
+    assert load("sessions").on_spark() == SESSIONS
 
 
 @pytest.mark.spark
@@ -223,7 +221,8 @@ def test_demo_on_spark_equals_in_process() -> None:
 
 
 @pytest.mark.spark
-def test_the_command_runs_through_spark(tmp_path: pathlib.Path) -> None:
+@pytest.mark.usefixtures("spark")
+def test_the_command_runs_through_spark(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     module = tmp_path / "m.epl"
     module.write_text(
         "create schema A(k string, n int); create schema B(k string);\n"
@@ -233,25 +232,9 @@ def test_the_command_runs_through_spark(tmp_path: pathlib.Path) -> None:
     events.write_text("".join(f'{{"type": "{"AB"[n % 3 == 0]}", "k": "k{n}", "ts": {n * 700}}}\n' for n in range(12)))
     outputs = []
     for more in ([], ["--spark", "--batches", "4"]):
-        command = [
-            sys.executable,
-            "-m",
-            "runtime.cli",
-            "run",
-            module,
-            "--events",
-            events,
-            "--time",
-            "ts",
-            "--format",
-            "json",
-            "--until",
-            "20000",
-            *more,
-        ]
-        done = subprocess.run([str(c) for c in command], cwd=ROOT, capture_output=True, text=True, check=False, timeout=300)
-        assert done.returncode == 0, done.stderr
-        outputs.append(done.stdout)
+        words = ["run", str(module), "--events", str(events), "--time", "ts", "--format", "json", "--until", "20000", *more]
+        assert main(words) == 0
+        outputs.append(capsys.readouterr().out)
     assert outputs[0] == outputs[1] != ""
 
 
