@@ -57,7 +57,9 @@ def spark() -> Iterator[SparkSession]:
     """The Spark session of all tests of a process. A test that lets epl-spark begin one asks for it first: Spark keeps its options."""
     from runtime.spark import session  # needs Java
 
+    interrupted = signal.getsignal(signal.SIGINT)
     started = session("epl-spark tests", options={"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"})
+    signal.signal(signal.SIGINT, interrupted)  # pyspark's own handler would stay for all later tests of the process
     started.sparkContext.setLogLevel("OFF")
     yield started
     started.stop()
