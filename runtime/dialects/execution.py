@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import zip_longest
+from operator import itemgetter
 from typing import Any, Protocol
 
 import attrs
@@ -19,6 +20,7 @@ from runtime.dialects.matcher import MOST_VISITS
 from runtime.dialects.recognition import Recognition, with_computed
 from runtime.dialects.row_limit import RowLimit
 from runtime.dialects.sorting import sort
+from runtime.dialects.step_limit import StepLimit
 from runtime.dialects.ydb_recognition import YdbRecognition
 
 Row = tuple[Any, ...]
@@ -38,12 +40,16 @@ class Execution:
     """Runs the plans of one query over tables: name → rows."""
 
     def __init__(
-        self, tables: Mapping[str, Sequence[Row]], *, most_visits: int = MOST_VISITS, by_columns: ByColumns | None = None
-    ) -> None:
+        self, tables: Mapping[str, Sequence[Row]], *, sizes: Mapping[str, int] | None = None, most_visits: int = MOST_VISITS,
+        by_columns: ByColumns | None = None,
+    ) -> None:  # fmt: skip
         self.tables = tables
+        self.sizes = sizes
+        """How many rows the tables have, where that is known before they are made."""
         self.by_columns = by_columns
         self.most_visits = most_visits
         self.limit = RowLimit()
+        self.steps = StepLimit()
         self.compiler = ExpressionCompiler(self)
         self.outers: list[Row] = []
         self._shared: Mapping[int, Plan] | None = None
@@ -56,14 +62,16 @@ class Execution:
         sub-query whose rows it may read."""
         if self._shared is None:
             self._shared = in_several_places(plan)
+            if self.sizes is not None:
+                self.limit.check_foreseen(plan, self.sizes)
         place = id(plan)
-        if place not in self._shared:
-            return self._run(plan)
         rows = self._kept.get(place)
         if rows is None:
             rows = self._run(plan)
-            if not self.outers:
+            if place in self._shared and not self.outers:
                 self._kept[place] = rows
+        if self.outers:
+            self.steps.take(len(rows))
         return rows
 
     def _run(self, plan: Plan) -> Sequence[Row]:
@@ -91,6 +99,7 @@ class Execution:
         rows = self.tables[name]
         if not self.outers:  # a query within another one reads it for each of its rows
             self.limit.read(len(rows))
+            self.steps.read(len(rows))
         return rows
 
     def _recognition(self, plan: plans.RecognitionPlan) -> Sequence[Row]:
@@ -99,10 +108,10 @@ class Execution:
             return known
         rows = with_computed(plan, self.rows(plan.input), self)
         if plan.dialect in ("flink", "alibaba"):
-            return FlinkRecognition(plan, self).rows(rows)
+            return FlinkRecognition(plan, self).rows(rows, self.steps)
         if plan.dialect == "ydb":
-            return YdbRecognition(plan, self, self.most_visits).rows(rows, self.limit)
-        return Recognition(plan, self, self.most_visits).rows(rows, self.limit)
+            return YdbRecognition(plan, self, self.most_visits).rows(rows, self.limit, self.steps)
+        return Recognition(plan, self, self.most_visits).rows(rows, self.limit, self.steps)
 
     # select
 
@@ -116,18 +125,32 @@ class Execution:
         if plan.having is not None:
             having = self.compiler.compiled(plan.having)
             rows = [row for row in rows if having(row) is True]
-        functions = [self.compiler.compiled(each) for each in plan.projections]
-        pairs = [(tuple([function(row) for function in functions]), row) for row in rows]
-        if plan.distinct:
-            pairs = list({hashable(output): (output, row) for output, row in reversed(pairs)}.values())[::-1]
-        return self._ordered(pairs, plan)
+        outputs = self._projected(plan, rows)
+        if not plan.distinct:
+            return self._ordered(outputs, rows, plan)
+        pairs = list({hashable(output): (output, row) for output, row in zip(reversed(outputs), reversed(rows))}.values())[::-1]
+        return self._ordered([output for output, _ in pairs], [row for _, row in pairs], plan)
 
-    def _ordered(self, pairs: list[tuple[Row, Row]], plan: plans.SelectPlan | plans.SetPlan) -> list[Row]:
-        keys = [(self._key(key), key.descending, key.nulls_first) for key in plan.order]
-        if keys:
-            sort(pairs, keys)
+    def _projected(self, plan: plans.SelectPlan, rows: Sequence[Row]) -> Sequence[Row]:
+        """Return the output of each row; rows that are shown as they are stay what they are."""
+        places = [each.index for each in plan.projections if isinstance(each, y.Field)]
+        if rows and len(places) == len(plan.projections):
+            if places == list(range(len(rows[0]))):
+                return rows
+            if len(places) > 1:
+                return list(map(itemgetter(*places), rows))
+        functions = [self.compiler.compiled(each) for each in plan.projections]
+        return [tuple([function(row) for function in functions]) for row in rows]
+
+    def _ordered(self, outputs: Sequence[Row], rows: Sequence[Row], plan: plans.SelectPlan | plans.SetPlan) -> Sequence[Row]:
+        """Return the outputs of rows in the order of the plan, no more than it shows."""
         begin = plan.offset or 0
         end = None if plan.limit is None else begin + plan.limit
+        if not plan.order:
+            return outputs if begin == 0 and end is None else outputs[begin:end]
+        keys = [(self._key(key), key.descending, key.nulls_first) for key in plan.order]
+        pairs = list(zip(outputs, rows))
+        sort(pairs, keys)
         if end is not None and plan.ties and begin < end < len(pairs):
             last = [read(pairs[end - 1]) for read, _, _ in keys]
             while end < len(pairs) and [read(pairs[end]) for read, _, _ in keys] == last:
@@ -204,7 +227,7 @@ class Execution:
         for one in self.rows(plan.left):
             self.outers.append(one)
             try:
-                partners = [(*one, *other) for other in self.rows(plan.right)]
+                partners = [(*one, *other) for other in self.rows(plan.right)]  # which counts the steps
             finally:
                 self.outers.pop()
             partners = [row for row in partners if condition is None or condition(row) is True]
@@ -224,7 +247,9 @@ class Execution:
         used: set[int] = set()
         candidates = _candidates(plan, right)
         for one in left:
-            partners = [place for place in candidates(one) if condition is None or condition((*one, *right[place])) is True]
+            tried = candidates(one)
+            self.steps.take(len(tried))
+            partners = [place for place in tried if condition is None or condition((*one, *right[place])) is True]
             self.limit.check(len(joined) + len(partners), "a join")
             used.update(partners)
             joined.extend((*one, *right[place]) for place in partners)
@@ -242,7 +267,7 @@ class Execution:
             right = self._as(plan, plan.right)
             self.limit.check(len(left) + len(right), plan.kind.upper())
             rows = _combined(plan, left, right)
-        return self._ordered([(row, row) for row in rows], plan)
+        return self._ordered(rows, rows, plan)
 
     def _as(self, plan: plans.SetPlan, side: Plan) -> Sequence[Row]:
         rows = self.rows(side)

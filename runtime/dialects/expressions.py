@@ -1,15 +1,19 @@
 """Typed expressions → Python functions of a frame: a row of values, or a row of a match (``frames``)."""
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from operator import length_hint
+from typing import Any, Protocol, TypeVar
 
 from epl.dialects import typed as y
 from epl.dialects.errors import QueryFailed
 from epl.dialects.functions.sizes import MOST_CALLS, sized, too_large
 from epl.dialects.plans import Plan
+from epl.dialects.values import hashable
+from runtime.dialects.step_limit import StepLimit
 
 Function = Callable[[Any], Any]
+Value = TypeVar("Value")
 
 
 class Queries(Protocol):
@@ -17,6 +21,7 @@ class Queries(Protocol):
 
     outers: list[tuple[Any, ...]]
     """Rows of the queries around the one that runs, the next one last."""
+    steps: StepLimit
 
     def rows(self, plan: Plan) -> Sequence[tuple[Any, ...]]:
         """Return the rows of a plan."""
@@ -128,23 +133,27 @@ class ExpressionCompiler:
         if typed.kind == "scalar":
             return lambda frame: _scalar(rows(frame))
         assert typed.value is not None
-        value = self.compiled(typed.value)
+        value, steps = self.compiled(typed.value), self.queries.steps
         if typed.kind == "member":
+            if not typed.is_correlated:
+                members = _kept(lambda frame: Members(rows(frame)))
+                return lambda frame: members(frame).has(value(frame))
             return lambda frame: _is_member(value(frame), [row[0] if len(row) == 1 else row for row in rows(frame)])
         assert typed.compare is not None
         compare, is_all = typed.compare, typed.kind == "all"
-        return lambda frame: _compared(compare, is_all, value(frame), [row[0] for row in rows(frame)])
+
+        def compared(frame: Any) -> bool | None:
+            listed = rows(frame)
+            items = iter(listed)
+            held = _compared(compare, is_all, value(frame), items)
+            steps.take(len(listed) - length_hint(items))
+            return held
+
+        return compared
 
     def _once(self, plan: Plan) -> Callable[[Any], Sequence[tuple[Any, ...]]]:
-        kept: list[Sequence[tuple[Any, ...]]] = []
         queries = self.queries
-
-        def rows(frame: Any) -> Sequence[tuple[Any, ...]]:
-            if not kept:
-                kept.append(queries.rows(plan))
-            return kept[0]
-
-        return rows
+        return _kept(lambda frame: queries.rows(plan))
 
     def _correlated(self, plan: Plan) -> Callable[[Any], Sequence[tuple[Any, ...]]]:
         queries = self.queries
@@ -159,16 +168,52 @@ class ExpressionCompiler:
         return rows
 
 
+def _kept(compute: Callable[[Any], Value]) -> Callable[[Any], Value]:
+    """Return the function that gives what is computed when it is first needed."""
+    kept: list[Value] = []
+
+    def value(frame: Any) -> Value:
+        if not kept:
+            kept.append(compute(frame))
+        return kept[0]
+
+    return value
+
+
+class Members:
+    """The rows of a query that is the same for each row around it, for ``IN``."""
+
+    __slots__ = ("_is_empty", "_keys", "_nulls")
+
+    def __init__(self, rows: Sequence[tuple[Any, ...]]) -> None:
+        items = [row[0] if len(row) == 1 else row for row in rows]
+        self._keys = {hashable(item) for item in items if item == item}  # NaN is not equal to itself
+        self._nulls = None in self._keys
+        self._is_empty = not items
+
+    def has(self, value: Any) -> bool | None:
+        """Return what ``_is_member`` returns."""
+        if self._is_empty:
+            return False
+        if value is None:
+            return None
+        if value == value and hashable(value) in self._keys:
+            return True
+        return None if self._nulls else False
+
+
 def _scalar(rows: Sequence[tuple[Any, ...]]) -> Any:
     if len(rows) > 1:
         raise QueryFailed("SUBQUERY_MULTIPLE_ROWS", "Scalar sub-query has returned multiple rows")
     return None if not rows else rows[0][0] if len(rows[0]) == 1 else rows[0]
 
 
-def _compared(compare: Callable[[Any, Any], bool | None], is_all: bool, value: Any, items: Sequence[Any]) -> bool | None:
-    """``value compare all/any (items)``."""
+def _compared(
+    compare: Callable[[Any, Any], bool | None], is_all: bool, value: Any, rows: Iterator[tuple[Any, ...]]
+) -> bool | None:
+    """``value compare all/any (rows of one column)``; goes no further than it needs."""
     unknown = False
-    for item in items:
+    for item, *_ in rows:
         result = None if value is None or item is None else compare(value, item)
         if result is None:
             unknown = True

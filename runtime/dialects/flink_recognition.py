@@ -13,6 +13,7 @@ from runtime.dialects.frames import Frame, FrameCompiler
 from runtime.dialects.recognition import milliseconds
 from runtime.dialects.runs import Run, Runs
 from runtime.dialects.sorting import sort
+from runtime.dialects.step_limit import STEPS_OF_A_STATE, StepLimit
 
 Row = tuple[Any, ...]
 MOST_STEPS = 5_000_000
@@ -35,8 +36,8 @@ class FlinkRecognition:
         self.extend = self.measures.extender()
         self.add = self.measures.adder()
 
-    def rows(self, rows: Sequence[Row]) -> list[Row]:
-        """Return the output rows in the order in which they are final."""
+    def rows(self, rows: Sequence[Row], limit: StepLimit) -> list[Row]:
+        """Return the output rows in the order in which they are final. ``limit``: of the query."""
         plan = self.plan
         ordered = list(rows)
         if plan.order:
@@ -59,6 +60,7 @@ class FlinkRecognition:
             if steps > most:
                 words = f"the row pattern is ambiguous: {len(rows)} rows need more than {most} steps of partial matches"
                 raise QueryFailed("EXCEEDED_PATTERN_LIMIT", words)
+        limit.take(STEPS_OF_A_STATE * steps)
         for machine in machines.values():
             output.extend(self._ended(machine, machine.finish()))
         return output

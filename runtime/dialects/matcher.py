@@ -32,6 +32,8 @@ class Matcher:
         self.is_plain = not compiler.looks_back and within is None
         self.hopeless: set[int] = set()
         self.tested: list[bytearray] = []
+        self.visits = 0
+        """How many states the last search visited."""
 
     def begin(self, rows: Sequence[tuple[Any, ...]], times: Sequence[int] | None) -> None:
         """Go to another partition."""
@@ -67,6 +69,7 @@ class Matcher:
                     pc = first[pc]
                     continue
                 if operation == DONE:
+                    self.visits = visited.count
                     return taken
                 if visited.seen(pc, row, marks, totals, paths[-1]):
                     break
@@ -89,6 +92,7 @@ class Matcher:
                         paths.append(visited.path(paths[-1], frame.labels[-1]))
                     row += 1
                 pc += 1
+        self.visits = visited.count
         return None
 
     def _match_plain(self, start: int) -> list[int] | None:
@@ -106,6 +110,7 @@ class Matcher:
                     pc = first[pc]
                     continue
                 if operation == DONE:
+                    self.visits = len(visited)
                     return taken
                 key = row * size + pc
                 if key in visited or key in hopeless:
@@ -124,6 +129,7 @@ class Matcher:
                     break
                 pc += 1
         hopeless |= visited
+        self.visits = len(visited)
         return None
 
     def _holds(self, place: int, row: int) -> bool:

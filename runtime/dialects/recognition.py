@@ -15,6 +15,7 @@ from runtime.dialects.matcher import Matcher
 from runtime.dialects.program import Program, compile_pattern
 from runtime.dialects.row_limit import RowLimit, arrays_of
 from runtime.dialects.sorting import sort
+from runtime.dialects.step_limit import STEPS_OF_A_STATE, StepLimit
 
 Row = tuple[Any, ...]
 MILLISECOND = datetime.timedelta(milliseconds=1)
@@ -41,22 +42,23 @@ class Recognition:
         self.matcher = Matcher(self.program, functions, conditions, within=plan.within, most_visits=most_visits)
         self.writer = RowWriter(plan, self.program, FrameCompiler(queries, self.labels))
 
-    def rows(self, rows: Sequence[Row], limit: RowLimit) -> list[Row]:
+    def rows(self, rows: Sequence[Row], limit: RowLimit, steps: StepLimit) -> list[Row]:
         """Return the output rows over the input's rows."""
         output: list[Row] = []
         plan = self.plan
         arrays = arrays_of(plan, len(plan.partition) + (len(plan.order) if plan.all_rows and plan.shows_order else 0))
         for partition in partitions(plan, rows):
-            limit.extend(output, self._partition(partition), arrays)
+            limit.extend(output, self._partition(partition, steps), arrays)
         return output
 
-    def _partition(self, rows: list[Row]) -> Iterator[Row]:
+    def _partition(self, rows: list[Row], steps: StepLimit) -> Iterator[Row]:
         plan, matcher, writer = self.plan, self.matcher, self.writer
         times = None if plan.within is None or plan.time is None else [milliseconds(row[plan.time]) for row in rows]
         matcher.begin(rows, times)
         here, number, last_matched = 0, 1, -1
         while here < len(rows):
             taken = matcher.match(here, number)
+            steps.take(STEPS_OF_A_STATE * matcher.visits)
             if taken is None:
                 if plan.all_rows and plan.empties == "unmatched" and here > last_matched:
                     yield writer.unmatched(rows, here)

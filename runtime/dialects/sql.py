@@ -39,7 +39,9 @@ def run_rows(
     """Return columns and rows of a query over tables: name → columns, rows. ``streaming``: refuse what the system refuses over streams."""
     rules = attrs.evolve(dialect_of(dialect), streaming=streaming)
     plan = compile_query(text, rules, {name: columns for name, (columns, _) in tables.items()})
-    execution = Execution({name: rows for name, (_, rows) in tables.items()}, most_visits=most_visits)
+    execution = Execution(
+        {name: rows for name, (_, rows) in tables.items()}, sizes={name: len(rows) for name, (_, rows) in tables.items()},
+        most_visits=most_visits)
     with _failing():
         return plan.columns, execution.rows(plan)
 
@@ -96,7 +98,8 @@ def run_plan(
         table = None if columns is None else columns.table(plan)
         if isinstance(table, pa.Table):
             return table
-        execution = Execution(t.RowsOfTables(frames), most_visits=most_visits, by_columns=columns)
+        sizes = {name: table.num_rows for name, table in frames.items()}
+        execution = Execution(t.RowsOfTables(frames), sizes=sizes, most_visits=most_visits, by_columns=columns)
         return t.table_of(plan.columns, execution.rows(plan))
 
 

@@ -58,6 +58,11 @@ class Visited:
             raise too_many(self.limit)
         return False
 
+    @property
+    def count(self) -> int:
+        """How many steps the search has taken."""
+        return len(self.states) + self.spent
+
     def _key(self, pc: int, row: int, marks: Marks, totals: Marks, path: int) -> Any:
         """Return what two ways have in common that go on alike."""
         for total in totals:

@@ -16,6 +16,7 @@ from runtime.dialects.frames import Frame, FrameCompiler, Marks
 from runtime.dialects.program import DONE, JUMP, MATCH, compile_pattern
 from runtime.dialects.recognition import partitions
 from runtime.dialects.row_limit import RowLimit, arrays_of
+from runtime.dialects.step_limit import STEPS_OF_A_STATE, StepLimit
 from runtime.dialects.visited import MOST_OF_A_PARTITION
 from runtime.dialects.ydb_lengths import longest_of_all
 
@@ -70,10 +71,13 @@ class YdbRecognition:
         self.functions = [self.measures.compiled(measure) for measure in plan.measures]
         self.no_way = Way(-1, None, 0, (0,) * len(self.labels))
         self.spent = 0
+        self.steps = StepLimit()
+        """Of the query whose rows are searched."""
         self._reached: dict[int, tuple[list[int], bool]] = {}
 
-    def rows(self, rows: Sequence[Row], limit: RowLimit) -> list[Row]:
+    def rows(self, rows: Sequence[Row], limit: RowLimit, steps: StepLimit) -> list[Row]:
         """Return the output rows, those of each partition in the order in which its matches are final."""
+        self.steps = steps
         output: list[Row] = []
         arrays = arrays_of(self.plan, 0 if self.plan.all_rows else len(self.plan.partition))
         for partition in partitions(self.plan, rows):
@@ -127,6 +131,7 @@ class YdbRecognition:
             states = following
             row += 1
         self.spent += visits
+        self.steps.take(STEPS_OF_A_STATE * visits)
         return end if states else row - 1, best
 
     def _reach(self, states: dict[tuple[int, Marks], Way], pc: int, marks: Marks, way: Way) -> Way | None:

@@ -17,13 +17,16 @@ from epl.dialects.errors import QueryFailed
 from epl.dialects.plans import SkipTo
 from runtime.batch.dialects.vectors import Array, NotColumnar
 from runtime.dialects.program import Program
+from runtime.dialects.step_limit import MOST_STEPS, STEPS_EACH, STEPS_OF_A_STATE, too_many_steps
 
 MOST_STAMPS = 1 << 28
 MOST_LABELS = 1 << 28
 """Rows of matches, a row counted once for each match that it is in."""
-DONE_ALL, MORE_ROOM, DEEPER, SKIP_ABSENT, SKIP_FIRST = range(5)
+DONE_ALL, MORE_ROOM, DEEPER, SKIP_ABSENT, SKIP_FIRST, TOO_MANY = range(6)
 SKIPS = {"past last": 0, "next": 1, "first": 2, "last": 3}
 NO_LIMIT = np.iinfo(np.int64).max
+COMPILED_STATES, COMPILED_STATES_EACH = 1_000_000_000, 1_000
+"""States that the searches of all matches may visit, and how many each row adds, where the loop is compiled."""
 
 
 @attrs.frozen(eq=False)
@@ -66,9 +69,10 @@ def fits(place: int, row: int, start: int, count: int, tests: Any, of_row: Any, 
 def try_from(
     start: int, begin: int, end: int, count: int, operations: Any, first: Any, second: Any, holds: Any, tests: Any, of_row: Any,
     of_start: Any, times: Any, within: int, attempt: int, oldest: int, stamps: Any, failed: Any, stack_pc: Any, stack_row: Any,
-    steps: Any, filled: int,
+    steps: Any, filled: int, state: Any,
 ) -> int:  # fmt: skip
-    """Return the row behind the match that begins at a row; -1 where there is none, -2 where the stack is too small."""
+    """Return the row behind the match that begins at a row; -1 where there is none, -2 where the stack is too small. ``state[7]`` is less
+    by the number of states that were visited."""
     size = len(operations)
     depth = 1
     stack_pc[0], stack_row[0] = 0, start
@@ -87,6 +91,7 @@ def try_from(
             if seen == attempt or (seen > oldest and failed[seen] == 1):
                 break
             stamps[place] = attempt
+            state[7] -= 1
             if operation == 1:  # split
                 if depth >= len(stack_pc):
                     return -2
@@ -129,8 +134,8 @@ def find(
     within: int, skip: int, targets: Any, stamps: Any, failed: Any, stack_pc: Any, stack_row: Any, state: Any, starts: Any, offsets: Any,
     steps: Any, partitions: Any, numbers: Any,
 ) -> int:  # fmt: skip
-    """Go on from ``state`` (partition, row, matches, rows of matches, attempt, number, the attempt before the partition); return why
-    it ended."""
+    """Go on from ``state`` (partition, row, matches, rows of matches, attempt, number, the attempt before the partition, how many
+    states may be visited still); return why it ended."""
     partition, start, matches, filled, attempt, number = state[0], state[1], state[2], state[3], state[4], state[5]
     oldest = state[6]
     while partition < len(bounds) - 1:
@@ -147,10 +152,12 @@ def find(
             attempt += 1
             behind = try_from(
                 start, begin, end, count, operations, first, second, holds, tests, of_row, of_start, times, within, attempt, oldest, stamps,
-                failed, stack_pc, stack_row, steps, filled,
+                failed, stack_pc, stack_row, steps, filled, state,
             )  # fmt: skip
             if behind == -2:
                 return 2
+            if state[7] < 0:
+                return 5
             if behind == -1:
                 if within == 9223372036854775807 and len(tests) == 0:
                     failed[attempt] = 1
@@ -195,6 +202,11 @@ class Conditions:
     of_start: Array
 
 
+def most_states(rows: int, is_compiled: bool) -> int:
+    """Return how many states the searches over so many rows may visit."""
+    return COMPILED_STATES + COMPILED_STATES_EACH * rows if is_compiled else (MOST_STEPS + STEPS_EACH * rows) // STEPS_OF_A_STATE
+
+
 def matches_of(
     program: Program, conditions: Conditions, count: int, bounds: Array, times: Array | None, within: int | None, skip: SkipTo
 ) -> Matches:
@@ -208,14 +220,16 @@ def matches_of(
     # attempts are numbered from 1; a restarted one takes a number more
     failed = np.zeros(2 * count + 1026, np.uint8)
     stamps = np.zeros(widest * size, np.int32)
-    state = np.zeros(7, np.int64)
+    state = np.zeros(8, np.int64)
     state[1] = -1
     starts, partitions, numbers = (np.empty(count + 1, np.int64) for _ in range(3))
     offsets = np.zeros(count + 2, np.int64)
     steps = np.empty(max(count + widest, 1024), np.int32)
     stacks = [np.empty(4096, np.int64) for _ in range(2)]
     clock = np.zeros(count, np.int64) if times is None else times
-    loop = _loop() or _plain
+    compiled = _loop()
+    loop = compiled or _plain
+    state[7] = most = most_states(count, compiled is not None)
     while True:
         outcome = loop(
             *code, conditions.holds, conditions.tests, conditions.of_row, conditions.of_start, count, bounds, clock,
@@ -232,6 +246,8 @@ def matches_of(
         elif outcome == DEEPER:
             stacks = [np.empty(4 * len(stacks[0]), np.int64) for _ in range(2)]
             state[4] += 1
+        elif outcome == TOO_MANY:
+            raise too_many_steps(most)
         else:
             reason = "pattern variable is not present in match" if outcome == SKIP_ABSENT else "cannot skip to first row of match"
             raise QueryFailed("GENERIC_USER_ERROR", f"AFTER MATCH SKIP failed: {reason}")

@@ -1,0 +1,40 @@
+"""How many steps a query may need: what joins, sub-queries and row patterns go through grows with products of its rows."""
+from __future__ import annotations
+
+from epl.dialects.errors import QueryFailed
+
+MOST_STEPS = 20_000_000
+"""Steps of a query over small tables."""
+STEPS_EACH = 200
+"""Steps that each row of the query's tables adds."""
+STEPS_OF_A_STATE = 8
+"""What a state that a search for a match visits counts as; a pair of rows that a join tests is one step."""
+
+
+class StepLimit:
+    """The steps of one query, and how many there may be."""
+
+    def __init__(self) -> None:
+        self.most = MOST_STEPS
+        self.taken = 0
+
+    def read(self, rows: int) -> None:
+        """Note that the query reads a table of so many rows."""
+        self.most += STEPS_EACH * rows
+
+    def take(self, steps: int) -> None:
+        """Count steps; raise QueryFailed where they are too many."""
+        self.taken += steps
+        if self.taken > self.most:
+            raise too_many_steps(self.most)
+
+
+def too_many_steps(most: int) -> QueryFailed:
+    """Return the error of a query that needs more steps."""
+    return QueryFailed(
+        "EXCEEDED_CPU_LIMIT", f"the query needs more than {most} steps: it goes through the rows of its tables again and again",
+        hint="equal columns in the condition of a join, and conditions of a row pattern on its rows alone, need few steps",
+    )  # fmt: skip
+
+
+__all__ = ["MOST_STEPS", "STEPS_EACH", "STEPS_OF_A_STATE", "StepLimit", "too_many_steps"]
