@@ -1,10 +1,11 @@
 """How much may follow from one event from outside: statements that insert into what they read, or change it, never end.
 
-Counted are events that are routed while routed ones are processed, and rows that enter a named window because rows of named windows have
-changed. Those that a single event, window or timer routes or changes at once are not, but each adds ``SHARE`` to what the count may reach,
-so that a window's release may take its way through many statements. Events that wait when the limit is reached are still processed, unless
-they alone lead to as many again: a statement that inserts all rows of a window for each of its rows would compute them for each. Timers
-that are due again and again at one instant are counted by ``Instant``, against the same setting and ``MOST_STOPS``.
+Counted are events that are routed while routed ones are processed, rows that enter a named window because rows of named windows have
+changed, and, a hundred as one, rows that on-statements and joins read meanwhile. Those that a single event, window or timer routes or
+changes at once are not, but each adds ``SHARE`` to what the count may reach, so that a window's release may take its way through many
+statements. Events that wait when the limit is reached are still processed, unless they alone lead to as many again: a statement that
+inserts all rows of a window for each of its rows would compute them for each. Timers that are due again and again at one instant are
+counted by ``Instant``, against the same setting and ``MOST_STOPS``.
 """
 from __future__ import annotations
 
@@ -93,6 +94,11 @@ class RoutedEvents:
     def drop(self, waiting: int, statement: str) -> None:
         """Note that events that waited are not processed, since the statement was refused too many."""
         self.dropped[statement] = self.dropped.get(statement, 0) + waiting
+
+    def read(self, rows: int) -> None:
+        """Count rows that a statement reads for a routed event, ``SHARE`` of them as one: a loop that inserts into the window that it reads
+        takes the square of its events."""
+        self.count += rows // SHARE
 
     def allow(self, rows: int) -> None:
         """Note that rows have entered or left named windows."""

@@ -67,6 +67,7 @@ class Join(Delivery):
                 compile_loops(drive, chain, rows, environment) if chain is not None and len(rows) == len(self.streams)
                 else compile_drive(drive, plan.join, self._look_up, environment))
         self._needs_old = not _only_new(plan)
+        self._routed = self._loop.routed
         self.holding = False
         """Whether what comes waits for ``release``: the same event is on its way to other streams of the join."""
         self._gathers = any(pattern_of(stream) is not None for stream in plan.streams)
@@ -168,6 +169,8 @@ class Join(Delivery):
         if stream.passes:
             stream.settle(new)
         if new_rows or old_rows:
+            if self._routed.working:
+                self._routed.read(len(new_rows) + len(old_rows))
             self.child.update(new_rows, old_rows)
         if failures is not None:
             failures.settle()
@@ -181,6 +184,8 @@ class Join(Delivery):
         for delta in deltas:
             delta.stream.settle(delta.new)
         if new_rows or old_rows:
+            if self._routed.working:
+                self._routed.read(len(new_rows) + len(old_rows))
             self.child.update(new_rows, old_rows)
         failures.settle()
 

@@ -2,7 +2,7 @@
 where an expression raises, it stays as it was."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from epl.plan.stores.on_statements import MatchPlan, OnDeletePlan, OnSelectPlan, OnUpdatePlan, OnWindowPlan
@@ -27,6 +27,7 @@ class Matches:
 
     def __init__(self, plan: MatchPlan, context: OperatorContext) -> None:
         environment = context.environment
+        self._routed = context.core.routed
         self.store: NamedWindowStore | TableStore = (
             table_store(plan.store, environment) if isinstance(plan.store, Table) else store_of_window(context, plan.store))
         self.rows = None if plan.lookup.index is None else LentRows(self.store.rows)
@@ -42,10 +43,12 @@ class Matches:
 
     def of(self, event: Event) -> list[Event]:
         """Return the rows; without an index in the order in which the window or table is iterated."""
-        rows: Iterable[Event] = self.store if self._look_up is None else self._look_up((None, event))
+        rows = list(self.store if self._look_up is None else self._look_up((None, event)))
+        if self._routed.working:
+            self._routed.read(len(rows))
         for test in self._tests:
             rows = [row for row in rows if test(row, event)]
-        return list(rows)
+        return rows
 
     def close(self) -> None:
         if self.rows is not None:

@@ -43,6 +43,13 @@ ALL_FOR_EACH = {
         insert into P select a.k as k, b.n as n from P#keepall as a, P#keepall as b""",
 }
 """Each row leads to as many others as there are."""
+READS_ALL = {
+    "select": "on W insert into W select 'x' as k, max(w.n) as n from W as w",
+    "having": "on W insert into W select 'x' as k, max(w.n) as n from W as w where w.k regexp '.*' having count(*) > 0",
+    "join": "insert into W select 'k' as k, max(a.n) as n from W as a, W as b where a.k = b.k",
+    "unidirectional join": "insert into W select 'k' as k, max(b.n) as n from W as a unidirectional, W as b where a.k = b.k",
+}
+"""Each event leads to one other, and reads all rows."""
 AT_ONE_INSTANT = {
     "now": "create context C start @now end after 0 sec",
     "a variable": "create variable int zero = 0; create context C start @now end after zero sec",
@@ -100,6 +107,39 @@ def test_what_waits_at_the_limit_is_dropped_where_it_would_lead_to_as_many_again
     number, dropped = map(int, counts.groups())
     assert number <= 3 * LIMIT and dropped <= 2 * LIMIT
     assert next(iter(runtime.statement("all")))["c"] == runtime.stored_rows["W"]  # windows and their consumers agree
+
+
+@pytest.mark.parametrize("loop", READS_ALL.values(), ids=READS_ALL)
+def test_rows_that_a_loop_reads_are_counted(loop: str) -> None:
+    """Else its time would be the square of the limit: 100,000 events hours."""
+    runtime, errors, others = running(loop)
+    runtime.send("A", {"k": "k", "n": 1})
+    runtime.send("Other", {"n": 1})
+    assert others == [1] and [message.split(",")[0] for _, message in errors] == ["Insert into 'W': 1 event is not processed"]
+    assert 200 < runtime.stored_rows["W"] < 350  # n + n²/200 is about what the limit and the first event allow, 600
+
+
+def test_reading_for_each_of_many_events_is_no_loop() -> None:
+    runtime, errors, _ = running("""insert into S select k, n from A#length_batch(200);
+        on S as s insert into R select 'k' as k, sum(w.n) as n from W as w;
+        insert into R select 'k' as k, max(w.n) as n from S as s unidirectional, W as w where w.n >= s.n;
+        @name('r') select count(*) as c from R""")
+    for n in range(400):
+        runtime.send("A", {"k": "k", "n": n % 100})
+    assert not errors and next(iter(runtime.statement("r")))["c"] == 800
+
+
+def test_partitions_that_begin_others_end_at_the_limit_of_partitions() -> None:
+    """Each event doubles them, in Esper too: only the number of partitions is bounded."""
+    messages: list[str] = []
+    runtime = Runtime(settings=Settings(max_partitions=100), on_error=lambda error, *_: messages.append(str(error)))
+    runtime.deploy("""create schema A(n int); create schema B(n int); create context C initiated by B terminated after 1 hour;
+        context C insert into B select * from A#lastevent; @name('other') select count(*) as c from A""")
+    runtime.send("B", {"n": 1})
+    for n in range(12):
+        runtime.send("A", {"n": n})
+    assert next(iter(runtime.statement("other")))["c"] == 12 and len(messages) > 100
+    assert all(message.startswith("Context 'C' has reached its limit of 100 partitions") for message in messages)
 
 
 def test_an_error_says_how_many_changes_of_which_window() -> None:
