@@ -118,8 +118,8 @@ class Settings:
     Attributes:
         default_access: Of names without @public, @protected or @private: ``"public"`` (every later deployment sees them, event types take
             events from outside) or ``"private"`` (Esper's default: only their own module sees them).
-        unknown_properties: What ``Runtime.send`` does with a property that the type does not declare: ``"ignore"`` (as with Esper's maps)
-            or ``"refuse"``.
+        unknown_properties: What ``Runtime.send`` does with a property that the type does not declare: ``"ignore"`` (as with Esper's maps),
+            ``"warn"`` (once for each type and name) or ``"refuse"``.
         imports: What every module imports without saying so.
         python_imports: Python modules (with all below them) whose functions and classes EPL text may ``import``. Importing runs their code,
             therefore text alone never decides it.
@@ -169,7 +169,7 @@ class Settings:
     property_resolution: str = _choice("case_sensitive", "case_insensitive", "distinct_case_insensitive")
     default_event_representation: str = _choice("map", "objectarray", "json")
     default_access: str = _choice("public", "private")
-    unknown_properties: str = _choice("ignore", "refuse")
+    unknown_properties: str = _choice("ignore", "warn", "refuse")
     imports: tuple[str, ...] = attrs.field(default=(), converter=_names, validator=_all_texts)
     python_imports: tuple[str, ...] = attrs.field(default=(), converter=_names, validator=_all_texts)
     dialect: str = _choice("epl", "sql", "flink", "alibaba", "ydb")

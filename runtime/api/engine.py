@@ -27,7 +27,7 @@ from runtime.api.queries import PreparedQuery
 from runtime.api.registry import Registry
 from runtime.batch.available import is_available, missing
 from runtime.clock.instants import Instant, instant_of, shown
-from runtime.conversion.from_python import check_known, to_event
+from runtime.conversion.from_python import to_event
 from runtime.event_loop.delivery import ConditionHandler, RowCounts, log_condition
 from runtime.event_loop.loop import ErrorHandler, EventLoop
 from runtime.event_loop.measured import Measured
@@ -201,8 +201,8 @@ class Engine(Registry):
         declared = self.bus_type(event_type)
         if isinstance(event, Event):
             return event
-        if self.settings.unknown_properties == "refuse":
-            check_known(declared, event)
+        if self._core.check_names is not None:
+            self._core.check_names(declared, event)
         return to_event(declared, event)
 
     def columnar(self, *, always: bool = False) -> BatchTier | None:

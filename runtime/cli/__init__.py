@@ -106,6 +106,13 @@ def _add_with(command: argparse.ArgumentParser, what: str = "") -> None:
     _add_setup(command)
 
 
+def _add_unknown(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--unknown", choices=("ignore", "warn", "refuse"), default="warn",
+        help="what to do with a property that an event's type does not declare (default: warn, once for each type and name)",
+    )  # fmt: skip
+
+
 def _add_setup(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--setup", action="append", default=[], metavar="MODULE",
@@ -214,6 +221,7 @@ def _add_events(run: argparse.ArgumentParser) -> None:
     run.add_argument(
         "--missing", choices=("refuse", "null"), default="refuse", help="what becomes of properties without a column (default: refuse)"
     )
+    _add_unknown(run)
     run.add_argument("--skip-bad-rows", action="store_true", help="skip rows that are not events, and count them")
     run.add_argument(
         "--start", metavar="TIME", help="beginning of time: ms, or yyyy-MM-dd HH:mm:ss.SSS (default: 0; scripts: 2001-01-01 08:00:00.000)"
@@ -254,6 +262,7 @@ def _add_test(commands: Commands) -> None:
     test.add_argument("-k", dest="filter", metavar="TEXT", help="cases whose file::name holds this text")
     test.add_argument("--coverage", action="store_true", help="print statements and transitions of row patterns that no case reaches")
     test.add_argument("-v", "--verbose", action="store_true", help="print the cases that pass, too")
+    _add_unknown(test)
     _add_setup(test)
     test.set_defaults(module="runtime.cli.test")
 
@@ -326,6 +335,7 @@ def _add_serve(commands: Commands) -> None:
     add("--clock", choices=("external", "system"), default="external", help="engine time: set by clients, or the wall clock's")
     add("--start", metavar="TIME", help="beginning of engine time, with --clock external (default: 0)")
     add("--measure", action="store_true", help="count events, rows and time of each statement, for /metrics and epl top")
+    _add_unknown(serve)
     add("--state", type=Path, metavar="DIR", help="keep rules and their state here over restarts")
     add("--snapshot-seconds", type=float, default=60.0, metavar="N", help="how often the state is saved (default: 60; and at the end)")
     add("--max-body", type=int, default=16, metavar="MB", help="largest request (default: 16)")

@@ -25,6 +25,7 @@ from runtime.connectors.intake import Skipped, checked
 from runtime.connectors.pacing import Pace, Timetable, speed_of
 from runtime.connectors.row_reader import RowOptions, RowReader
 from runtime.conversion.rows import Rows
+from runtime.conversion.undeclared import check_of
 from runtime.replay.epl_online import DEFAULT_START, At, Instruction, Send, output_text, parse_script, parse_time
 from runtime.replay.trace_values import json_row
 from runtime.statements.statement import Statement
@@ -191,8 +192,9 @@ class Run:
     def __init__(self, options: argparse.Namespace, runtime: Runtime, file: EventFile, feed: Feed | None = None) -> None:
         self.options = options
         self.file = file
+        self._runtime = runtime
         self.feed = feed or _feed_of(options, runtime)
-        row_options = RowOptions(options.type, options.type_column, options.time, options.missing)
+        row_options = RowOptions(options.type, options.type_column, options.time, options.missing, options.unknown)
         self.reader = RowReader(runtime, row_options, self._warn, file.names, has_header=file.kind != "parquet")
         self.batches = Batches(runtime, self.reader)
         self.in_batches = feed is None and not options.spark and options.speed is options.rate is options.loop is None
@@ -236,12 +238,17 @@ class Run:
             self.file = opened(self.options)
             self._times.begin_pass()
 
-    def _warn(self, text: str) -> None:
-        print(f"{shown_name(self.options.events)}: warning: {text}", file=sys.stderr)
+    def _warn(self, text: str, line: int | None = None) -> None:
+        where = "" if line is None else f":{line}"
+        print(f"{shown_name(self.options.events)}{where}: warning: {text}", file=sys.stderr)
 
     def _script(self, progress: Progress) -> None:
+        line = 0
+        check = check_of(self.options.unknown, lambda text: self._warn(text, line))
         for line, instruction in parse_script(self.file.script()):
             try:
+                if check is not None and isinstance(instruction, Send):
+                    check(self._runtime.bus_type(instruction.type), instruction.values)
                 self._execute([instruction])
             except EplRuntimeError as error:
                 raise FileFault(line, error) from error

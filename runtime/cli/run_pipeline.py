@@ -114,6 +114,8 @@ def _check(options: argparse.Namespace) -> None:
     check_options(options)
     if options.spark:
         raise UsageError("--spark: not together with --to, --state, kafka:// and several --from")
+    if options.unknown != "warn":
+        raise UsageError("--unknown: not together with --to, --state, kafka:// and several --from, which warn")
     if options.state is not None and not options.to:
         raise UsageError("--state: where do rows go? --to URI; --to - prints JSON lines")
     if options.append and options.state is None:

@@ -71,7 +71,7 @@ def options_of(options: argparse.Namespace) -> Options:
         rules=options.rules, modules=tuple(options.modules), clock=options.clock,
         start_time=0 if options.start is None else moment("--start", options.start), state=options.state,
         snapshot_seconds=options.snapshot_seconds, certificate=options.certificate, key=options.key, allowed=allowed_of(options.allow),
-        limits=limits, measure=options.measure,
+        limits=limits, measure=options.measure, unknown=options.unknown,
     )  # fmt: skip
 
 

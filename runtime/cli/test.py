@@ -4,12 +4,14 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+import warnings
 from pathlib import Path
 
+from epl.errors import EplWarning
 from runtime.cli import UsageError
 from runtime.cli.texts import setup_of
 from runtime.tools.rule_tests.coverage import Coverage
-from runtime.tools.rule_tests.files import BadCaseFile, case_files, read_cases
+from runtime.tools.rule_tests.files import BadCaseFile, Case, case_files, read_cases
 from runtime.tools.rule_tests.running import CaseRunner, Result
 from runtime.tools.rule_tests.writing import update
 
@@ -27,9 +29,9 @@ def run(options: argparse.Namespace) -> int:
     for path in paths:
         try:
             file = read_cases(path)
-            runner = CaseRunner(file, covered.setdefault(file.modules, Coverage()) if options.coverage else None, register)
+            runner = CaseRunner(file, covered.setdefault(file.modules, Coverage()) if options.coverage else None, register, options.unknown)
             chosen = [case for case in file.cases if options.filter is None or options.filter in f"{path}::{case.name}"]
-            results = [runner.run(case) for case in (file.cases if options.update else chosen)]
+            results = [_run(runner, path, case) for case in (file.cases if options.update else chosen)]
             if options.update:
                 changed += update(file, results)
                 passed += len(results)
@@ -47,6 +49,16 @@ def run(options: argparse.Namespace) -> int:
     outcome = f"{passed} passed" + (f", {failed} failed" if failed else "") + (f", {broken} {files} could not be run" if broken else "")
     print(f"{outcome}; {changed} files written" if options.update else outcome)
     return 1 if failed or broken else 0
+
+
+def _run(runner: CaseRunner, path: Path, case: Case) -> Result:
+    """Run a case, and print what it is warned of: what an event's type does not declare, foremost."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", EplWarning)
+        result = runner.run(case)
+    for warning in caught:
+        print(f"{path}::{case.name}: warning: {warning.message}", file=sys.stderr)
+    return result
 
 
 def _report(path: Path, result: Result, verbose: bool) -> None:

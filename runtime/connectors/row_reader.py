@@ -31,12 +31,14 @@ Warn = Callable[[str], None]
 @attrs.frozen
 class RowOptions:
     """What rows are: ``type``, else what the column ``type_column`` says; ``time``: the column of engine time; ``missing``: ``refuse`` or
-    ``null``, what becomes of properties without a column."""
+    ``null``, what becomes of properties without a column; ``unknown``: ``ignore``, ``warn`` or ``refuse``, what becomes of columns that no
+    property has."""
 
     type: str | None = None
     type_column: str = "type"
     time: str | None = None
     missing: str = "refuse"
+    unknown: str = "warn"
 
 
 @attrs.frozen(eq=False)
@@ -81,6 +83,7 @@ class RowReader:
         self._only_type = only_type(runtime)
         self._read = runtime.properties_read
         self._lenient = options.missing == "null"
+        self._unknown = options.unknown
         self._warn = warn
         self._types: dict[str, EventType] = {}
         """The types that have been met, by name."""
@@ -139,9 +142,11 @@ class RowReader:
             self._refuse_missing(name, missing, other, names)
         others = self._properties_of_others(name) if self.type_name is None and self.type_column in names else set()
         strange = sorted(set(other) - others)
-        if strange:
-            self._warn(f"{_columns(strange)} {'is' if len(strange) == 1 else 'are'} not declared by event type '{name}': "
-                       f"{'kept as undeclared properties' if declared.open else 'dropped'}{_meant(strange, missing)}")
+        if strange and self._unknown != "ignore":
+            text = f"{_columns(strange)} {'is' if len(strange) == 1 else 'are'} not declared by event type '{name}'"
+            if self._unknown == "refuse":
+                raise FileFault(1 if self._has_header else None, EplRuntimeError(text + _meant(strange, missing)))
+            self._warn(f"{text}: {'kept as undeclared properties' if declared.open else 'dropped'}{_meant(strange, missing)}")
         self._dropped[name] = frozenset(others - set(declared.properties) if declared.open else (*other, *others))
         self._types[name] = declared
         return declared

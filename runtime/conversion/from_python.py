@@ -20,7 +20,7 @@ from epl.java import to_float
 from epl.reprs import brief
 from epl.value_types import ArrayType, CollectionType, EnumType, MapType, Scalar, ValueType
 from epl.zones import zone_named
-from runtime.conversion.from_json import parse_json, parsed_json
+from runtime.conversion.from_json import parse_json
 from runtime.expressions.structs import PRIMITIVE_DEFAULTS
 from windows.event import Event, Extra, event_class, only_absent
 
@@ -428,22 +428,3 @@ def _unknown(event_type: EventType) -> Callable[[Mapping[str, Any]], None]:
         )
 
     return unknown
-
-
-def check_known(event_type: EventType, value: Any) -> None:
-    """Raise EplRuntimeError for a property that the type, or the type of an event within it, does not declare
-    (``Settings(unknown_properties="refuse")``). ``value``: as for ``to_event``.
-    """
-    if isinstance(value, str) and event_type.kind == "json":
-        value = parsed_json(value)
-    if not isinstance(value, Mapping):
-        return
-    if not value.keys() <= event_type.properties.keys():
-        _unknown(event_type)(value)
-    for name, inner in value.items():
-        declared = event_type.properties[name].type
-        if isinstance(declared, EventOf):
-            check_known(declared.event_type, inner)
-        elif isinstance(declared, (ArrayType, CollectionType)) and isinstance(declared.element, EventOf):
-            for each in inner if isinstance(inner, (list, tuple)) else ():
-                check_known(declared.element.event_type, each)

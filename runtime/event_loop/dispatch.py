@@ -22,7 +22,7 @@ from epl.event_types import EventType
 from epl.generated_code import defined, field_name
 from epl.plan.expressions import Logic, StreamProperty, TypedExpression
 from epl.value_types import BOXED_BOOLEAN
-from runtime.conversion.from_python import check_known, checking_scope, checks, made_of, read_mapping
+from runtime.conversion.from_python import checking_scope, checks, made_of, read_mapping
 from runtime.event_loop.filter_index import Entry, TypeIndex, order_of
 from runtime.event_loop.filter_tables import HashTable
 from runtime.event_loop.handle_order import HandleOrder
@@ -178,20 +178,20 @@ def dispatcher(names: Names, indexes: Sequence[TypeIndex], stream_type: EventTyp
 
 
 def intake(
-    names: Names, indexes: Sequence[TypeIndex], event_type: EventType, *, refuse_unknown: bool, updated: bool
+    names: Names, indexes: Sequence[TypeIndex], event_type: EventType, *, check: Callable[[EventType, Any], None] | None, updated: bool
 ) -> Callable[[dict[str, Any]], None]:
     """Return f(dict), which checks what a user sends and then does all that ``EventLoop.process`` does with the event.
 
-    ``refuse_unknown``: raise where a property is not declared. ``updated``: there are update istream statements, which see the event first.
+    ``check``: is called with the type and the dict first. ``updated``: there are update istream statements, which see the event first.
     """
     places = {field_name(name): f"v{n}" for n, name in enumerate(event_type.properties)}
     source = _Source(places.__getitem__, f"with_extra(make({', '.join(places.values())}), extra)" if event_type.open else
                      f"make({', '.join(places.values())})", tuple(made_of(event_type)))
     scope = {**_scope(names, event_type), **checking_scope(event_type), "with_extra": _with_extra}
     lines = [*read_mapping(event_type), *checks(event_type)]
-    if refuse_unknown:
-        scope["check_known"] = check_known
-        lines = ["check_known(stream_type, d)", *lines]
+    if check is not None:
+        scope["check"] = check
+        lines = ["check(stream_type, d)", *lines]
     if updated:
         return _function("def take(d):", [*lines, f"{core_text(scope).process}({source.event})"], scope)
     body = [*lines, *_body(indexes, source, scope, whole=True)]

@@ -14,6 +14,7 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.settings import Settings
 from runtime.clock.schedule import Clock, Schedule, ScheduledTimer
+from runtime.conversion.undeclared import check_of
 from runtime.event_loop.cause import ProcessingPosition
 from runtime.event_loop.delivery import Delivery, MatchStates, RowCounts
 from runtime.event_loop.dispatch import dispatcher, intake
@@ -128,6 +129,8 @@ class EventLoop:
         self.dispatchers: dict[EventType, Callable[[Event], None]] = {}
         self.intakes: dict[str | EventType, Callable[[dict[str, Any]], None]] = {}
         """What takes a user's dict, by the type as sent. Both are generated (runtime.event_loop.dispatch)."""
+        self.check_names = check_of(settings.unknown_properties)
+        """What is done with undeclared properties of events from outside."""
         self._intake_types: dict[str | EventType, EventType] = {}
         self.span_stops = 0
         self.busy = False
@@ -179,7 +182,7 @@ class EventLoop:
         """Generate what takes a user's dict as an event of the type, which is named so or given itself."""
         take = self.intakes[sent_as] = intake(
             self._names(), self.filters.indexes(event_type), event_type,
-            refuse_unknown=self.settings.unknown_properties == "refuse", updated=self.updates.active,
+            check=self.check_names, updated=self.updates.active,
         )
         self._intake_types[sent_as] = event_type
         return take

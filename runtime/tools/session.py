@@ -7,7 +7,6 @@ import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import Any
 
 import attrs
@@ -18,6 +17,7 @@ from runtime.api.deployment import Deployment
 from runtime.api.preconditions import first_use
 from runtime.api.runtime import Runtime
 from runtime.conversion.rows import Row, Rows
+from runtime.conversion.undeclared import UndeclaredNames
 from runtime.replay.epl_online import At, Later, Send, parse_script
 from runtime.statements.statement import Statement
 
@@ -52,6 +52,7 @@ class Session:
     def __init__(self, runtime: Runtime | None = None) -> None:
         self.runtime = runtime or Runtime()
         self.notes: list[str] = []
+        self._names = UndeclaredNames(self.notes.append)
         """What the user should know of the events that `play` has sent."""
         self.texts: dict[str, str] = {}
         self.ids: dict[str, str] = {}
@@ -152,6 +153,7 @@ class Session:
         """Send the events of a text and move time as it says; returns how many events. A line is one of EPL Online's script, or a type and
         a JSON object. Times before the present set the clock back where nothing has happened yet, as EPL Online begins in 2001."""
         self.notes = []
+        self._names = UndeclaredNames(self.notes.append)
         events = 0
         start = 0
         for line in script.splitlines(keepends=True):
@@ -182,12 +184,7 @@ class Session:
             if error.span is None:
                 error.span, error.text = span, script
             raise
-        known = self.runtime.event_type(event_type)
-        for name in [] if known.any_type else values.keys() - known.properties.keys():
-            close = get_close_matches(name, known.properties, 1)
-            note = f"{event_type} has no property '{name}'" + (f" (did you mean '{close[0]}'?)" if close else "")
-            if note not in self.notes:
-                self.notes.append(note)
+        self._names.check(self.runtime.event_type(event_type), values)
 
     def _move(self, instruction: At | Later) -> None:
         units = instruction.ms * self.runtime.settings.units_per_second // 1000

@@ -172,6 +172,27 @@ def test_columns_too_many_are_warned_of_once(run: Run, representation: str, suff
     what = "kept as undeclared properties" if kept else "dropped"
     assert (code, err) == (0, f"e.{suffix}: warning: column 'b' is not declared by event type 'E': {what}\n")
     assert [set(json.loads(line)["new"][0]) for line in out.splitlines()] == [{"a", "b"} if kept else {"a"}] * 2
+    code, ignored, err = run(f"e.{suffix}", content, "--unknown", "ignore", module=module)
+    assert (code, ignored, err) == (0, out, "")
+    code, out, err = run(f"e.{suffix}", content, "--unknown", "refuse", module=module)
+    assert (code, out) == (1, "")
+    assert "error: column 'b' is not declared by event type 'E'" in err
+
+
+SCRIPT = "Trade={symbol='A', prise=1}\nt = t.plus(1 seconds)\nTrade={symbol='B', prise=2}\nTrade={Symbol='C'}\n"
+
+
+def test_misspelt_properties_of_a_script_are_warned_of_once_each(run: Run) -> None:
+    code, out, err = run("s.txt", SCRIPT)
+    assert (code, len(out.splitlines())) == (0, 3)
+    assert err == (
+        "s.txt:1: warning: Trade has no property 'prise' (did you mean 'price'?)\n"
+        "s.txt:4: warning: Trade has no property 'Symbol' (did you mean 'symbol'?)\n"
+    )
+    assert run("s.txt", SCRIPT, "--unknown", "ignore") == (0, out, "")
+    code, out, err = run("s.txt", SCRIPT, "--unknown", "refuse")
+    assert (code, out) == (1, "")
+    assert err == "s.txt:1: error: Event type 'Trade' has no property 'prise' [runtime]\n    hint: did you mean 'price'?\n"
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,18 @@ def test_the_example_passes_and_reaches_everything(capsys: pytest.CaptureFixture
     assert "jumps: transitions of its row pattern: 3 of 3 (100 %)" in out and "::a jump up" in out
 
 
+def test_misspelt_properties_are_warned_of_once_or_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = {"op": "event", "type": "Reading", "props": {"sensor": "s1", "tempp": 1}}
+    path = written(tmp_path, [{"name": "one", "steps": [wrong, wrong, event(50)]}])
+    assert main(["test", str(path), "--update"]) == 0
+    warned = f"{path}::one: warning: Reading has no property 'tempp' (did you mean 'temp'?)\n"
+    assert capsys.readouterr().err == warned
+    assert main(["test", str(path), "--unknown", "ignore"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["test", str(path), "--unknown", "refuse"]) == 1
+    assert "Event type 'Reading' has no property 'tempp'" in capsys.readouterr().out
+
+
 def test_a_difference_is_shown_row_by_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     expected = [{"statement": "mean", "new": [{"sensor": "s1", "mean": 51.0}]}]
     path = written(tmp_path, [{"name": "one", "steps": [event(50, out=expected), event(70)]}])

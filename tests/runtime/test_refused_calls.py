@@ -12,7 +12,7 @@ import pandas
 import pyarrow as pa
 import pytest
 
-from runtime import EplDeploymentError, EplError, EplRuntimeError, Runtime, Settings
+from runtime import EplDeploymentError, EplError, EplRuntimeError, EplWarning, Runtime, Settings
 
 SETTINGS = [
     ({"time_unit": "ns"}, "Settings(time_unit='ns'): expected 'milliseconds' or 'microseconds'"),
@@ -27,7 +27,7 @@ SETTINGS = [
     ({"default_stream_selector": "parts"}, "expected 'istream', 'rstream' or 'irstream'"),
     ({"imports": "java.util"}, "Settings(imports='java.util'): expected a sequence of names: write ('java.util',)"),
     ({"python_imports": [1]}, "Settings(python_imports=(1,)): expected a sequence of names"),
-    ({"unknown_properties": "warn"}, "Settings(unknown_properties='warn'): expected 'ignore' or 'refuse'"),
+    ({"unknown_properties": "drop"}, "Settings(unknown_properties='drop'): expected 'ignore', 'warn' or 'refuse'"),
 ]
 
 
@@ -155,6 +155,31 @@ def test_unknown_properties_are_refused_where_settings_say_so(event: dict[str, A
     with Runtime() as rt:
         rt.deploy(NESTED)
         rt.send("A", event)
+
+
+@pytest.mark.parametrize(("event", "message"), [
+    ({"X": 1}, "A has no property 'X'"), ({"x": 1, "part": {"z": 1}}, "Part has no property 'z'"),
+    ({"x": 1, "parts": [{"y": 1}, {"yy": 2}]}, "Part has no property 'yy' (did you mean 'y'?)"),
+])  # fmt: skip
+def test_unknown_properties_are_warned_of_once_where_settings_say_so(event: dict[str, Any], message: str) -> None:
+    rows: list[Any] = []
+    with Runtime(settings=Settings(unknown_properties="warn")) as rt:
+        rt.deploy(NESTED, listeners={"s": lambda new, *_: rows.extend(new)})
+        with pytest.warns(EplWarning, match=re.escape(message)) as caught:
+            for _ in range(3):
+                rt.send("A", event)
+            rt.send("A", (1, None, None))
+        assert [(str(each.message), each.filename) for each in caught] == [(message, __file__)]
+    assert len(rows) == 4
+
+
+def test_each_way_of_sending_is_warned_of_at_its_caller() -> None:
+    for way in ("send", "route", "event_of"):
+        with Runtime(settings=Settings(unknown_properties="warn")) as rt:
+            rt.deploy("create json schema J(price double)")
+            with pytest.warns(EplWarning, match="J has no property 'prize'") as caught:
+                getattr(rt, way)("J", '{"prize": 1}')
+            assert [each.filename for each in caught] == [__file__]
 
 
 def test_unknown_members_of_json_are_refused_too() -> None:

@@ -57,6 +57,12 @@ def test_errors_name_pane_and_place(address: str) -> None:
     assert run(address, SCHEMA, "", start="soon")["errors"][0]["pane"] == "start"
 
 
+def test_misspelt_properties_are_warned_of_once_each(address: str) -> None:
+    result = run(address, SCHEMA + "select * from T", "T={a=1, z='x'}\nT={a=2, z='y'}\nT={aa=2}")
+    assert result["warnings"] == ["line 1: T has no property 'z'", "line 3: T has no property 'aa' (did you mean 'a'?)"]
+    assert (result["errors"], result["end"]["events"]) == ([], 3)
+
+
 def test_exceptions_in_expressions_are_faults(address: str) -> None:
     result = run(address, SCHEMA + "@name('F') select cast(s, int) as n from T", "T={s='x'}\nT={s='4'}")
     assert [(f["statement"], f["line"]) for f in result["faults"]] == [("F", 2)]

@@ -8,6 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.serve.conftest import serving
+
 
 def post(http: httpx.Client, path: str, body: Any, status: int = 200) -> Any:
     answer = http.post(f"/api/v1{path}", json=body)
@@ -92,7 +94,7 @@ def test_events_of_several_types_and_time(http: httpx.Client) -> None:
     post(http, "/deployments", {"epl": "@name('Last') select symbol from Trade#time(10 seconds)"}, 201)
     now = http.get("/api/v1/time").json()["now"]
     trade = {"type": "Trade", "event": {"symbol": "A", "price": 1}}
-    assert post(http, "/events", [trade, {"time": now + 9_000}, trade]) == {"accepted": 2, "now": now + 9_000, "faults": 0}
+    assert post(http, "/events", [trade, {"time": now + 9_000}, trade]) == {"accepted": 2, "now": now + 9_000, "faults": 0, "warnings": []}
     assert len(rows(http, "Last")) == 2
     assert post(http, "/time", {"by": 1_000})["now"] == now + 10_000
     assert len(rows(http, "Last")) == 1
@@ -203,3 +205,22 @@ def test_metrics_of_an_application() -> None:
             runtime.send("T", {"a": a})
         assert registry.get_sample_value("epl_rows_late_total", {"name": "s"}) == 1
         assert registry.get_sample_value("epl_rows_waiting", {"name": "s"}) == 0
+
+
+def test_undeclared_properties_are_warned_of_once_in_an_answer(http: httpx.Client) -> None:
+    sent = [{"symbol": "A", "prise": 1}, {"symbol": "B", "prise": 2}]
+    for _ in range(2):
+        answer = post(http, "/events/Trade", sent)
+        assert (answer["accepted"], answer["warnings"]) == (2, ["Trade has no property 'prise' (did you mean 'price'?)"])
+
+
+@pytest.mark.parametrize(("unknown", "status"), [("ignore", 200), ("refuse", 422)])
+def test_undeclared_properties_are_as_the_option_says(unknown: Any, status: int) -> None:
+    with serving(playground=False, unknown=unknown) as address, httpx.Client(base_url=address) as http:
+        post(http, "/deployments", {"epl": "create schema Trade(symbol string, price double)"}, 201)
+        answer = post(http, "/events/Trade", {"prise": 1}, status)
+        if status == 200:
+            assert answer["warnings"] == []
+        else:
+            assert answer["error"]["message"] == "Event type 'Trade' has no property 'prise'"
+            assert (answer["error"]["hint"], answer["accepted"]) == ("did you mean 'price'?", 0)

@@ -36,16 +36,19 @@ class Result:
 
 class CaseRunner:
     """Runs the cases of one file; raise BadCaseFile for modules that cannot be read or are refused. ``register`` is called with the runtime
-    of each case before its modules are deployed."""
+    of each case before its modules are deployed. ``unknown``: what is done with undeclared properties (``Settings.unknown_properties``)."""
 
-    def __init__(self, file: CaseFile, coverage: Coverage | None = None, register: Callable[[Runtime], None] | None = None) -> None:
+    def __init__(
+        self, file: CaseFile, coverage: Coverage | None = None, register: Callable[[Runtime], None] | None = None, unknown: str = "warn"
+    ) -> None:
         self.file = file
+        self._unknown = unknown
         self._coverage = coverage
         self._register = register
         self._modules = [(path, _module_text(file, path)) for path in file.modules]
 
     def run(self, case: Case) -> Result:
-        player = _Player(self.file, self._coverage, self._register)
+        player = _Player(self.file, self._coverage, self._register, self._unknown)
         self._deploy(player)
         played: list[Mapping[str, Any]] = []
         for step in case.steps:
@@ -72,8 +75,8 @@ class CaseRunner:
 class _Player(TracePlayer):
     """A player whose runtime has an application's settings, and whose listeners' calls are kept for a script's text."""
 
-    def __init__(self, file: CaseFile, coverage: Coverage | None, register: Callable[[Runtime], None] | None) -> None:
-        self._file, self._coverage, self._register = file, coverage, register
+    def __init__(self, file: CaseFile, coverage: Coverage | None, register: Callable[[Runtime], None] | None, unknown: str) -> None:
+        self._file, self._coverage, self._register, self._unknown = file, coverage, register, unknown
         self._texts: list[str] = []
         self._at: int | None = None
         self._rows: list[tuple[str, Rows, Rows]] = []
@@ -82,7 +85,7 @@ class _Player(TracePlayer):
     def _new_runtime(self) -> Runtime:
         config = _config_of(self._file)
         settings = Settings() if config is None else config.settings
-        settings = attrs.evolve(settings, imports=(*settings.imports, *self._file.imports))
+        settings = attrs.evolve(settings, imports=(*settings.imports, *self._file.imports), unknown_properties=self._unknown)
         runtime = Runtime(start_time=self._file.start_time, settings=settings, on_error=self._on_error, tier="row")
         if config is not None:
             _declare(self._file, config, runtime)

@@ -55,7 +55,7 @@ class Application:
         if engine is not None:
             self.streams = Streams(engine.runtime, options.limits)
             self.counters.watch(engine, self.streams, self.tasks)
-            for handlers in (Rules(engine, self.streams, options.limits), Feeding(engine, self.streams, options.limits)):
+            for handlers in (Rules(engine, self.streams, options.limits), Feeding(engine, self.streams, options)):
                 routes += handlers.routes(BASE)
         if options.playground:
             self.sandbox = Sandbox(options.limits, options.allowed)

@@ -12,9 +12,10 @@ from starlette.routing import BaseRoute, Route
 
 from epl.errors import EplError, EplRuntimeError
 from runtime.clock.instants import instant_of
+from runtime.conversion.undeclared import check_of
 from runtime.tools.serve.answers import error_json, short, time_text
 from runtime.tools.serve.engine import Engine
-from runtime.tools.serve.options import Limits
+from runtime.tools.serve.options import Options
 from runtime.tools.serve.requests import JSON, LINES, Fault, Json, body_of, form_of, items_of, object_of
 from runtime.tools.serve.streams import Streams
 
@@ -25,8 +26,8 @@ MOST_STOPS = 1_000_000
 class Feeding:
     """The handlers of what goes in and what comes out."""
 
-    def __init__(self, engine: Engine, streams: Streams, limits: Limits) -> None:
-        self.engine, self.streams, self.limits = engine, streams, limits
+    def __init__(self, engine: Engine, streams: Streams, options: Options) -> None:
+        self.engine, self.streams, self.limits, self._unknown = engine, streams, options.limits, options.unknown
         self.runtime = engine.runtime
 
     def routes(self, base: str) -> list[BaseRoute]:
@@ -57,6 +58,8 @@ class Feeding:
     def _process(self, form: str, text: str, step_of: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
         """All are checked before the first is processed."""
         steps: list[tuple[int, str | None, Any]] = []
+        warned: list[str] = []
+        check = check_of(self._unknown, lambda text: warned.append(short(text)))
         for number, item in items_of(form, text):
             try:
                 step = step_of(item)
@@ -64,6 +67,8 @@ class Feeding:
                     self._check_external()
                     steps.append((number, None, self._instant(step["time"])))
                 else:
+                    if check is not None:
+                        check(self.runtime.bus_type(step["type"]), step["event"])
                     steps.append((number, step["type"], self.runtime.event_of(step["type"], step["event"])))
             except EplError as error:
                 raise Fault(422, error_json(error), item=number, accepted=0) from error
@@ -78,7 +83,7 @@ class Feeding:
                     accepted += 1
             except EplError as error:
                 raise Fault(422, error_json(error), item=number, accepted=accepted) from error
-        return {"accepted": accepted, "now": self.runtime.now, "faults": self.engine.fault_count - faults}
+        return {"accepted": accepted, "now": self.runtime.now, "faults": self.engine.fault_count - faults, "warnings": warned}
 
     # ------------------------------------------------------------------ time
 

@@ -47,7 +47,7 @@ SCHEMAS: dict[str, Schema] = {
     "Module": members({"epl": TEXT}, {"name": TEXT, "replace": FLAG, "parameters": ANYTHING}),
     "Rows": members({"statement": nullable(TEXT), "columns": several(COLUMN), "truncated": FLAG, "rows": several(ANYTHING)}),
     "Step": {"oneOf": [members({"type": TEXT, "event": {}}), members({"time": {"type": ["integer", "string"]}})]},
-    "Accepted": members({"accepted": WHOLE, "now": WHOLE, "faults": WHOLE}),
+    "Accepted": members({"accepted": WHOLE, "now": WHOLE, "faults": WHOLE, "warnings": several(TEXT)}),
     "Time": members({"now": WHOLE, "at": nullable(TEXT), "next": nullable(WHOLE), "clock": {"enum": ["external", "system"]}}),
     "Fault": members({"number": WHOLE, "statement": nullable(TEXT), "time": WHOLE, "at": nullable(TEXT), **ERROR}),
     "Job": members({"epl": TEXT, "script": TEXT}, {"start": TEXT}),

@@ -52,7 +52,7 @@ class Allowed:
 class Options:
     """``token``: what requests must carry, None where the server listens on loopback only. ``names``: host names of the server beyond
     ``host`` and those of loopback. ``modules``: files that are deployed at the start. ``state``: the folder of snapshots. ``measure``:
-    count what each statement does."""
+    count what each statement does. ``unknown``: what becomes of properties that an event's type does not declare."""
 
     host: str = "127.0.0.1"
     port: int = 8420
@@ -70,6 +70,7 @@ class Options:
     allowed: Allowed = attrs.field(factory=Allowed)
     limits: Limits = attrs.field(factory=Limits)
     measure: bool = False
+    unknown: Literal["ignore", "warn", "refuse"] = "warn"
 
 
 __all__ = ["MEBIBYTE", "Allowed", "Limits", "Options"]

@@ -23,6 +23,7 @@ from runtime.api.deployment import Deployment
 from runtime.api.faults import StatementFault, fault_of
 from runtime.api.runtime import Runtime
 from runtime.conversion.rows import Row, Rows
+from runtime.conversion.undeclared import UndeclaredNames
 from runtime.replay.epl_online import DEFAULT_START, At, Instruction, Send, format_time, parse_script, parse_time, row_text, value_text
 from runtime.statements.statement import Statement
 from runtime.tools.serve.answers import error_json, fault_json, short, statement_json
@@ -64,6 +65,8 @@ class Run:
         self.events: list[dict[str, Any]] = []
         """``time``, ``type`` and ``line`` of the script."""
         self.rows = self.faults = 0
+        self._names = UndeclaredNames(lambda text: results.write("warnings", short(f"line {self._line}: {text}")))
+        self._line = 0
         self._at = 0
         self._instant: dict[str, tuple[list[Row], list[Row]]] = {}
         self._runtime: Runtime
@@ -142,6 +145,8 @@ class Run:
         runtime = self._runtime
         if isinstance(instruction, Send):
             self.events.append({"time": runtime.now, "type": instruction.type, "line": line})
+            self._line = line
+            self._names.check(runtime.bus_type(instruction.type), instruction.values)
             runtime.send(instruction.type, instruction.values)
             return
         target = instruction.ms if isinstance(instruction, At) else runtime.now + instruction.ms
