@@ -1,11 +1,21 @@
-"""Which packages an extra of setup.cfg installs, for the hints where one is missing."""
+"""Which packages an extra of setup.cfg installs, and the errors where one is missing."""
 
 from __future__ import annotations
 
 import re
 from importlib.metadata import PackageNotFoundError, requires
 
+from epl.errors import EplRuntimeError, EplUnsupportedError
+
 _REQUIREMENT = re.compile(r"(?P<package>[^;]+?)\s*;.*\bextra == [\"'](?P<extra>[\w-]+)[\"']")
+
+
+class MissingPackage(EplRuntimeError, ModuleNotFoundError):
+    """A call or an import needs a package that is not installed. ``except ImportError`` catches it, as for any other package."""
+
+
+class UnsupportedWithout(EplUnsupportedError, ModuleNotFoundError):
+    """The same, of what is supported only with the package."""
 
 
 def install(extra: str) -> str:
@@ -24,4 +34,4 @@ def install(extra: str) -> str:
     return "pip install " + " ".join(f"'{package}'" if re.search(r"[^\w.-]", package) else package for package in packages)
 
 
-__all__ = ["install"]
+__all__ = ["MissingPackage", "UnsupportedWithout", "install"]

@@ -14,7 +14,7 @@ from runtime.connectors.input import Input
 from runtime.connectors.output import OutputRow, check_stream
 from runtime.connectors.row_reader import RowOptions, RowReader
 from runtime.conversion.rows import jsonable
-from runtime.extras import install
+from runtime.extras import MissingPackage, install
 
 REACHABLE = "is it running, and reachable from here?"
 log = logging.getLogger("epl")
@@ -35,7 +35,7 @@ def _client() -> Any:
     try:
         import confluent_kafka
     except ImportError:
-        raise EplRuntimeError("Kafka needs confluent-kafka", hint=install("kafka")) from None
+        raise MissingPackage("Kafka needs confluent-kafka", hint=install("kafka")) from None
     return confluent_kafka
 
 

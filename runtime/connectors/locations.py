@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from epl.errors import EplRuntimeError
-from runtime.extras import install
+from runtime.extras import MissingPackage, install
 
 URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(::[A-Za-z][A-Za-z0-9+.-]+)*://")
 """A scheme has two letters at least: ``c:/trades.csv`` is a path of Windows."""
@@ -50,7 +50,7 @@ def file_system(location: str) -> tuple[Any, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError:
-        raise EplRuntimeError(f"{location} is a URI, and fsspec is not installed", hint=f"{install('files')}; {NEEDS}") from None
+        raise MissingPackage(f"{location} is a URI, and fsspec is not installed", hint=f"{install('files')}; {NEEDS}") from None
     try:
         system, path = url_to_fs(location)
     except (ImportError, ValueError) as error:

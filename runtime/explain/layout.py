@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from runtime.explain.graph import Edge, Node
-from runtime.extras import install
+from runtime.extras import MissingPackage, install
 
 GAP_ACROSS, GAP_DOWN, LANE = 38.0, 22.0, 12.0
 """Between layers, between nodes of a layer; and the height of a line that passes a layer."""
@@ -71,7 +71,7 @@ class _Placed:
         try:
             from fast_sugiyama import from_edges
         except ImportError as error:
-            raise ImportError(f"pictures in notebooks need fast-sugiyama: {install('plot')}") from error
+            raise MissingPackage(f"pictures in notebooks need fast-sugiyama: {install('plot')}") from error
         below, unused = 0.0, len(self.nodes)
         parts = from_edges(self.links, vertex_spacing=1.0, dummy_vertices=True, dummy_size=0.4) if self.links else []
         # The library numbers nodes by their place in a set of them, and calls bends by numbers beyond the largest of its own.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from runtime.explain.labels import clean
-from runtime.extras import install
+from runtime.extras import MissingPackage, install
 
 log = logging.getLogger("epl")
 
@@ -130,7 +130,7 @@ def build_widget(name: str, columns: list[str]) -> Any:
         import anywidget
         import traitlets
     except ImportError as error:
-        raise ImportError(f"live views need anywidget: {install('live')}") from error
+        raise MissingPackage(f"live views need anywidget: {install('live')}") from error
 
     class Widget(anywidget.AnyWidget):
         """What the browser gets: texts only, which it shows as texts."""

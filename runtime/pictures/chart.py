@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from runtime.extras import install
+from runtime.extras import MissingPackage, install
 from runtime.pictures.lanes import Lane, Places, lanes_of
 from runtime.pictures.timeline import BAR, BAR_LINE, OUTCOMES
 
@@ -18,7 +18,7 @@ def chart(recording: Recording) -> Any:
     try:
         import altair as alt
     except ImportError as error:
-        raise ImportError(f"interactive timelines need altair: {install('plot')}") from error
+        raise MissingPackage(f"interactive timelines need altair: {install('plot')}") from error
     places = Places(recording.moments, "auto", recording.units_per_second)
     lanes = lanes_of(recording)
     bars, marks = (alt.InlineData(values=values) for values in (_bars(lanes, places), _marks(lanes, places, recording)))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from runtime.explain.labels import clean
-from runtime.extras import install
+from runtime.extras import MissingPackage, install
 from runtime.pictures.lanes import Lane, Places, lanes_of
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def timeline(recording: Recording, *, axis: str = "auto", title: str | None = No
         import matplotlib as mpl
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise ImportError(f"timelines need matplotlib: {install('plot')}") from error
+        raise MissingPackage(f"timelines need matplotlib: {install('plot')}") from error
     places = Places(recording.moments, axis, recording.units_per_second)
     lanes = lanes_of(recording)
     rows = sum(lane.rows for lane in lanes) + 0.5 * len(lanes)

@@ -4,13 +4,12 @@ queries in a SQL dialect over them. docs/spark.md is the manual.
 Importing this package needs pyspark, the extra ``spark``; starting a session needs Java 17 or newer.
 """
 
-from epl.errors import EplRuntimeError
-from runtime.extras import install
+from runtime.extras import MissingPackage, install
 
 try:
     import pyspark as _pyspark  # noqa: F401
 except ModuleNotFoundError as error:
-    raise EplRuntimeError(
+    raise MissingPackage(
         f"Spark is not installed: {error}",
         hint=f"{install('spark')}; Spark also needs Java 17 or newer, found through JAVA_HOME or PATH",
     ) from error

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.types as kinds
 
 from epl.errors import EplRuntimeError, EplUnsupportedError
-from runtime.extras import install
+from runtime.extras import UnsupportedWithout, install
 from runtime.spark.driver_host.sinks import STREAMS, KeptSink
 
 STEP = "epl_step"
@@ -48,7 +48,7 @@ class DeltaSink(KeptSink):
         try:
             import deltalake
         except ImportError as error:
-            raise EplUnsupportedError("Delta tables need the package deltalake", hint=install("delta")) from error
+            raise UnsupportedWithout("Delta tables need the package deltalake", hint=install("delta")) from error
         self.folder = folder
         self._delta = deltalake
         self._options = None if options is None else dict(options)
