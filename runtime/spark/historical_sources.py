@@ -12,7 +12,8 @@ import pyarrow as pa
 from epl.errors import EplRuntimeError
 from runtime.api.runtime import Runtime
 from runtime.conversion.python_types import Known
-from runtime.historical.static_table import StaticTable, arrow_of, static_table
+from runtime.historical.static_table import StaticTable, static_table
+from runtime.spark.sources import table_of
 
 Register = Callable[[Runtime], object]
 
@@ -61,7 +62,7 @@ class HistoricalRegistration:
 def _table(name: str, table: Any) -> TableSource:
     frame, keys = table if isinstance(table, tuple) else (table, ())
     names: Iterable[str] = (keys,) if isinstance(keys, str) else keys
-    return TableSource(name, arrow_of(frame, name), tuple(names), uuid.uuid4().hex)
+    return TableSource(name, table_of(frame, name), tuple(names), uuid.uuid4().hex)
 
 
 NOTHING = HistoricalRegistration()

@@ -17,12 +17,13 @@ import pyarrow.compute as pc
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
-from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
 
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
 from runtime.conversion.arrow import arrow_type_of
 from runtime.conversion.columns import may_hold
+from runtime.historical.static_table import arrow_of
 
 TYPE, TIME, SEQUENCE, ROW = "epl:type", "epl:time", "epl:sequence", "epl:row"
 """Columns of a merged DataFrame next to those of properties: the place of the row's type among the sources (null: the row has the time
@@ -200,11 +201,24 @@ def fetched(merged: DataFrame, sources: Sources) -> pa.Table:
         time = "" if sources.times is None else sources.times[event_type.name]
         if time in event_type.properties and data_types.get(place_of(0, time)) == spark.LongType():
             dropped[TIME] = place_of(0, time)
-    rows = merged.drop(*dropped).toArrow()
+    rows = collected(merged.drop(*dropped))
     columns: dict[str, Any] = {name: rows.column(name) for name in rows.column_names}
     for name, place in dropped.items():
         columns[name] = pa.repeat(pa.scalar(0, pa.int32()), rows.num_rows) if place is None else columns[place]
     return pa.table({name: columns[name] for name in data_types})
+
+
+def collected(frame: DataFrame) -> pa.Table:
+    """Return the rows of a DataFrame. PySpark 3.5 has no ``toArrow``, but what that consists of."""
+    if hasattr(frame, "toArrow"):
+        return frame.toArrow()
+    batches = frame._collect_as_arrow()
+    return pa.Table.from_batches(batches) if batches else to_arrow_schema(frame.schema).empty_table()
+
+
+def table_of(frame: Any, name: str) -> pa.Table:
+    """Return a frame of any kind as one of pyarrow."""
+    return collected(frame) if isinstance(frame, DataFrame) else arrow_of(frame, name)
 
 
 CLASSIC = (

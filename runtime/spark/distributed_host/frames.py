@@ -14,13 +14,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import reduce
 from operator import or_
 from os import PathLike
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import attrs
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyspark
 from pyspark import TaskContext
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, GroupedData, SparkSession
 from pyspark.sql import functions as F
 
 from epl.analysis.partitioning import AnySplit, Partitioning, SplitBy, Whole, partitioning_of
@@ -39,7 +40,6 @@ from runtime.conversion.batch_order import Options
 from runtime.spark.distributed_host.catalyst import NativeSparkPlan, spoken
 from runtime.spark.distributed_host.packing import BLOB, OUTPUT_DDL, PACKED_DDL, SHARD, Pack, Unpack
 from runtime.spark.distributed_host.results import Result, result_of
-from runtime.spark.distributed_host.shard_host import ShardProcessor
 from runtime.spark.distributed_host.shards import check_state_store, shard_ids, with_hashes, with_shards
 from runtime.spark.distributed_host.workers import settle
 from runtime.spark.feed import Entry, Feed, Rules, Step, is_lenient
@@ -54,6 +54,9 @@ from runtime.spark.wiring import check_columns_known, check_filled, check_read
 from runtime.state.seal import check_key
 
 log = logging.getLogger("epl.spark")
+if TYPE_CHECKING:
+    from runtime.spark.distributed_host.shard_host import ShardProcessor
+
 
 FIRST, LAST = "epl:first", "epl:last"
 """Columns of a merged batch DataFrame: the earliest and the latest time of all rows, for engines that see only some of them."""
@@ -360,8 +363,9 @@ class _Planned:
         # Observed after the split: Spark then makes both projections one.
         parted = observed(self._sharded(narrowed(merged, self.needed), ids))
         pack = Pack(ids, self.sources.times is not None, self.task.rules.policy.ahead, self.task.settings.units_per_second)
+        shard_processor = _shard_processor()
         packed = parted.mapInArrow(pack, PACKED_DDL)
-        processor = ShardProcessor(self.task, self.result, ids, start_time, uuid.uuid4().hex, beat)
+        processor = shard_processor(self.task, self.result, ids, start_time, uuid.uuid4().hex, beat)
         timers = "None" if beat is None else "ProcessingTime"
         blobs = packed.groupBy(SHARD).transformWithState(processor, OUTPUT_DDL, "append", timers)
         return with_totals(blobs).select(BLOB).mapInArrow(Unpack(), self.output)
@@ -373,6 +377,18 @@ def _shuffle_partitions(session: SparkSession) -> int:
 
 def time_of(choice: Choice, name: str) -> str | None:
     """Return the column of the times of a source."""
+def _shard_processor() -> type[ShardProcessor]:
+    """Return what runs in Spark's stateful operator, which PySpark has from 4.1 on; nothing else needs it."""
+    if not hasattr(GroupedData, "transformWithState"):
+        raise EplUnsupportedError(
+            f"PySpark {pyspark.__version__} has no stateful operator for rows: transform over streaming DataFrames needs PySpark 4.1",
+            hint="start(…) runs the module in one engine on the driver, batch DataFrames and statements without state run as they are",
+        )
+    from runtime.spark.distributed_host.shard_host import ShardProcessor
+
+    return ShardProcessor
+
+
     return choice if choice is None or isinstance(choice, str) else choice.get(name)
 
 

@@ -19,11 +19,11 @@ from runtime.api.queried_partitions import Selectors
 from runtime.api.queries import Parameters, QueryRows
 from runtime.clock.instants import shown
 from runtime.clock.late_rows import ipc
-from runtime.historical.static_table import arrow_of
 from runtime.spark.driver_host.job_steps import JobSteps, MicroBatchError
 from runtime.spark.driver_host.sinks import KeptSink
 from runtime.spark.feed import Entry, query_entry
 from runtime.spark.schemas import spark_schema
+from runtime.spark.sources import table_of
 from runtime.statements.running import EVERY_PARTITION, Selector
 from runtime.statements.statement import Statement
 
@@ -206,7 +206,7 @@ class Job(JobSteps):
         with self.runtime.lock:
             self.check_whole()
             self._check_between_steps()
-            rows: int = self._take(Entry(change={"fill": name, "rows": ipc(arrow_of(frame, name))})).result
+            rows: int = self._take(Entry(change={"fill": name, "rows": ipc(table_of(frame, name))})).result
             return rows
 
     def window(self, name: str) -> DataFrame:
