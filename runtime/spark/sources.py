@@ -238,6 +238,11 @@ def check_frames(frames: Mapping[str, DataFrame]) -> None:
             raise EplUnsupportedError(
                 f"Source '{name}': Spark Connect is not supported, and serverless compute has no other sessions", hint=CLASSIC
             )
+        if type(frame).__module__.startswith("pyspark.pandas."):
+            raise EplRuntimeError(
+                f"Source '{name}' is a pandas-on-Spark {type(frame).__name__}, not a Spark DataFrame",
+                hint=".to_spark() returns its DataFrame",
+            )
         if not isinstance(frame, DataFrame):
             raise EplRuntimeError(
                 f"Source '{name}' is a {type(frame).__module__.partition('.')[0]} {type(frame).__name__}, not a Spark DataFrame",

@@ -96,6 +96,8 @@ def test_what_is_no_dataframe_of_sparks(rows: DataFrame) -> None:
                 run()
             assert "spark.createDataFrame" in str(caught.value)
     with pytest.raises(EplRuntimeError, match=r"sources are a mapping \{event type name: DataFrame\}, not a DataFrame"):
+    with pytest.raises(EplRuntimeError, match=r"Source 'R' is a pandas-on-Spark DataFrame, not a Spark DataFrame\n  hint: \.to_spark\(\)"):
+        transform(epl, {"R": rows.pandas_api()}, "s")  # type: ignore[dict-item]
         transform(epl, rows, "s")  # type: ignore[call-overload]
 
 
