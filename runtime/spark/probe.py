@@ -12,6 +12,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from importlib import resources
 from typing import Any
 
@@ -30,6 +31,7 @@ CURE = (
     "workers' Python is, or ship an environment or the code with the session (docs/operations.md, 'Python on the workers')"
 )
 MINOR = "import sys; print('%d.%d' % sys.version_info[:2])"
+DESCRIPTION = "spark.job.description"
 Answer = tuple[str, str, str]
 """A worker's executable; what went wrong, if anything; the digest of its epl-spark."""
 
@@ -72,7 +74,8 @@ def _ask(context: SparkContext) -> None:
         _check_version(context.pythonExec)
     count = 1 if _is_local(context) else max(1, _executors(context))
     try:
-        answers = context.parallelize(range(count), count).mapPartitions(_question()).collect()
+        with _described(context, "epl-spark: can Python workers run statements?"):
+            answers = context.parallelize(range(count), count).mapPartitions(_question()).collect()
     except (Py4JError, PySparkException) as failure:  # what it says is Java's trace with Python's in it
         raise _refusal(context.pythonExec, _said(failure)) from None
     mine = digest()
@@ -81,6 +84,17 @@ def _ask(context: SparkContext) -> None:
             raise _refusal(executable, wrong)
         if theirs and mine and theirs != mine:
             raise _refusal(executable, "has another version of epl-spark than the driver")
+
+
+@contextmanager
+def _described(context: SparkContext, text: str) -> Iterator[None]:
+    """Show the jobs under this description in Spark's UI."""
+    before = context.getLocalProperty(DESCRIPTION)
+    context.setLocalProperty(DESCRIPTION, text)
+    try:
+        yield
+    finally:
+        context.setLocalProperty(DESCRIPTION, before)  # type: ignore[arg-type]  # None removes it
 
 
 def _check_version(executable: str) -> None:

@@ -18,7 +18,7 @@ from epl.event_types import EventOf, EventType, Property
 from epl.value_types import ArrayType, MapType, Scalar, ValueType
 from runtime import Runtime
 from runtime.conversion.columns import may_hold
-from runtime.spark import probe, session, start, transform
+from runtime.spark import Job, probe, session, start, transform
 from runtime.spark.probe import check_workers
 
 pytestmark = pytest.mark.spark
@@ -95,9 +95,9 @@ def test_what_is_no_dataframe_of_sparks(rows: DataFrame) -> None:
             with pytest.raises(EplRuntimeError, match=message) as caught:
                 run()
             assert "spark.createDataFrame" in str(caught.value)
-    with pytest.raises(EplRuntimeError, match=r"sources are a mapping \{event type name: DataFrame\}, not a DataFrame"):
     with pytest.raises(EplRuntimeError, match=r"Source 'R' is a pandas-on-Spark DataFrame, not a Spark DataFrame\n  hint: \.to_spark\(\)"):
         transform(epl, {"R": rows.pandas_api()}, "s")  # type: ignore[dict-item]
+    with pytest.raises(EplRuntimeError, match=r"sources are a mapping \{event type name: DataFrame\}, not a DataFrame"):
         transform(epl, rows, "s")  # type: ignore[call-overload]
 
 
@@ -220,6 +220,23 @@ def test_rows_that_wait_at_the_end_are_reported_and_advance_releases_them(
 def test_until_is_for_batch_dataframes(spark: SparkSession) -> None:
     with pytest.raises(EplRuntimeError, match="until is for batch DataFrames: a stream has no end"):
         transform(R + "@name('s') select sum(v) as s from R", {"R": streaming(spark)}, "s", time="ts", until=5)
+
+
+def test_a_query_of_spark_is_named_after_its_module_or_statement(spark: SparkSession) -> None:
+    def begun(text: str, **options: Any) -> Job:
+        jobs.append(start(text, {"R": streaming(spark)}, **options))
+        return jobs[-1]
+
+    jobs: list[Job] = []
+    named = "module shop.rules; " + R + "@name('few') select k from R;"
+    try:
+        texts = (named, named, R + "select v from R; @name('s') select k from R", R + "select v from R")
+        names = [begun(text).streaming_query.name for text in texts]
+        assert names == ["shop.rules", None, "s", None]  # no two active queries have one name
+        assert begun(named, query_name="mine").streaming_query.name == "mine"
+    finally:
+        for job in jobs:
+            job.stop()
 
 
 # ------------------------------------------------------------------ sessions and workers

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
+from itertools import chain
 from os import PathLike
 from typing import Any
 
 import attrs
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -225,7 +226,7 @@ def start(
         sinks: Other sinks by statement, such as ``DeltaSink``.
         listeners: Listeners by statement; each is called at least once per step.
         trigger: Spark's trigger, ``{"processingTime": "1 second"}``.
-        query_name: Spark's name of the query.
+        query_name: Spark's name of the query; default: the module's, else that of its first statement with a name.
         settings: For a text, as for ``Runtime``. ``python_imports`` names what the module of a checkpoint imports.
         functions: For a text: user functions by name.
         aggregations: For a text: user aggregations by name.
@@ -321,6 +322,7 @@ def _query(job: Job, merged: DataFrame, checkpoint: str | None, name: str | None
         writer = writer.queryName(name)
     if trigger is not None:
         writer = writer.trigger(**_trigger(trigger))
+    name = name or _free_name(job, merged.sparkSession)
     return writer.start()
 
 
@@ -328,6 +330,16 @@ def _query(job: Job, merged: DataFrame, checkpoint: str | None, name: str | None
 
 
 def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
+def _free_name(job: Job, session: SparkSession) -> str | None:
+    """Return the name of the job's module, or of its first statement with a name, for Spark's UI and metrics; None where there is none, or
+    an active query has it: Spark refuses two of one name."""
+    deployments = job.runtime.deployments.values()
+    modules = (d.plan.name for d in deployments if d.plan.name)
+    statements = (s.name for d in deployments for s in d if s.plan.is_named)
+    name = next(chain(modules, statements), None)
+    return None if name in {query.name for query in session.streams.active} else name
+
+
     """Return a new job, or the one that the checkpoint holds: snapshot, then the log after it, then what changed in the module."""
     if setup.checkpoint is not None:
         setup.checkpoint.take_over()
