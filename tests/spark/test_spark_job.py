@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import itertools
 import random
 import tempfile
@@ -285,7 +286,11 @@ def test_time_goes_on_without_rows(tmp_path: Any, spark: SparkSession) -> None:
     job = made(tmp_path, listeners={"sums": lambda new, old, s, r: heard.append((r.now, len(new), len(old)))})
     job.process_batch(0, merged(job, ROWS[:3]))
     heard.clear()
-    job.advance(1000)
+    for nothing in ("1970-01-01", None, 1.5, True):
+        with pytest.raises(EplRuntimeError, match="until: expected a datetime or a whole number of ms since 1970, not"):
+            job.advance(nothing)  # type: ignore[arg-type]
+    assert job.step == 1
+    job.advance(datetime.datetime(1970, 1, 1, 0, 0, 1))
     assert [at for at, *_ in heard] == [100, 103, 107] and job.step == 2
     job = made(tmp_path)
     assert job.runtime.now == 1000 and job.step == 2

@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from epl.errors import EplError, EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventOf, EventType, Property
+from epl.settings import Settings
 from epl.value_types import ArrayType, MapType, Scalar, ValueType
 from runtime import Runtime
 from runtime.conversion.columns import may_hold
@@ -220,6 +221,24 @@ def test_rows_that_wait_at_the_end_are_reported_and_advance_releases_them(
 def test_until_is_for_batch_dataframes(spark: SparkSession) -> None:
     with pytest.raises(EplRuntimeError, match="until is for batch DataFrames: a stream has no end"):
         transform(R + "@name('s') select sum(v) as s from R", {"R": streaming(spark)}, "s", time="ts", until=5)
+
+
+def test_times_that_are_none_are_refused_at_once(spark: SparkSession, rows: DataFrame) -> None:
+    text = R + "@name('s') select sum(v) as s from R"
+    for name in ("start_time", "until"):
+        with pytest.raises(EplRuntimeError, match=f"{name}: expected a datetime or a whole number of ms since 1970, not '2024-01-01'"):
+            transform(text, {"R": rows}, "s", time="ts", **{name: "2024-01-01"})  # type: ignore[call-overload]
+    with pytest.raises(EplRuntimeError, match="start_time: expected a datetime or a whole number of µs since 1970, not 'soon'"):
+        start(text, {"R": streaming(spark)}, time="ts", start_time="soon", settings=Settings(time_unit="microseconds"))  # type: ignore[arg-type]
+
+
+def test_a_job_begins_at_a_datetime(spark: SparkSession) -> None:
+    began = datetime.datetime(2024, 1, 1, tzinfo=datetime.timezone.utc)
+    job = start(R + "@name('s') select sum(v) as s from R", {"R": streaming(spark)}, time="ts", start_time=began)
+    try:
+        assert job.runtime.now == 1_704_067_200_000
+    finally:
+        job.stop()
 
 
 def test_a_query_of_spark_is_named_after_its_module_or_statement(spark: SparkSession) -> None:

@@ -117,7 +117,9 @@ def test_the_clock_starts_at_the_first_row_and_walks_on_to_until(spark: SparkSes
     frame = spark.createDataFrame([(1_700_000_000_000,), (1_700_000_000_500,)], "ts bigint")
     epl = "@name('s') select count(*) as c from T#time_batch(1 sec)"
     assert dicts(transform(epl, {"T": frame}, time="ts")) == []
-    assert dicts(transform(epl, {"T": frame}, time="ts", until=1_700_000_001_000)) == [{"c": 2}]
+    end = datetime.datetime(2023, 11, 14, 22, 13, 21, tzinfo=datetime.timezone.utc)
+    for until in (1_700_000_001_000, end, end.replace(tzinfo=None), end.astimezone(datetime.timezone(datetime.timedelta(hours=2)))):
+        assert dicts(transform(epl, {"T": frame}, time="ts", until=until)) == [{"c": 2}]
 
 
 def test_functions_and_the_choice_of_statement(rows: DataFrame) -> None:

@@ -34,6 +34,7 @@ from epl.settings import Settings
 from epl.syntax import InsertInto, Module, Node, TypeFilter
 from epl.syntax.patterns import FilterAtom
 from epl.texts import text_of
+from runtime.clock.instants import Instant, instant_of
 from runtime.clock.late_rows import MAX_BUFFERED, late_policy, wall_clock
 from runtime.clock.schedule import MAX_STOPS, TimeMode
 from runtime.conversion.batch_order import Options
@@ -53,10 +54,10 @@ from runtime.spark.task import Task, chosen, named, only_read, undeclared
 from runtime.spark.wiring import check_columns_known, check_filled, check_read
 from runtime.state.seal import check_key
 
-log = logging.getLogger("epl.spark")
 if TYPE_CHECKING:
     from runtime.spark.distributed_host.shard_host import ShardProcessor
 
+log = logging.getLogger("epl.spark")
 
 FIRST, LAST = "epl:first", "epl:last"
 """Columns of a merged batch DataFrame: the earliest and the latest time of all rows, for engines that see only some of them."""
@@ -154,7 +155,7 @@ def transform(  # type: ignore[misc]
     epl: str | PathLike[str], sources: Mapping[str, DataFrame] | None = None, statement: str | None = None, *,
     event_type: str | None = None, time: Choice = None, sequence: Choice = None, time_mode: TimeMode = "span", max_stops: int = MAX_STOPS,
     late: Duration | None = None, on_late: str = "refuse", ahead: Duration | None = None, max_buffered: int = MAX_BUFFERED,
-    distribute: str = "auto", shards: int | None = None, start_time: int | None = None, until: int | None = None,
+    distribute: str = "auto", shards: int | None = None, start_time: Instant | None = None, until: Instant | None = None,
     clock: str = "events", idle: Duration | None = None, heartbeat: float = 1.0, settings: Settings | None = None,
     functions: Mapping[str, Callable[..., Any]] | None = None, tier: str = "auto", on_error: str = "stop",
     snapshot_key: bytes | None = None, tables: Mapping[str, Any] | None = None, register: Register | None = None,
@@ -180,8 +181,9 @@ def transform(  # type: ignore[misc]
         distribute: ``"auto"``: over ``shards`` engines if every operator with state is local to a key, else in one; ``"always"``: refuse
             such statements, naming the operator; ``"never"``: in one.
         shards: Engines; default: Spark's shuffle partitions in streams, and as adaptive execution decides over batch DataFrames.
-        start_time: The clock at the beginning; default: the first row's time in batch DataFrames, 0 in streams.
-        until: Walk to this time at the end of a batch DataFrame.
+        start_time: The clock at the beginning, in engine units or as a datetime; default: the first row's time in batch DataFrames, 0 in
+            streams.
+        until: Walk to this time, as of ``start_time``, at the end of a batch DataFrame.
         clock: As for ``start``. Spark then makes a micro-batch at each trigger.
         idle: As for ``start``, from each shard's first row on.
         heartbeat: As for ``start``.
@@ -227,13 +229,17 @@ def transform(  # type: ignore[misc]
         task = Task(text, statement or "", names, schemas, used, functions or {}, time, sequence, rules, tier, lenient, key, historical)
         beat = Beat.of(clock, idle, heartbeat, used.units_per_second)
         _check_end(streaming, beat, until)
+        begin, end = (
+            None if given is None else instant_of(what, given, used.units_per_second)
+            for what, given in (("start_time", start_time), ("until", until))
+        )
         read: Mapping[str, Collection[str]] = ALL_READ
         if on_late != "side":  # rows that are set aside are whole
             task, read = only_read(task)
         planned = _Planned.of(task, frames, distribute, shards, read)
         if planned.spoken is None:
             check_workers(planned.merged.sparkSession)
-        return planned.streaming(start_time, beat) if streaming else planned.batch(start_time, until)
+        return planned.streaming(begin, beat) if streaming else planned.batch(begin, end)
 
     if sources is not None:
         return apply(sources)
@@ -242,7 +248,7 @@ def transform(  # type: ignore[misc]
     return lambda frame: apply({name: frame})
 
 
-def _check_end(streaming: bool, beat: Beat | None, until: int | None) -> None:
+def _check_end(streaming: bool, beat: Beat | None, until: Instant | None) -> None:
     """Raise EplRuntimeError for options about the time at which only streams, or only batch DataFrames, go on."""
     if beat is not None and not streaming:
         raise EplRuntimeError("clock='system' and idle are for streams: batch DataFrames end", hint="until=time advances past the rows")
@@ -357,13 +363,13 @@ class _Planned:
             condition = self.needed(merged)
             rows = rows if condition is None or condition is False else rows.filter(condition)
             return rows.mapInArrow(StatelessTask(self.task, self.result), self.output)
+        shard_processor = _shard_processor()
         check_state_store(merged.sparkSession)
         assert self.shards is not None
         ids = self._ids(self.shards)
         # Observed after the split: Spark then makes both projections one.
         parted = observed(self._sharded(narrowed(merged, self.needed), ids))
         pack = Pack(ids, self.sources.times is not None, self.task.rules.policy.ahead, self.task.settings.units_per_second)
-        shard_processor = _shard_processor()
         packed = parted.mapInArrow(pack, PACKED_DDL)
         processor = shard_processor(self.task, self.result, ids, start_time, uuid.uuid4().hex, beat)
         timers = "None" if beat is None else "ProcessingTime"
@@ -371,12 +377,6 @@ class _Planned:
         return with_totals(blobs).select(BLOB).mapInArrow(Unpack(), self.output)
 
 
-def _shuffle_partitions(session: SparkSession) -> int:
-    return int(session.conf.get("spark.sql.shuffle.partitions") or 1)
-
-
-def time_of(choice: Choice, name: str) -> str | None:
-    """Return the column of the times of a source."""
 def _shard_processor() -> type[ShardProcessor]:
     """Return what runs in Spark's stateful operator, which PySpark has from 4.1 on; nothing else needs it."""
     if not hasattr(GroupedData, "transformWithState"):
@@ -389,6 +389,12 @@ def _shard_processor() -> type[ShardProcessor]:
     return ShardProcessor
 
 
+def _shuffle_partitions(session: SparkSession) -> int:
+    return int(session.conf.get("spark.sql.shuffle.partitions") or 1)
+
+
+def time_of(choice: Choice, name: str) -> str | None:
+    """Return the column of the times of a source."""
     return choice if choice is None or isinstance(choice, str) else choice.get(name)
 
 

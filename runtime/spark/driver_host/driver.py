@@ -26,6 +26,7 @@ from epl.settings import Settings
 from epl.texts import text_of
 from runtime.api.adoption import adopt
 from runtime.api.runtime import Runtime
+from runtime.clock.instants import Instant, instant_of
 from runtime.clock.late_rows import MAX_BUFFERED, LatePolicy, late_policy, wall_clock
 from runtime.clock.schedule import MAX_STOPS, TimeMode
 from runtime.conversion.batch_order import Options
@@ -191,8 +192,9 @@ class Setup:
 
 def start(
     module: str | PathLike[str] | Runtime, sources: Mapping[str, DataFrame], *,
-    time: Choice = None, sequence: Choice = None, time_mode: TimeMode = "span", max_stops: int = MAX_STOPS, start_time: int | None = None,
-    late: Duration | None = None, on_late: str = "refuse", ahead: Duration | None = None, max_buffered: int = MAX_BUFFERED,
+    time: Choice = None, sequence: Choice = None, time_mode: TimeMode = "span", max_stops: int = MAX_STOPS,
+    start_time: Instant | None = None, late: Duration | None = None, on_late: str = "refuse", ahead: Duration | None = None,
+    max_buffered: int = MAX_BUFFERED,
     clock: str = "events", idle: Duration | None = None, heartbeat: float = 1.0, wall: Callable[[], int] | None = None,
     checkpoint: str | None = None, outputs: Collection[str] = (), sinks: Mapping[str, Sink] | None = None,
     listeners: Mapping[str, Listener] | None = None, trigger: Trigger = None, query_name: str | None = None,
@@ -212,7 +214,7 @@ def start(
         sequence: The column that orders rows of equal time, one name or ``{type: name}``.
         time_mode: As for ``Runtime.send_batch``.
         max_stops: As for ``Runtime.send_batch``.
-        start_time: The clock at the very beginning (default 0); a job that is restarted has its own.
+        start_time: The clock at the very beginning, in engine units or as a datetime (default 0); a job that is restarted has its own.
         late: How long rows wait, in event time, for earlier ones: ``"5 seconds"``. None: not beyond the micro-batch.
         on_late: What happens to rows that come later still: ``"refuse"``, ``"drop"``, ``"side"`` or ``"keep"``.
         ahead: Drop rows whose time is further than this beyond the wall clock.
@@ -267,6 +269,8 @@ def start(
     lenient, keeps, waits = is_lenient(on_error), bool(outputs) or on_late == "side", late is not None or ahead is not None
     _check_options(time, sequence, time_mode, checkpoint, keeps=keeps, waits=waits)
     Beat.of(clock, idle, heartbeat, 1000)  # refused before anything is made
+    used = text.settings if isinstance(text, Runtime) else settings or Settings()
+    began = None if start_time is None else instant_of("start_time", start_time, used.units_per_second)
     setup = Setup(
         Module(
             text, sources, settings or Settings(), functions or {}, aggregations or {}, tier,
@@ -276,7 +280,7 @@ def start(
         {"time_mode": time_mode, "max_stops": max_stops, "at_wall": clock == SYSTEM and time is None},
         _keeping(outputs, sinks or {}, checkpoint, hook),
         None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook, snapshot_key), forget,
-        wall, lenient, start_time, fill or {},
+        wall, lenient, began, fill or {},
     )
     job = resumed(setup, listeners or {})
     job.progress.update_state(job.feed)
@@ -318,18 +322,14 @@ def _query(job: Job, merged: DataFrame, checkpoint: str | None, name: str | None
     if checkpoint is not None:
         job.check_identity(f"{checkpoint}/spark")
         writer = writer.option("checkpointLocation", f"{checkpoint}/spark")
+    name = name or _free_name(job, merged.sparkSession)
     if name is not None:
         writer = writer.queryName(name)
     if trigger is not None:
         writer = writer.trigger(**_trigger(trigger))
-    name = name or _free_name(job, merged.sparkSession)
     return writer.start()
 
 
-# ------------------------------------------------------------------ coming back
-
-
-def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
 def _free_name(job: Job, session: SparkSession) -> str | None:
     """Return the name of the job's module, or of its first statement with a name, for Spark's UI and metrics; None where there is none, or
     an active query has it: Spark refuses two of one name."""
@@ -340,6 +340,10 @@ def _free_name(job: Job, session: SparkSession) -> str | None:
     return None if name in {query.name for query in session.streams.active} else name
 
 
+# ------------------------------------------------------------------ coming back
+
+
+def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
     """Return a new job, or the one that the checkpoint holds: snapshot, then the log after it, then what changed in the module."""
     if setup.checkpoint is not None:
         setup.checkpoint.take_over()

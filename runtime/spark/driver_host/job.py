@@ -17,7 +17,7 @@ from epl.texts import text_of
 from runtime.api.deployment import Deployment
 from runtime.api.queried_partitions import Selectors
 from runtime.api.queries import Parameters, QueryRows
-from runtime.clock.instants import shown
+from runtime.clock.instants import Instant, instant_of, shown
 from runtime.clock.late_rows import ipc
 from runtime.spark.driver_host.job_steps import JobSteps, MicroBatchError
 from runtime.spark.driver_host.sinks import KeptSink
@@ -80,14 +80,18 @@ class Job(JobSteps):
 
     # ------------------------------------------------------------------ steps
 
-    def advance(self, until: int) -> None:
+    def advance(self, until: Instant) -> None:
         """Advance time without rows: timers up to then run, and rows that come later with an earlier time are late.
 
         Args:
-            until: Engine units (ms) since 1970.
+            until: Engine units (ms) since 1970, or a datetime.
+
+        Raises:
+            EplRuntimeError: ``until`` is neither; nothing has happened.
         """
+        target = instant_of("until", until, self.runtime.settings.units_per_second)
         with self.runtime.lock:
-            self._take(Entry(until=int(until), wall=self.wall()))
+            self._take(Entry(until=target, wall=self.wall()))
 
     def deploy(
         self, module: str | PathLike[str], *, name: str | None = None, parameters: Mapping[str | int, Any] | None = None
