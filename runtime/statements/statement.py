@@ -220,7 +220,22 @@ class Statement(StatementOutput):
         return RowStream(self, limit)
 
     def to_pandas(self) -> Any:
-        """Return the current rows as a pandas DataFrame. Integers and booleans with nulls become ``Int64`` and ``boolean``."""
+        """Return the current rows as a pandas DataFrame. Integers and booleans with nulls become ``Int64`` and ``boolean``.
+
+        A stream without a data window retains no events: then there are no rows, unless the statement has ``@IterableUnbound``, or the
+        runtime ``Settings(iterable_unbound=True)``.
+
+        Examples:
+            >>> from runtime import Runtime
+            >>> runtime = Runtime()
+            >>> deployment = runtime.deploy('''create schema A(x int);
+            ...     @name('none') select sum(x) as total from A group by x;
+            ...     @name('kept') @IterableUnbound select sum(x) as total from A group by x''')
+            >>> for x in (1, 2, 2):
+            ...     runtime.send("A", {"x": x})
+            >>> [deployment[name].to_pandas()["total"].tolist() for name in ("none", "kept")]
+            [[], [1, 4]]
+        """
         return pandas_frame(self.rows(), list(self.properties))
 
     def to_arrow(self) -> Any:
