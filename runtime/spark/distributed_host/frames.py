@@ -230,8 +230,8 @@ def transform(  # type: ignore[misc]
         beat = Beat.of(clock, idle, heartbeat, used.units_per_second)
         _check_end(streaming, beat, until)
         begin, end = (
-            None if given is None else instant_of(what, given, used.units_per_second)
-            for what, given in (("start_time", start_time), ("until", until))
+            None if instant is None else instant_of(option, instant, used.units_per_second)
+            for option, instant in (("start_time", start_time), ("until", until))
         )
         read: Mapping[str, Collection[str]] = ALL_READ
         if on_late != "side":  # rows that are set aside are whole
