@@ -36,9 +36,7 @@ def _grouped(group: GroupWin, configs: Sequence[WindowConfig], retain: str | Non
     merge = next((c for c in configs if isinstance(c, Merge)), None)
     end = len(configs) if merge is None else configs.index(merge)
     inner, outer = configs[:end], configs[end + 1 :]
-    windows = [c for c in inner if c.is_data_window]
-    lone_batch = len(windows) == 1 and windows[0].is_batch
-    view = GroupView(group, merge, lambda output: compose(inner, retain, output, removals), context, takes_removals=not lone_batch)
+    view = GroupView(group, merge, lambda output: compose(inner, retain, output, removals), context)
     return Chain([view, compose(outer, retain, context)]) if outer else view
 
 

@@ -157,16 +157,11 @@ class Group:
 
 
 class GroupView(View):
-    """See GroupWin. ``make`` builds a group's windows in a context and connects nothing.
-
-    ``takes_removals``: false for a batch window alone: grouped, it keeps what its parent removes (as Esper does).
-    """
+    """See GroupWin. ``make`` builds a group's windows in a context and connects nothing."""
 
     def __init__(
-        self, config: GroupWin, merge: Merge | None, make: Callable[[GroupContext], View], context: BuildContext, *,
-        takes_removals: bool = True,
+        self, config: GroupWin, merge: Merge | None, make: Callable[[GroupContext], View], context: BuildContext
     ) -> None:
-        self.takes_removals = takes_removals
         self.merge = merge if merge is not None and merge.row_type is not None else None
         self.key = key_evaluator(config.keys, context)
         self.key_types = [k.type for k in config.keys]
@@ -199,8 +194,6 @@ class GroupView(View):
         return group
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        if not self.takes_removals:
-            old = NO_EVENTS
         if len(new) == 1 and not old:
             self._update_group(self.key(new[0]), new, NO_EVENTS)
             return

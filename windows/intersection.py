@@ -194,10 +194,13 @@ class BatchIntersectionView(PartsView):
         return iter(self.released or self.batch.view)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """Take new events; ``old`` has no effect: such windows keep what their parent removes (as in Esper)."""
-        if not new:
-            return
+        """Take new events; those that the parent removes leave unseen, as long as they wait for their batch."""
         failures = Failures()
+        if old:
+            self.withdraw(list(old), failures)
+        if not new:
+            failures.settle()
+            return
         gone: dict[Event, None] = {}
         new = self.update_all(new, failures, [part for part in self.keyed_first if part is not self.batch])
         for part in self.parts:

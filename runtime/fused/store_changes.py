@@ -26,7 +26,8 @@ def fuse_changes(running: RunningOnWindow, plan: OnWindowPlan) -> None:
 
     All is evaluated before anything changes, so that nothing needs to be left to the operators where an expression raises.
     """
-    if plan.subqueries or running.matches.store.rows.counts is not None:
+    matches = running.matches
+    if plan.subqueries or matches.store.rows.counts is not None or matches.scans:
         return
     context = running.context
     factory = context.environment.printed("fused change", (plan,), lambda: _factory(running, plan))

@@ -90,6 +90,8 @@ class RunningCreateWindow:
             self.store.rows.update(tuple(self._chain), NO_EVENTS)
         else:
             self.store.rows.restore(state["rows"])
+            if self.store.batches and not self.store.collects:  # a former version had there what waits for its batch, too
+                self.store.rows.update(NO_EVENTS, tuple(self._chain))
 
 
 __all__ = ["RunningCreateWindow"]

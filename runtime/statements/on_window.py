@@ -30,13 +30,15 @@ class Matches:
         self._routed = context.core.routed
         self.store: NamedWindowStore | TableStore = (
             table_store(plan.store, environment) if isinstance(plan.store, Table) else store_of_window(context, plan.store))
-        self.rows = None if plan.lookup.index is None else LentRows(self.store.rows)
+        self.scans = plan.lookup.in_order and isinstance(self.store, NamedWindowStore) and not self.store.in_order
+        """Whether all rows are read in spite of an index: it would give them in another order, and others of a batch window."""
+        self.rows = None if plan.lookup.index is None or self.scans else LentRows(self.store.rows)
         """Where the look-up has its indexes; None without one."""
         self._offered = plan.offered
         if self._offered is not None:
             self.store.rows.offer(self._offered)
         self._look_up = None if self.rows is None else compile_lookup(plan.lookup, self.rows, environment, 2)
-        tests = plan.lookup.conditions if self._look_up is None else ()
+        tests = plan.lookup.applied if self._look_up is None else ()
         self._tests = [compile_predicate(each, environment, 2) for each in tests]
         if plan.where is not None:
             self._tests.append(compile_predicate(plan.where, environment, 2))

@@ -20,8 +20,8 @@ class NamedWindowStore:
 
     ``rows``: the same rows, with the indexes that look-ups ask for. ``output`` gets every delta, then it waits for the consumers.
     ``changing``: called before other statements change rows. ``batches``: whether a data window releases rows in batches. ``collects``:
-    whether it is the only one, so that the rows held are those of the open batch. ``steady``: whether none evicts rows because others
-    come. ``unique``: expressions of which the windows hold one row for each combination of values. ``in_order``: whether they are
+    whether it is the only one, so that the rows of the open batch can be looked up, too. ``steady``: whether none evicts rows because
+    others come. ``unique``: expressions of which the windows hold one row for each combination of values. ``in_order``: whether they are
     iterated in the order in which they have arrived. ``queried``: the rows, for queries.
     """
 
@@ -83,7 +83,7 @@ class NamedWindowStore:
             self.rows.check(new, old)
 
     def enter(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """Pass a delta to the data windows. Rows that wait there for their batch can be looked up already.
+        """Pass a delta to the data windows. Rows that wait in a lone batch window can be looked up already.
 
         Raise EplRuntimeError where an index refuses a row: then the rows do not enter, and what they would replace stays. Rows that take
         the place of others are refused before the windows say what they evict.
@@ -93,7 +93,7 @@ class NamedWindowStore:
                 self._enter_or_leave(new)
                 return
             self.rows.check(new, old)
-        if self.batches:
+        if self.collects:
             self.rows.update(new, old)
         self._chain.update(new, old)
 
@@ -130,7 +130,7 @@ class NamedWindowStore:
             except EplRuntimeError as error:
                 self._refused = error, old
                 return
-        self.rows.update(NO_EVENTS if self.batches else new, old)
+        self.rows.update(NO_EVENTS if self.collects else new, old)
         if self._filling:
             return
         if not self._silent:

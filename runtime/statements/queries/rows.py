@@ -98,21 +98,21 @@ class StreamRows:
             rows = passing(store if order is None else store.rows, tests_of((*self._conditions, *own), environment, 1))
         else:
             rows = passing(find((None,)), tests_of((*self._conditions, plan.where), environment, 1))
-            if order is None and plan.lookup.named is None:
+            if order is None and plan.lookup.named is None and _is_whole(store):
                 return list(store.ordered(rows))
         return rows if order is None else sorted(rows, key=order)
 
     def _order(self, store: Store) -> Callable[[Event], Any] | None:
         """Return what gives the value by which the rows are sorted, of those that have arrived in order; None where they are not."""
         name = next((name for name in self._plan.ranges if store.rows.offers(name)), None)
-        if name is None or not _is_indexed(store):
+        if name is None:
             return None
         value_of = attrgetter(field_name(name))
         return lambda row: ((value := value_of(row)) != value, value)
 
     def _look_up(self, store: Store, plan: LookupPlan, environment: Environment) -> LookUp | None:
         """Return the function that looks rows up by an index; None where all rows are read."""
-        if plan.index is None or not (_is_whole(store) if plan.named is None else _is_indexed(store)):
+        if plan.index is None or not (plan.named is not None or _is_whole(store) or plan.index in store.rows.indexes):
             return None
         if self._key is not None:
             assert isinstance(store, TableStore)
@@ -135,11 +135,6 @@ class StreamRows:
 def _is_whole(store: Store) -> bool:
     """Return whether the indexes have the rows that the window or table iterates."""
     return not (isinstance(store, NamedWindowStore) and store.batches)
-
-
-def _is_indexed(store: Store) -> bool:
-    """Return whether the indexes have what Esper's have: of a batch window those of the last batch, too."""
-    return _is_whole(store) or (isinstance(store, NamedWindowStore) and store.collects)
 
 
 def _places_of_key(table: Table, plan: LookupPlan) -> list[int] | None:
