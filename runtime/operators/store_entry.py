@@ -128,10 +128,18 @@ def fill(entry: object, context: OperatorContext, *, open_batch: bool = False) -
     if not isinstance(entry, StoreEntry) or context.restoring or (entry.store.collects and not open_batch):
         return
     body = context.plan.body
-    if isinstance(body, SelectPlan) and len(body.streams) == 1 and body.result_set.output is not None:
+    if isinstance(body, SelectPlan) and len(body.streams) == 1 and body.result_set.output is not None and not begins_unseen(body):
         entry.fill()
     else:
         context.withheld(entry.fill)
+
+
+def begins_unseen(body: SelectPlan) -> bool:
+    """Whether what a new statement begins with counts as its first output, which no listener gets, and not for the output rate."""
+    output, result = body.result_set.output, body.result_set
+    if output is None or output.selector != "first" or output.after is not None or body.insert is not None or result.distinct:
+        return False
+    return len(body.streams) == 1 and result.shape in ("un-aggregated", "fully aggregated", "aggregated")
 
 
 def store_in(context: OperatorContext, source: StorePlan) -> NamedWindowStore:
@@ -177,4 +185,4 @@ def passing(rows: Iterable[Event], test: Callable[[Event], bool], failures: Fail
     return passed
 
 
-__all__ = ["StoreContents", "StoreEntry", "contents_of", "fill", "store_in", "store_of_window", "stream_entry", "windows_of"]
+__all__ = ["StoreContents", "StoreEntry", "begins_unseen", "contents_of", "fill", "store_in", "store_of_window", "stream_entry", "windows_of"]

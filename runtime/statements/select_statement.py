@@ -20,10 +20,11 @@ from runtime.operators.iterable_unbound import LastEvents
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.stateful_entry import StatefulEntry
-from runtime.operators.store_entry import StoreContents, StoreEntry, contents_of, fill
+from runtime.operators.store_entry import StoreContents, StoreEntry, begins_unseen, contents_of, fill
 from runtime.operators.stream_entry import NoEntry, StreamEntry
 from runtime.pattern.entries import PatternEntry, entry_of
 from runtime.pattern.overlaps import Overlaps
+from runtime.result_set.output_rate.stage import OutputStage
 from runtime.statements.statement_output import StatementOutput
 from windows.chain import build_chain
 from windows.event import NO_EVENTS, Event
@@ -191,6 +192,8 @@ class SelectOperators:
         """Begin with the rows of the named windows that the streams read."""
         for stream in self.streams:
             fill(stream.entry, self.context)
+        if isinstance(self.result_set, OutputStage) and begins_unseen(self.plan):
+            self.result_set.begin()
 
     def connect(self) -> Sink:
         """Chain the operators from where on, last first; return the first of them."""

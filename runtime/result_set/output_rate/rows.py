@@ -284,11 +284,26 @@ class First(BufferBase):
 
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
-        self._done = False
+        self._done = self._kept = False
 
     @property
     def counts_failures(self) -> bool:  # type: ignore[override]
         return self._done
+
+    def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        self._kept = True
+        self.inner.apply(new, old)
+
+    def begin(self) -> None:
+        """Take what was kept for the first output, where it would have been one; Esper does not see it where a row of an event has
+        aggregations or a having clause."""
+        kept, self._kept = self._kept, False
+        if kept and isinstance(self.inner, FullyAggregated):
+            rows = OutputRows()
+            self.inner.current(True, rows)
+            self._done = bool(rows.events)
+        elif kept and isinstance(self.inner, Unaggregated):
+            self._done = self.inner.plan.having is None
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         if self._done:

@@ -327,6 +327,11 @@ class OutputStage(Stage):
     def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         self.gathering.keep(new, old)
 
+    def begin(self) -> None:
+        """Go on as if what the statement begins with, which was kept, had been its first output."""
+        if isinstance(self.gathering, First):
+            self.gathering.begin()
+
     def last_rows(self) -> OneLevel | None:
         """Return, where all that is done with an event is to note it as the last one of its group, what keeps these; else None."""
         gathering = self.gathering
