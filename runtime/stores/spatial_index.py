@@ -27,19 +27,22 @@ class SpatialIndex:
         self.find: Callable[..., list[Event]] = self._tree.find
 
     def update(self, new: Iterable[Event], old: Sequence[Event]) -> None:
+        """Remove the rows ``old``, then add the rows ``new`` that are not among them: in that order, as in Esper, since a changed copy comes
+        last among the rows of its quadrant, and a quadrant is not divided because of rows that leave."""
         places, tree, taken = self._places, self._tree, self._taken
-        for row in new:
-            if row not in places:
-                place = places[row] = self.place_of(row)
-                tree.add(row, place)
-                if taken is not None:
-                    taken[place] = row
         for row in old:
             place = places.pop(row, None)
             if place is not None:
                 tree.remove(row, place)
                 if taken is not None and taken.get(place) is row:
                     del taken[place]
+        gone = frozenset(old)
+        for row in new:
+            if row not in places and row not in gone:
+                place = places[row] = self.place_of(row)
+                tree.add(row, place)
+                if taken is not None:
+                    taken[place] = row
 
     def clear(self) -> None:
         self._places.clear()
