@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from epl.errors import EplError
@@ -55,23 +55,33 @@ def calls(step: Mapping[str, Any]) -> dict[str, list[list[Any]]]:
 
 def step_difference(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> str | None:
     """Why the steps differ, or None. ``any_order`` of the expected step: its rows compare in any order within a call."""
+    return next((why for _, why in step_differences(expected, actual)), None)
+
+
+def step_differences(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield each part of the steps that differs, and why: a statement whose listener calls do, ``rows`` (of an iterator or a query),
+    ``exception``, ``refusal``."""
     if expected["op"] == "compile_error":
-        return refusal_difference(expected, actual)
+        why = refusal_difference(expected, actual)
+        if why is not None:
+            yield "refusal", why
+        return
     if bool(expected.get("exception")) != bool(actual.get("exception")):
-        return f"exception: expected {expected.get('exception')}, got {actual.get('exception')}"
-    if expected["op"] == "faf" and "exception" in expected:
+        yield "exception", f"exception: expected {expected.get('exception')}, got {actual.get('exception')}"
+    elif expected["op"] == "faf" and "exception" in expected:
         words, ours = expected["exception"], actual["exception"]
-        return None if words.split()[:WORDS] == ours.split()[:WORDS] else f"other words: expected {words}, got {ours}"
+        if words.split()[:WORDS] != ours.split()[:WORDS]:
+            yield "exception", f"other words: expected {words}, got {ours}"
+        return
     loose = expected.get("any_order", False)
     want, got = calls(expected), calls(actual)
     for statement in sorted(want.keys() | got.keys()):
         if len(want[statement]) != len(got[statement]) or not all(
             same_rows(rows, other, loose) for call, twin in zip(want[statement], got[statement]) for rows, other in zip(call, twin)
         ):
-            return f"{statement}: expected {json.dumps(want[statement])}, got {json.dumps(got[statement])}"
-    if "rows" in expected and not same_rows(expected["rows"], actual.get("rows", []), loose):
-        return f"rows: expected {json.dumps(expected['rows'])}, got {json.dumps(actual.get('rows'))}"
-    return None
+            yield statement, f"{statement}: expected {json.dumps(want[statement])}, got {json.dumps(got[statement])}"
+    if "rows" in expected and not same_rows(expected["rows"], actual.get("rows") or [], loose):
+        yield "rows", f"rows: expected {json.dumps(expected['rows'])}, got {json.dumps(actual.get('rows'))}"
 
 
 def refusal_difference(expected: Mapping[str, Any], actual: Mapping[str, Any]) -> str | None:

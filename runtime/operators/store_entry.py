@@ -185,4 +185,6 @@ def passing(rows: Iterable[Event], test: Callable[[Event], bool], failures: Fail
     return passed
 
 
-__all__ = ["StoreContents", "StoreEntry", "begins_unseen", "contents_of", "fill", "store_in", "store_of_window", "stream_entry", "windows_of"]
+__all__ = [
+    "StoreContents", "StoreEntry", "begins_unseen", "contents_of", "fill", "store_in", "store_of_window", "stream_entry", "windows_of",
+]
