@@ -22,7 +22,7 @@ def plans_of(value: Any) -> Iterator[Any]:
         if isinstance(part, tuple):
             pending.extend(reversed(part))
         else:
-            pending.extend([getattr(part, name) for name in _fields_from_the_last(type(part))])
+            pending.extend([getattr(part, name) for name in _fields_from_the_last(part.__class__)])
 
 
 @lru_cache(maxsize=1024)
