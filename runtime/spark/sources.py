@@ -212,7 +212,8 @@ def collected(frame: DataFrame) -> pa.Table:
     """Return the rows of a DataFrame. PySpark 3.5 has no ``toArrow``, but what that consists of."""
     if hasattr(frame, "toArrow"):
         return frame.toArrow()
-    batches = frame._collect_as_arrow()
+    older: Any = frame
+    batches = older._collect_as_arrow()
     return pa.Table.from_batches(batches) if batches else to_arrow_schema(frame.schema).empty_table()
 
 
