@@ -46,13 +46,17 @@ def plan_join(
     """Return the plan, and what of ``where`` is still to be evaluated on its rows.
 
     The conditions of an inner join are evaluated where its rows are found. An outer join finds its rows by the on clauses alone, in which
-    null equals null but in those of a historical stream. ``named``: the indexes that were created on the rows of a stream.
+    null equals null but in those of a historical stream; so does an inner join of a unidirectional stream, beside its where clause.
+    ``named``: the indexes that were created on the rows of a stream.
     """
     reads = reads or {}
     driving = tuple(unidirectional) or _driving(len(kinds) + 1, reads)
     if not any(kind in ("left", "right", "full") for kind in kinds):
         conditions, rest = _steering(where)
-        conditions = (*(condition for each in on for condition in each), *conditions)
+        joining = [condition for each in on for condition in each]
+        if unidirectional and not reads:  # Esper raises where a null would have to be converted
+            joining = [each if _converts(each) else _null_equals_null(each) for each in joining]
+        conditions = (*joining, *conditions)
         drives = _inner(len(kinds) + 1, driving, conditions, hints, reads, named)
         return JoinPlan(kinds=tuple(kinds), drives=drives, unidirectional=tuple(unidirectional)), rest
     if "comma" in kinds:
@@ -146,20 +150,24 @@ def _inner_steps(
 
 
 def _implied(conditions: Sequence[TypedExpression]) -> Iterator[Equality]:
-    """Yield ``a.x = c.x`` where ``a.x = b.x and b.x = c.x`` is written: properties of one type, each equal to all others."""
+    """Yield ``a.x = c.x`` where ``a.x = b.x and b.x = c.x`` is written: properties of one type, each equal to all others. Null equals null
+    where it does in all that is written of them."""
     equal: dict[StreamProperty, dict[StreamProperty, None]] = {}
     written = set()
+    never_null: set[StreamProperty] = set()
     for condition in conditions:
-        if isinstance(condition, Equality) and not condition.negated and not condition.null_safe and not condition.arrays:
+        if isinstance(condition, Equality) and not condition.negated and not condition.arrays:
             left, right = condition.left, condition.right
             if isinstance(left, StreamProperty) and isinstance(right, StreamProperty) and left.type == right.type:
                 written.add(frozenset((left, right)))
+                never_null.update(() if condition.null_safe else (left,))
                 together = {**equal.get(left, {left: None}), **equal.get(right, {right: None})}
                 equal.update(dict.fromkeys(together, together))
     for together in {id(each): each for each in equal.values()}.values():
+        null_safe = never_null.isdisjoint(together)
         for left, right in combinations(together, 2):
             if left.stream != right.stream and frozenset((left, right)) not in written:
-                yield Equality(type=BOXED_BOOLEAN, left=left, right=right)
+                yield Equality(type=BOXED_BOOLEAN, left=left, right=right, null_safe=null_safe)
 
 
 def _related(count: int, conditions: Sequence[TypedExpression]) -> Mapping[int, set[int]]:
@@ -247,6 +255,10 @@ class _Tree:
                     "by the join"
                 )
             self._check_reads(step.then, known | {sought})
+
+
+def _converts(condition: TypedExpression) -> bool:
+    return any(isinstance(node, typed.Convert) for node in condition.walk())
 
 
 def _null_equals_null(condition: TypedExpression) -> TypedExpression:
