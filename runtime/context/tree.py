@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from epl.errors import EplRuntimeError
 from epl.java_hash import in_hash_order
-from epl.plan.context.contexts import Context, LifetimeLevel
+from epl.plan.context.contexts import Context, KeyedLevel, LifetimeLevel
 from epl.plan.expressions import TypedExpression
 from runtime.context.branches import Branch, Level
 from runtime.context.changes import ContextChange, ContextChangeKind, ContextListener
@@ -155,7 +155,8 @@ class ContextTree:
             ), self.statement.plan.name, event)
             return None
         self._note()
-        branch = Branch(level, key, key if type(key) is int else self.next_number(), self.properties_of(level, own))
+        number = self.next_number() if isinstance(level.plan, KeyedLevel) else key
+        branch = Branch(level, key, number, self.properties_of(level, own))
         branch.since = self._added or self.core.statements[-1]
         level.branches[key] = branch
         self.core.filters.started_by(lambda: self._start_end(branch), counts=False)  # what begins a partition does not end it
