@@ -27,8 +27,10 @@ class SpatialIndex:
         self.find: Callable[..., list[Event]] = self._tree.find
 
     def update(self, new: Iterable[Event], old: Sequence[Event]) -> None:
-        """Remove the rows ``old``, then add the rows ``new`` that are not among them: in that order, as in Esper, since a changed copy comes
-        last among the rows of its quadrant, and a quadrant is not divided because of rows that leave."""
+        """Remove the rows ``old``, then add the rows ``new`` that are not among them.
+
+        In that order, as in Esper: a changed copy is the last of its quadrant, and a quadrant is not divided because of rows that leave.
+        """
         places, tree, taken = self._places, self._tree, self._taken
         for row in old:
             place = places.pop(row, None)
