@@ -290,7 +290,6 @@ class SharedRowRecognition(RowRecognition):
         partition: Any = order.get(key) or self._partitions.get(key)
         if partition is None:
             partition = LayeredPartition(key, self._no_history)
-            partition.horizon = -1
         if self._step(partition, event, row + 1, self._history_of(event)):
             partition.ended = not self._all
             order[key] = partition

@@ -24,7 +24,7 @@ class AllGroups(BufferBase):
     """all, of a row per group: every group there ever was, touched or not, as it is and as it was before.
 
     ``searched``: of these, with having, Esper looks for the old row before each single event of a delta (``SearchedLevel``), as recorded
-    of groups in ``all`` and of roll-ups in ``last``.
+    of groups in ``all``, where they are not ordered, and of roll-ups in ``last``.
     """
 
     forget = False
@@ -34,7 +34,8 @@ class AllGroups(BufferBase):
         super().__init__(inner)
         parts: Sequence[Any] = inner.levels if isinstance(inner, Rollup) else [inner]
         having = inner.plan.having is not None
-        self._by_event = having and isinstance(inner, self.searched) and inner.needs_old
+        ordered = bool(inner.plan.order_by) and not isinstance(inner, Rollup)
+        self._by_event = having and isinstance(inner, self.searched) and inner.needs_old and not ordered
         level = SearchedLevel if self._by_event else OneLevel
         self.levels = [level(part.key, part.rows) for part in parts]
 
