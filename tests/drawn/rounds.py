@@ -63,8 +63,9 @@ def round_of(count: int, seed: str, *, dense: bool) -> tuple[list[Program], Coun
 
 def decided(programs: list[Program]) -> list[Program]:
     """Those that Esper answers alike in another order, their steps marked where only the order of rows differs."""
-    again = {each["name"]: cut(each) for each in recorded([unanswered(each) for each in reversed(programs)])}
-    twins = [(each, again[each["name"]]) for each in programs]
+    twice = recorded([unanswered(each) for each in reversed(programs)])
+    again = {each["name"]: cut(each) for each in twice if not each.get("error")}
+    twins = [(each, again[each["name"]]) for each in programs if each["name"] in again]
     return [
         each
         for each, twin in twins
