@@ -248,7 +248,8 @@ def _element(written: Assignment, value: TypedExpression, link: Index, target: V
     if not isinstance(target.type, ArrayType) or len(link.arguments) != 1:
         raise refuse(written, f"Variable '{target.name}' is not an array")
     index = bind_index(link.arguments[0], target.name, scope)
-    return VariableAssignment("element", assigned_column(written, value, target.type.element, target.name, decimals=True), target, index=index)
+    assigned = assigned_column(written, value, target.type.element, target.name, decimals=True)
+    return VariableAssignment("element", assigned, target, index=index)
 
 
 def _property(written: Assignment, value: TypedExpression, name: str, target: VariableValue) -> VariableAssignment:
