@@ -404,13 +404,14 @@ def _refuse_subqueries(facts: SelectFacts) -> None:
     """Raise the first refusal of a sub-query: Esper plans them in order after the from clause, of which a where clause that is moved into
     the filter is a part, and before all clauses but ``order by``."""
     select = facts.select
-    if not facts.scopes or facts.row_recognition is not None or select.from_ is None:
+    subqueries = sorted(subqueries_in((select.items, select.where, select.having)), key=lambda each: each.number)
+    if not subqueries or not facts.scopes or facts.row_recognition is not None or select.from_ is None:
         return
     check_streams(select.from_, facts.streams)
     if select.where is not None and _is_bare(facts.streams) and not has_subqueries(select.where) and not _keeps_where(facts):
         _bound(select.where, facts, facts.scopes)
     scope = Scope(facts.catalog, facts.scopes, declarations=facts.statement.declarations)
-    for subquery in sorted(subqueries_in((select.items, select.where, select.having)), key=lambda each: each.number):
+    for subquery in subqueries:
         bind_subquery(subquery, scope, "exists" if subquery.exists else "value")
 
 
