@@ -35,10 +35,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason="needs Java 17 or newer (.ci/require-java says how to get it)"))
 
 
-def pytest_runtest_setup() -> None:
+def pytest_collection_finish() -> None:
     """Keep what was collected, a million objects, out of the garbage collector's sight: tests ask for many full collections."""
-    if not gc.get_freeze_count():
-        gc.freeze()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

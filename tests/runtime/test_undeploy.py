@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -52,12 +51,10 @@ HELD = (Event, View, Statement, Deployment, ScheduledTimer)
 
 
 @pytest.fixture(autouse=True)
-def frozen() -> Iterator[None]:
+def frozen() -> None:
     """Objects that were there before are neither looked through nor counted."""
     gc.collect()
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 def cycle(runtime: Runtime, text: str, tier: str, times: int) -> None:
