@@ -48,7 +48,7 @@ def numbers(draw: Draw, scope: Scope) -> list[Callable[[], str]]:
         made += [
             lambda: f"{{1, 2, 3}}.countOf(x => x > {number})",
             lambda: f"{{{number}, 2}}.{draw.one('max()', 'min()', 'firstOf()', 'lastOf()')}",
-            lambda: f"new {{ p = {number}, q = 'x' }}.p" if draw.chance(0.0) else f"Math.{draw.one('max', 'min')}({number}, 2)",
+            lambda: f"Math.{draw.one('max', 'min')}({number}, 2)",
             lambda: f"case when {number} is null then -1 when {number} > 2 then {number} else {number} + 1 end",
         ]
     if text := _one(draw, scope.of("text")):
@@ -90,7 +90,6 @@ def texts(draw: Draw, scope: Scope) -> list[Callable[[], str]]:
             lambda: f"case {text} when {draw.word()} then 'first' when {draw.word()} then {text} else 'none' end",
         ]
     if time := _one(draw, scope.of("time")):
-        made += [lambda: f"{time}.toDate().{draw.one('getTime()', 'plus(1 sec).getTime()')} || ''"] if draw.chance(0.0) else []
         made += [lambda: f"cast({time}, string)"]
     if items := _one(draw, scope.of("items")):
         made += [

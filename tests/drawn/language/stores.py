@@ -165,7 +165,6 @@ def action(draw: Draw, world: World, store: Stored) -> None:
             found = draw.fresh("S")
             draw.mark("on select into a stream")
             draw.statement(f"{on} insert into {found} select {serial} as s0, w.{store.columns[0].name} as t1 from {store.name} as w{where}")
-            world.types[found] = (Column("s0", "serial"), Column("t1", store.columns[0].role), Column("i2", "none"))
             return
         draw.statement(f"{on} select {delete}{chosen} from {store.name} as w{where}{tail}")
     elif kind < 0.65:
