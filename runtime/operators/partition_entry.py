@@ -5,6 +5,8 @@ them, so that one look-up finds the partitions of an event.
 """
 from __future__ import annotations
 
+from copy import copy
+
 from epl.plan.streams import StreamPlan, filter_of
 from runtime.event_loop.loop import EventLoop
 from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter, Target
@@ -90,7 +92,7 @@ class Redelivery:
     """In place of a partition that has ended before its turn came with an event: the event goes to the partitions that there are.
 
     Where partitions overlap Esper 9.0.0 evaluates the event again for the statement; those that match it get it then, and once more in
-    their own turn.
+    their own turn. What they get here is an event of its own, a copy: windows hold an event once.
     """
 
     __slots__ = ("_core", "_prepared")
@@ -102,9 +104,10 @@ class Redelivery:
     def receive(self, event: Event) -> None:
         matching = self._prepared.matching(event)
         self._core.note_receivers(matching)
+        again = copy(event)
         for active in matching:
             try:
-                active.receive(event)
+                active.receive(again)
             except Exception as error:  # noqa: BLE001 - law 6
                 self._core.on_error(error, active.name, event)
 
