@@ -28,6 +28,7 @@ def adopt(runtime: Runtime, before: Runtime, forget: Collection[str] = ()) -> No
     """
     kept = sorted([*_named(runtime, before, forget), *_unnamed(runtime, before, forget)], key=lambda pair: pair[0][0].number)
     reader = PageReader(dict(all_pages(before.state(), frame(before.state()))))
+    reader.tables = runtime.state().tables_by_type
     _add_types(reader, runtime, before, {old.number: new for (old, _, _), new in kept})
     variables = runtime.state().variables
     for name, value in reader.body("variables", "variables").items():

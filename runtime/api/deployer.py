@@ -55,7 +55,7 @@ class Deployer:
         self.deployments: dict[str, Deployment] = {}
         self.counts = Counts()
         self.properties_read = PropertiesRead(self._plans, lambda: core.is_observed)
-        self._tables: dict[Table, Any] = {}
+        self.tables: dict[Table, Any] = {}
         """TableStore of each, or PartitionedTable."""
         self.row_pattern_observer: Callable[[Any, int | None, int], None] | None = None
         self.pattern_observer: Callable[[Any, int, bool], None] | None = None
@@ -192,7 +192,7 @@ class Deployer:
             for name in cells:
                 self._variables.remove(name, deployment_id)
             for table in tables:
-                del self._tables[table]
+                del self.tables[table]
             for statement in statements:
                 self._core.forget_statement(statement.number)
             if isinstance(error, EplError):
@@ -224,20 +224,20 @@ class Deployer:
         return PartitionedVariable(Variable(plan.name, plan.type, plan.constant, context=context.name), initial, deployment_id)
 
     def _create_table(self, table: Table, deployment_id: str, environment: Environment) -> None:
-        if table in self._tables:
+        if table in self.tables:
             raise EplDeploymentError(
                 f"A precondition is not satisfied: A table by name '{table.name}' has already been created", hint="compile the module again"
             )
         if table.context is None:
-            self._tables[table] = TableStore(table, environment, deployment_id)
+            self.tables[table] = TableStore(table, environment, deployment_id)
         else:
-            self._tables[table] = PartitionedTable(lambda: TableStore(table, environment, deployment_id))
+            self.tables[table] = PartitionedTable(lambda: TableStore(table, environment, deployment_id))
 
     def stored_rows(self) -> dict[str, int]:
         """Return the number of rows of each named window and table, by name; of those of one name in several modules together."""
         counts: dict[str, int] = {}
         windows = [(store.window.name, store.stored()) for store in self._core.stores.values()]
-        for name, rows in (*windows, *((table.name, store.stored()) for table, store in self._tables.items())):
+        for name, rows in (*windows, *((table.name, store.stored()) for table, store in self.tables.items())):
             counts[name] = counts.get(name, 0) + rows
         return counts
 
@@ -251,7 +251,7 @@ class Deployer:
             variables = self._variables.seen(partial(self._sees, None))
         return Environment(
             functions=self._functions, variables=variables, clock=self._core.clock, parameters=parameters, settings=self._settings,
-            historical=self._historical, tables=self._tables, parameter_cells=cells or {}, row_pattern_observer=self.row_pattern_observer,
+            historical=self._historical, tables=self.tables, parameter_cells=cells or {}, row_pattern_observer=self.row_pattern_observer,
             pattern_observer=self.pattern_observer,
         )
 
@@ -261,7 +261,7 @@ class Deployer:
         declared = catalog.named_windows.get(name) or catalog.tables.get(name)
         if declared is None:
             raise EplRuntimeError(f"A named window or table '{name}' has not been declared")
-        return fill(self._core, Stores(self._core.stores, self._tables), declared, frame)
+        return fill(self._core, Stores(self._core.stores, self.tables), declared, frame)
 
     def query(self, query: str | QueryPlan, *, prepared: bool) -> Query:
         """Return a fire-and-forget query, compiled; raise EplError."""
@@ -286,7 +286,7 @@ class Deployer:
             if declared.kind == "variable":
                 self._variables.remove(declared.name, deployment.id)
             if declared.kind == "table":
-                self._tables.pop(declared.value, None)
+                self.tables.pop(declared.value, None)
         del self.deployments[deployment.id]
         self.properties_read.forget()
         self._names_gone = self._names_gone or bool(deployment.plan.declared)

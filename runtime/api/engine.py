@@ -263,7 +263,7 @@ class Engine(Registry):
         """Return what snapshots consist of: the runtime's own objects, to be read under its lock."""
         return RuntimeState(
             self.settings, self._types, self._user_functions, self._functions.aggregations, self.own_windows, self._enums, self._variables,
-            self._deployer.deployments, self._deployer.counts, self._core, self._historical,
+            self._deployer.deployments, self._deployer.counts, self._core, self._historical, self._deployer.tables,
         )
 
     def _check_can_be_stored(self) -> None:

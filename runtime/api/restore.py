@@ -234,6 +234,7 @@ def _count(value: Any) -> int:
 
 def _restore_state(runtime: Restorable, state: RuntimeState, reader: PageReader) -> None:
     with reading("page 'head'"):  # types within one another without end
+        reader.tables = state.tables_by_type
         reader.table.add_registered(state.types)
         for deployment in state.deployments.values():
             for number, statement in enumerate(deployment):

@@ -12,6 +12,8 @@ from runtime.state.codec import KEYED, LONG, VAST, Decoder, list_of, map_of, unp
 from runtime.state.described_types import TypeTable
 from runtime.state.pages import EVENTS_A_PAGE, KINDS
 from runtime.state.seal import reading
+from runtime.stores.by_partition import PartitionedTable
+from runtime.stores.table import TableStore
 from windows.event import Event, Extra, event_class, only_absent
 from windows.protocol import Damaged
 from windows.shape import ANYTHING, Check, of_type, scalars_fit
@@ -26,6 +28,8 @@ class PageReader:
         self._parts = _parts_of(pages)
         self._read_keys: set[str] = set()
         self.table = TypeTable()
+        self.tables: Mapping[EventType, TableStore | PartitionedTable] = {}
+        """The stores of tables whose rows the pages may refer to; their own pages are read first."""
         self._events = EventReader(self)
         self._plain = Decoder(self._events.event)
         self._statement = Decoder(self._events.event, {KEYED: self._keyed, LONG: self._long})
@@ -89,6 +93,9 @@ def _parts_of(pages: Mapping[str, bytes]) -> dict[str, list[str]]:
     return parts
 
 
+TABLE_ROW = 5
+"""Parts of the row of a table: those of an event, and where it is."""
+
 Checks = tuple[Callable[[Sequence[Any]], bool], list[Check], list[tuple[int, Check]]]
 """Of an event's values: whether those of scalar types fit; the check of each, which says what is wrong; those of other types, by place."""
 
@@ -146,11 +153,23 @@ class EventReader:
         """The event, or None where ``_missing`` ones have to be made first."""
         self._missing = []
         try:
-            row = self._decoder.decode(self._row(number))
-            return None if self._missing else self._event(*list_of(row, 4))
+            row = list_of(self._decoder.decode(self._row(number)))
+            if self._missing:
+                return None
+            return self._row_of_table(*row) if len(row) == TABLE_ROW else self._event(*list_of(row, 4))
         except Exception:
             with reading(lambda _: f"event {number}"):  # here, not around it: entering it takes as long as making an event
                 raise
+
+    def _row_of_table(self, reference: Any, values: Any, extra: Any, origin: Any, where: Any) -> Event:
+        event = self._event(reference, values, extra, origin)
+        table = self._reader.tables.get(event.type)
+        if table is None:
+            raise Damaged("its table is not there")
+        partition, key, standing = list_of(where, 3)
+        if partition is not None and type(partition) is not int:
+            raise Damaged("the number of its partition is not a number")
+        return table.store_of(partition).row_at(key, standing, event)
 
     def _event(self, reference: Any, values: Any, extra: Any, origin: Any) -> Event:
         event_type = self._reader.table.event_type(reference)

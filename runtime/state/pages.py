@@ -18,6 +18,7 @@ from runtime.state.described_types import TypeTable
 from runtime.state.key_pages import ComparedPages, KeyedPages, LongPages
 from runtime.state.runtime_state import RuntimeState
 from runtime.statements.statement import Statement
+from runtime.stores.table_rows import TableRow
 from windows.event import Event, Extra
 from windows.paging import Compared, Long, Marked, Paged
 
@@ -54,6 +55,8 @@ class EventPages:
         self._next = 0
         self._new: deque[int] = deque()
         self._loose: set[int] = set()
+        self._rows: dict[int, bytes] = {}
+        """The rows of tables, as they were written: what they are changes while they are held."""
         self._garbage: dict[int, int] = {}
 
     def number(self, event: Event) -> int:
@@ -82,10 +85,18 @@ class EventPages:
         """Return the event pages that have to be written, once all other pages have been. A page is written when events join it, and when
         more than half of what was written to it is held no more."""
         rows: dict[int, bytes] = {}
+        for number, before in [*self._rows.items()]:
+            packed, inner = encoder.row(self._event(number))
+            if packed != before:
+                rows[number] = self._rows[number] = packed
+                self.hold(number, inner)
         while self._new:
             number = self._new.popleft()
-            rows[number], inner = encoder.row(self._event(number))
+            event = self._event(number)
+            rows[number], inner = encoder.row(event)
             self.hold(number, inner)
+            if isinstance(event, TableRow):
+                self._rows[number] = rows[number]
         dirty = {number // EVENTS_A_PAGE for number in rows}
         gone = self._drop()
         written: Written = {}
@@ -114,6 +125,7 @@ class EventPages:
             page = number // EVENTS_A_PAGE
             event = self._pages[page].pop(number)
             del self._numbers[event], self._holders[number]
+            self._rows.pop(number, None)
             self.hold(number, set())
             self._garbage[page] = self._garbage.get(page, 0) + 1
             pages.add(page)
@@ -150,9 +162,13 @@ class PageEncoder(Encoder):
         return packed
 
     def row(self, event: Event) -> tuple[bytes, set[int]]:
-        """Return an event: type reference, values, undeclared values (with the names of absent ones where there are any), origin; and the
-        events in it."""
+        """Return an event: type reference, values, undeclared values (with the names of absent ones where there are any), origin, of a
+        table's row also where it is; and the events in it."""
         self._refers = set()
+        if isinstance(event, TableRow):
+            partition, key, standing = event.where()
+            values = [None] * len(event.fields) if standing == 1 else list(event.values())
+            return self.encode([self._table.reference(event.type), values, None, None, [partition, key, standing]]), self._refers
         extra: Any = event.extra
         if isinstance(extra, Extra):
             extra = [dict(extra), sorted(extra.absent)]

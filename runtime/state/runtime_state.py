@@ -8,11 +8,14 @@ import attrs
 
 from epl.event_types import EventType
 from epl.plan.statements import ModulePlan
+from epl.plan.stores.tables import Table
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions.environment import HistoricalSources
 from runtime.statements.statement import Statement
+from runtime.stores.by_partition import PartitionedTable
+from runtime.stores.table import TableStore
 from runtime.stores.variables import VariableCells
 
 
@@ -40,7 +43,7 @@ class RuntimeState:
 
     ``types``: the registered ones; ``functions``, ``aggregations``, ``windows``: the application's own, by name; ``enums``: constants by
     name; ``variables``: all, those of deployments included; ``core``: clock, timers, and which statements have been touched;
-    ``historical``: what historical streams ask.
+    ``historical``: what historical streams ask; ``tables``: their rows.
     """
 
     settings: Settings
@@ -54,6 +57,12 @@ class RuntimeState:
     counts: Counts
     core: EventLoop
     historical: HistoricalSources
+    tables: Mapping[Table, TableStore | PartitionedTable]
+
+    @property
+    def tables_by_type(self) -> dict[EventType, TableStore | PartitionedTable]:
+        """The stores of tables, by the type of their rows."""
+        return {table.event_type: store for table, store in self.tables.items()}
 
 
 __all__ = ["Counts", "Deployed", "RuntimeState"]

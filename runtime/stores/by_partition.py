@@ -68,7 +68,12 @@ class PartitionedTable:
         store = self.partitions.get(number)
         if store is None:
             store = self.partitions[number] = self._make()
+            store.partition = number
         return store
+
+    def store_of(self, partition: Any) -> TableStore:
+        """Return the rows of the partition; none where it has ended."""
+        return self.partitions.get(partition) or self._make()
 
     def leave(self, number: int) -> None:
         self.partitions.pop(number, None)

@@ -42,6 +42,8 @@ class TableStore:
     def __init__(self, table: Table, environment: Environment, deployment: str) -> None:
         self.table = table
         self.deployment = deployment
+        self.partition: int | None = None
+        """The number of the partition of the table's context."""
         self.by_key: dict[Key, TableRow] = {}
         self.pages = Paged("table", lambda: self.by_key, key_to_state, self._row_state)
         self.changed: Callable[[], None] = _nothing
@@ -51,7 +53,7 @@ class TableStore:
         self._hash = hash_of_keys(types)
         self._peak = 0
         self._makers = [_maker(column, environment) for column in table.columns]
-        self._row_class = row_class(table, self._new_part)
+        self._row_class = row_class(table, self._new_part, self.where_is)
         self._fields = self._row_class.fields
         self._key_fields = [self._fields[place] for place in self._key_places]
         self._rows: TableRows | None = None
@@ -241,6 +243,27 @@ class TableStore:
 
     def _row_state(self, key: Key, row: TableRow) -> Any:
         return [getattr(row, name) if kept is None else kept.state() for name, kept in zip(self._fields, row.kept)]
+
+    def where_is(self, row: TableRow) -> Any:
+        """Return where a state finds the row again: the partition's number, the key, and whether it is the table's row of that key (1), has
+        its accumulators (2), or is gone (0)."""
+        key = self.key_of(row) if self._key_places else ()
+        found = self.by_key.get(key)
+        standing = 0 if found is None or found.kept is not row.kept else 1 if found is row else 2
+        return [self.partition, key_to_state(key), standing]
+
+    def row_at(self, saved: Any, standing: Any, values: Event) -> TableRow:
+        """Return the row that ``where_is`` was asked about."""
+        if self._key_places:
+            self._check_key(saved)
+        row = self.by_key.get(key_from_state(saved) if self._key_places else ()) if standing else None
+        if row is None:
+            return self._row_class.of_event(values)
+        return row if standing == 1 else row.with_values(values)
+
+    def store_of(self, partition: Any) -> TableStore:
+        """Return the rows of all: without a context there is one store."""
+        return self
 
     def state(self) -> Any:
         return [self.pages, self._peak]
