@@ -63,6 +63,8 @@ class Draw:
         """(event type, property) that events always have: Esper 9.0.0 raises where it widens a null."""
         self.untimed = False
         """Whether windows must do without timers, until the statement is added."""
+        self.rare = False
+        """Whether what people write seldom is drawn, too."""
         self.calls_declared = False
         """Whether expressions that the program declares may be called."""
         self.tables: list[tuple[str, list[str], list[str]]] = []

@@ -15,12 +15,14 @@ import os
 import re
 import sys
 from collections import Counter
+from itertools import combinations
 from pathlib import Path
 
 from tests.comparison import difference
 from tests.drawn.language.programs import ALWAYS, LANGUAGE, program
 from tests.drawn.record import mark_order, recorded, without_places
 from tests.drawn.recorded import Program, is_refused, path_of, store, stored
+from tests.drawn.table import pairs, ran, subjects_of
 
 FAULTS = re.compile(
     r"NullPointer|Cannot (invoke|read|load)|ClassCast|IndexOutOf|UnsupportedOperation|IllegalState|IllegalArgument|NumberFormat"
@@ -29,11 +31,13 @@ FAULTS = re.compile(
 FAULTY_REFUSALS = re.compile(
     r"CompileException|Invalid sum type|[Uu]nexpected exception|streamsJoined|"
     r"Unknown variable or type|underlying get|ClassCast|cannot be cast|out of bounds|Could not initialize|"
-    r"Not a .*-way join|already exists|Fatal exception"
+    r"Not a .*-way join|already exists|Fatal exception|No codeblock parent"
 )
 """And where it is at fault while it compiles."""
 AT_ONCE = 100
 """So many programs are recorded in one go."""
+TIMES = 4
+"""So often is recorded again what differs, and what is stored."""
 
 
 def cut(trace: Program) -> Program:
@@ -45,12 +49,25 @@ def cut(trace: Program) -> Program:
     return trace
 
 
-def round_of(count: int, seed: str, *, dense: bool) -> tuple[list[Program], Counter[str]]:
+def drawn_programs(count: int, seed: str, kind: str, *, rarest: bool = False) -> list[Program]:
+    """Draw the programs. ``rarest``: of five times as many, those with the pairs of parts that are together least in the stored ones."""
+    if not rarest:
+        return [program(f"{kind} {seed} {place}") for place in range(count)]
+    together = pairs(ran())
+
+    def rarest_pair(each: Program) -> int:
+        return min((together[pair] for pair in combinations(subjects_of(each), 2)), default=together.total())
+
+    return sorted((program(f"{kind} {seed} {place}") for place in range(5 * count)), key=rarest_pair)[:count]
+
+
+def round_of(count: int, seed: str, kind: str, *, rarest: bool = False) -> tuple[list[Program], Counter[str]]:
     """The programs that Esper runs or refuses, as recorded, and how many were dropped, by reason."""
     kept: list[Program] = []
     dropped: Counter[str] = Counter()
+    programs = drawn_programs(count, seed, kind, rarest=rarest)
     for first in range(0, count, AT_ONCE):
-        drawn = [program(f"{'dense' if dense else 'plain'} {seed} {place}") for place in range(first, min(first + AT_ONCE, count))]
+        drawn = programs[first : first + AT_ONCE]
         for each in recorded(drawn):
             if each.get("error"):
                 dropped["Esper does not end"] += 1
@@ -59,6 +76,13 @@ def round_of(count: int, seed: str, *, dense: bool) -> tuple[list[Program], Coun
             else:
                 kept.append(cut(each))
     return kept, dropped
+
+
+def certain(programs: list[Program]) -> list[Program]:
+    """Those that Esper answers alike each time; an order of two rows by identity is the same every second time."""
+    for _ in range(TIMES):
+        programs = decided(programs)
+    return programs
 
 
 def decided(programs: list[Program]) -> list[Program]:
@@ -98,26 +122,29 @@ def main() -> int:
     parser.add_argument("count", type=int)
     parser.add_argument("seed")
     parser.add_argument("--dense", action="store_true")
+    parser.add_argument("--rare", action="store_true", help="with what people write seldom")
+    parser.add_argument("--rarest", action="store_true", help="those of five times as many whose pairs of parts are stored least")
     parser.add_argument("--restart", action="store_true")
     parser.add_argument("--keep", type=Path, metavar="FILE")
     parser.add_argument("--recorded", type=Path, metavar="FILE")
     parser.add_argument("--store", action="store_true", help="add what Esper answers in one way to the stored programs")
     arguments = parser.parse_args()
     dropped = Counter[str]()
+    kind = "-".join(word for word in ("rare", "dense") if getattr(arguments, word)) or "plain"
     if arguments.recorded:
         kept = json.loads(arguments.recorded.read_text(encoding="utf-8"))
     else:
-        kept, dropped = round_of(arguments.count, arguments.seed, dense=arguments.dense)
+        kept, dropped = round_of(arguments.count, arguments.seed, kind, rarest=arguments.rarest)
         if arguments.keep:
             arguments.keep.write_text(json.dumps(kept), encoding="utf-8")
     if arguments.store:
-        store_programs(decided(kept))
+        store_programs(certain(kept))
     refusals = Counter(without_places(each["steps"][0]["message"]) for each in kept if is_refused(each))
     suspects = [each for each in kept if difference(each, restart=arguments.restart) is not None]
     if "EPL_ORACLE" in os.environ and (ran := [each for each in suspects if not is_refused(each)]):
-        certain = {each["name"] for each in decided(ran)}
-        dropped["identity decides"] += len(ran) - len(certain)
-        kept = [each for each in kept if each not in ran or each["name"] in certain]
+        sure = {each["name"] for each in certain(ran)}
+        dropped["identity decides"] += len(ran) - len(sure)
+        kept = [each for each in kept if each not in ran or each["name"] in sure]
         suspects = [each for each in suspects if each in kept]
     differing = Counter[str]()
     for each in suspects:

@@ -16,6 +16,7 @@ import sys
 import pytest
 
 from tests.comparison import difference
+from tests.drawn import table
 from tests.drawn.language.programs import LANGUAGE
 from tests.drawn.language.programs import program as language_program
 from tests.drawn.omissions import OMISSIONS as OMITTED
@@ -88,6 +89,11 @@ def test_known_gaps_name_programs() -> None:
     assert GAPS.keys() <= {*PROGRAMS, *map(restarted, RAN)}
     assert not [name for name in RAN if name in GAPS and restarted(name) in GAPS]
     assert OMISSIONS.keys() <= PROGRAMS.keys() - GAPS.keys()
+
+
+def test_page_says_how_many_programs_agree() -> None:
+    """After a change of what is stored or agrees: python -m tests.drawn.table --write."""
+    assert table.written() == "\n".join(table.rows())
 
 
 def test_there_are_enough_programs() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.drawn.drawing import Draw
+from tests.drawn.language import rare
 from tests.drawn.language.streams import World, note_read
 
 KEYED = {
@@ -37,11 +38,13 @@ LIFETIMES = (
 def context(draw: Draw, world: World) -> tuple[str, list[str]]:
     """Create a context; set it in the world; give expressions over its properties."""
     name = draw.fresh("C")
+    seldom = draw.rare and draw.chance(0.5)
+    all_keyed, lifetimes = (rare.KEYED, rare.LIFETIMES) if seldom else (KEYED, LIFETIMES)
     kind = draw.random.random()
     properties = ["context.id", "context.name"]
     if kind < 0.5:
-        text = draw.one(*KEYED)
-        allowed = KEYED[text]
+        text = draw.one(*all_keyed)
+        allowed = all_keyed[text]
         draw.texts.append(f"create context {name} {text}")
         if text.startswith("partition"):
             properties.append("context.key1")
@@ -49,16 +52,16 @@ def context(draw: Draw, world: World) -> tuple[str, list[str]]:
             properties.append("context.label")
         draw.mark(f"context {text.split()[0]}")
     elif kind < 0.85:
-        text, allowed = draw.one(*LIFETIMES), ()
+        text, allowed = draw.one(*lifetimes), ()
         draw.texts.append(f"create context {name} {text}")
         if " as a " in text:
             properties.append("context.a.n")
         draw.mark(f"context {text.split()[0]}")
         note_lifetime(draw, text)
     else:
-        inner = draw.one(*[t for t in KEYED if "terminated" not in t])
-        life = draw.one(*[t for t in LIFETIMES if "distinct" not in t])  # Esper begins two for equal values there
-        allowed = KEYED[inner]
+        inner = draw.one(*[t for t in all_keyed if "terminated" not in t])
+        life = draw.one(*[t for t in lifetimes if "distinct" not in t])  # Esper begins two for equal values there
+        allowed = all_keyed[inner]
         pair = [f"context {name}a {life}", f"context {name}b {inner}"]
         if draw.chance(0.5):
             pair = [f"context {name}b {inner}", f"context {name}a {life}"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.drawn.drawing import Draw
-from tests.drawn.language import methods
+from tests.drawn.language import methods, rare
 from tests.drawn.language.types import NUMBERS, SIMPLE_ROLES, Scope
 
 VARIABLES = {"vi": "int", "vd": "double", "vs": "text", "vb": "flag"}
@@ -57,6 +57,8 @@ def number(draw: Draw, scope: Scope, depth: int = 1) -> str:
         if able := [stream.alias for stream in scope.streams if "[" not in stream.alias and "qty" in {c.name for c in stream.columns}]:
             if scope.aliased:
                 makers += [lambda: f"twice({draw.one(*able)})"] * 2
+    if draw.rare and draw.chance(0.25):
+        return draw.one(*rare.numbers(draw, scope))
     return draw.random.choice(makers)()
 
 
@@ -135,6 +137,8 @@ def text(draw: Draw, scope: Scope, depth: int = 1) -> str:
         )
     if draw.chance(0.3):
         makers = methods.texts(draw, scope) or makers
+    if draw.rare and draw.chance(0.3):
+        return draw.one(*rare.texts(draw, scope))
     return draw.random.choice(makers)()
 
 
@@ -178,6 +182,8 @@ def condition(draw: Draw, scope: Scope, depth: int = 1) -> str:
             makers += [lambda: f"large({draw.one(*able)})"] * 2
     if draw.chance(0.25):
         makers = methods.conditions(draw, scope) or makers
+    if draw.rare and draw.chance(0.3):
+        return draw.one(*rare.conditions(draw, scope))
     if depth > 0:
         makers += [
             lambda: f"({condition(draw, scope, depth - 1)} {draw.one('and', 'or')} {condition(draw, scope, depth - 1)})",
@@ -240,6 +246,8 @@ def aggregation(draw: Draw, scope: Scope, depth: int = 1, *, plain: bool = False
                 ),
                 lambda: f"sorted({name}).{draw.one('firstOf()', 'lastOf()')}.{serial}",
             ]
+    if draw.rare and not plain and draw.chance(0.4):
+        return draw.one(*rare.aggregations(draw, scope))
     return draw.random.choice(makers)()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.drawn.drawing import Draw, Stream
+from tests.drawn.language import rare
 from tests.drawn.language.expressions import condition
 from tests.drawn.language.types import Scope
 
@@ -43,6 +44,8 @@ class Pattern:
 
     def timer(self) -> str:
         draw = self.draw
+        if draw.rare and draw.chance(0.4):
+            return draw.one(*rare.TIMERS)
         return draw.one("timer:interval(1 sec)", "timer:interval(2 sec)", "timer:at(*, *, *, *, *, */2)", "timer:interval(500 msec)")
 
     def step(self, depth: int) -> str:

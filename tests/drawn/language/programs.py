@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from tests.drawn.drawing import Draw
+from tests.drawn.language import rare
 from tests.drawn.language.changes import context_variable, declare, event_variable, into_declared, split, update, variant
 from tests.drawn.language.contexts import context
 from tests.drawn.language.expressions import VARIABLE_SCHEMA
@@ -23,7 +24,9 @@ ALWAYS = (*SCHEMA, *VARIABLE_SCHEMA)
 def draw_program(draw: Draw, *, dense: bool = False) -> list[dict[str, Any]]:
     """Add the statements; give what happens to them."""
     world = World.new(dense=dense)
-    draw.texts[:0] = ALWAYS
+    draw.texts[:0] = rare.retyped(draw, list(ALWAYS)) if draw.rare else ALWAYS
+    if draw.rare:
+        draw.texts += rare.declarations(draw)
     kind = draw.random.random()
     if draw.chance(0.2):
         declare(draw)
@@ -81,7 +84,9 @@ def _select(draw: Draw, world: World, properties: list[str] | None = None) -> No
         hint = draw.one("@Hint('disable_reclaim_group') ", "@Hint('reclaim_group_aged=2,reclaim_group_freq=1') ")
     elif "#" not in text and draw.chance(0.05):
         hint = "@IterableUnbound "
-    draw.statement(hint + world.context + re.sub(r"\s+", " ", text))
+    text = re.sub(r"\s+", " ", text)
+    text = world.context + text
+    draw.statement(hint + (rare.rewritten(draw, text) if draw.rare and not hint else text))
 
 
 def happenings(draw: Draw, world: World) -> list[dict[str, Any]]:
@@ -123,7 +128,10 @@ def happenings(draw: Draw, world: World) -> list[dict[str, Any]]:
 
 
 def program(name: str) -> dict[str, Any]:
-    """A trace without output; the name says the seed, and whether it is dense (``dense 7 12``) or as people write (``plain 7 12``)."""
+    """A trace without output; the name says the seed, and whether it is as people write (``plain 7 12``), dense (``dense 7 12``), with
+    what they write seldom (``rare 7 12``) or both (``rare-dense 7 12``)."""
     draw = Draw(name)
-    happens = draw_program(draw, dense=name.startswith("dense"))
+    kind = name.partition(" ")[0]
+    draw.rare = "rare" in kind
+    happens = draw_program(draw, dense="dense" in kind)
     return {"name": name, "bullets": draw.bullets, "start_time": 0, "steps": [{"op": "deploy", "epl": ";\n".join(draw.texts)}, *happens]}

@@ -41,7 +41,10 @@ def selector(draw: Draw, frm: From) -> str:
     """istream, rstream, irstream."""
     if frm.window in ("", "pattern") and not frm.joined:
         return ""
-    return draw.one("", "", "irstream ", "irstream ", "rstream ")
+    chosen = draw.one("", "", "irstream ", "irstream ", "rstream ")
+    if chosen:
+        draw.mark("remove stream")
+    return chosen
 
 
 def tail(draw: Draw, orders: list[str], *, share: float) -> str:
@@ -225,7 +228,7 @@ def _rows(draw: Draw, world: World, frm: From, irs: str, where: str, subqueries:
 
 def _grouped(draw: Draw, world: World, frm: From, irs: str, where: str, subqueries: list[str], share: float) -> str:
     scope = frm.scope
-    able = [name for name in scope.of("text", "int", "flag") if "[" not in name] or scope.of("text", "long")
+    able = [name for name in scope.of("text", "int", "flag") if "[" not in name] or scope.of("text", "long") or scope.of("double")
     keys = draw.some(able, 1, 2)
     if draw.chance(0.08):
         keys = [draw.one(number(draw, scope, 1), text(draw, scope, 1))]

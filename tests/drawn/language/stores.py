@@ -53,6 +53,7 @@ def named_window(draw: Draw, world: World) -> Stored:
         draw.statement(f"{world.context}insert into {name} select {listed} from {source}{where}")
     if draw.chance(0.2):
         key = draw.one(*[c.name for c in columns if c.role in ("text", "int")])
+        draw.mark("create index")
         draw.texts.append(f"{world.context}create index {draw.fresh('I')} on {name}({key}{draw.maybe(0.3, ' btree')})")
     world.stores.append(store)
     return store

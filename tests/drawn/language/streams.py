@@ -7,6 +7,7 @@ from itertools import pairwise
 import attrs
 
 from tests.drawn.drawing import Column, Draw, Stream
+from tests.drawn.language import rare
 from tests.drawn.language.contained import contained
 from tests.drawn.language.expressions import condition
 from tests.drawn.language.patterns import pattern
@@ -49,6 +50,11 @@ DERIVED = (
     ("#size", (Column("size", "long"),)),
 )
 """Views whose rows are computed."""
+RARELY_DERIVED = (
+    ("#linest({0}, {1})", tuple(Column(*pair.split(":")) for pair in ("slope:double", "YIntercept:double"))),
+    ("#correl({0}, {1})", (Column("correlation", "double"),)),
+    ("#weighted_avg({0}, {1})", (Column("average", "double"),)),
+)
 
 
 @attrs.frozen
@@ -135,6 +141,10 @@ def window(draw: Draw, columns: tuple[Column, ...], among: tuple[str, ...] = ())
         if pair[0] != pair[1]:
             return f"#{pair[0]}#{pair[1]}{draw.one('', ' retain-union', ' retain-intersection', '')}", "combined"
         return f"#{pair[0]}", "combined"
+    elif draw.rare and draw.chance(0.25):
+        text = draw.one(*[text for text in rare.WINDOWS if _fits(text, names)]).format_map(names)
+        draw.mark(f"#{text.partition('(')[0]}")
+        return f"#{text}", "rare"
     else:
         kind = draw.one(*[name for name in (FREQUENT if draw.chance(0.55) else tuple(WINDOWS)) if name in able])
     draw.mark(f"#{kind}")
@@ -192,9 +202,10 @@ def one_stream(draw: Draw, world: World, *, prev: bool = False, windowless: floa
         text += retained[0]
         suffix = f" retain-{retained[2]}" if retained[2] else ""
         if not prev and not suffix and draw.chance(0.05) and (number := role_names(columns).get("double")):
-            view, columns = draw.one_of(DERIVED)
+            other = role_names(columns).get("int", number)
+            view, columns = draw.one_of((*DERIVED, *RARELY_DERIVED) if draw.rare else DERIVED)
             draw.mark(view.partition("(")[0])
-            text += view.format(number)
+            text += view.format(number, other)
             source = "derived values"
     else:
         suffix = ""
