@@ -471,4 +471,11 @@ class Counts(Engine):
         return f"<b>Runtime</b> at {now}<table><tr><th>deployment</th><th>statement</th><th>kind</th></tr>{rows}</table>"
 
 
-__all__ = ["Counts", "Engine"]
+def check_options(tier: str, on_error: ErrorHandler) -> None:
+    """Raise ValueError for an unknown tier, TypeError for a handler that cannot be called as one."""
+    if tier not in ("auto", "row", "batch"):
+        raise ValueError("tier is 'auto', 'row' or 'batch'")
+    check_callable(on_error, "on_error", "(error, statement name, event)")
+
+
+__all__ = ["Counts", "Engine", "check_options"]

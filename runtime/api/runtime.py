@@ -12,7 +12,7 @@ from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from epl.texts import text_of
 from runtime.api.deployment import Deployment
-from runtime.api.engine import Counts
+from runtime.api.engine import Counts, check_options
 from runtime.api.error_reports import without_engine_frames
 from runtime.api.plan_cache import in_dialect, parsed
 from runtime.api.queried_partitions import Selectors
@@ -21,11 +21,12 @@ from runtime.api.restore import Provided
 from runtime.api.restore import restore as restored
 from runtime.clock.instants import Instant
 from runtime.clock.schedule import MAX_STOPS, Late, TimeMode
+from runtime.dialects.limits import MOST_ROWS, MOST_STEPS, Limits
 from runtime.event_loop.cause import Cause
 from runtime.event_loop.loop import ErrorHandler, log_error
 from runtime.state.changed_pages import ChangedPages, Pages
 from runtime.state.snapshot import snapshot as snapshot_of
-from runtime.statements.callables import check_callable, check_listeners
+from runtime.statements.callables import check_listeners
 from runtime.statements.running import EVERY_PARTITION
 from runtime.statements.statement_output import Listener
 from windows.event import Event
@@ -73,13 +74,14 @@ class Runtime(Counts):
     ) -> None:
         if clock not in ("external", "system"):
             raise ValueError("clock is 'external' or 'system'")
-        _check_options(tier, on_error)
+        check_options(tier, on_error)
         super().__init__(tier, start_time, settings or Settings(), on_error)
         self._system_clock: Any = None
         if clock == "system":
             from runtime.api.system_clock import SystemClock
 
-            self._system_clock = SystemClock(self.lock, self._follow, self.settings.units_per_second)
+            follow = lambda wall: self.advance_time_span(max(wall, self.now))  # noqa: E731 - the wall clock may have been set back
+            self._system_clock = SystemClock(self.lock, follow, self.settings.units_per_second)
             self.advance_time(self._system_clock.now())
             self._system_clock.start()
 
@@ -426,20 +428,25 @@ class Runtime(Counts):
 
     @staticmethod
     @without_engine_frames
-    def sql(text: str | PathLike[str], tables: Mapping[str, Any], *, dialect: str = "sql") -> pa.Table:
+    def sql(
+        text: str | PathLike[str], tables: Mapping[str, Any], *, dialect: str = "sql", max_rows: int | None = MOST_ROWS,
+        max_steps: int | None = MOST_STEPS,
+    ) -> pa.Table:  # fmt: skip
         '''Run a query in a SQL dialect over tables. It is independent of statements and engine time (docs/sql.md).
 
         Args:
             text: The query, or the path of its file; its ``match_recognize`` has the rules of the dialect.
             tables: Arrow tables, pandas or Polars frames by name.
             dialect: ``"sql"`` (SQL:2016 as Trino runs it), ``"flink"``, ``"alibaba"`` or ``"ydb"``.
+            max_rows: The most rows of one join, union or clause beyond those of the tables. None: no limit (docs/settings.md#limits).
+            max_steps: The most steps beyond 200 for each row of the tables; a million take about a second. None: no limit.
 
         Returns:
             A pyarrow Table.
 
         Raises:
-            EplError: The query is refused, in the words of the system named, or a column does not fit.
-            TypeError: ``text`` is neither.
+            EplError: The query is refused, in the words of the system named, or a column does not fit, or a limit is reached.
+            TypeError: ``text`` is neither; ValueError where a limit is no whole number of at least 1.
 
         Examples:
             >>> import pyarrow as pa
@@ -454,7 +461,7 @@ class Runtime(Counts):
         from runtime.batch.dialects.queries import ColumnQueries  # not needed by statements
         from runtime.dialects.sql import run_query
 
-        return run_query(text_of(text, "SQL text"), tables, dialect, by_columns=ColumnQueries)
+        return run_query(text_of(text, "SQL text"), tables, dialect, by_columns=ColumnQueries, limits=Limits(max_rows, max_steps))
 
     @without_engine_frames
     def fill(self, name: str, frame: Any) -> int:
@@ -566,7 +573,7 @@ class Runtime(Counts):
             >>> Runtime.restore(runtime.snapshot(), functions={"twice": lambda x: x * 2})
             Runtime(now=0 (1970-01-01T00:00:00Z), 2 statements)
         """
-        _check_options(tier, on_error)
+        check_options(tier, on_error)
         provided = Provided(dict(functions or {}), dict(aggregations or {}), tuple(python_imports), by_name(*windows), register)
         return restored(cls, blob, provided, on_error, tier, snapshot_key)
 
@@ -581,21 +588,11 @@ class Runtime(Counts):
             self.is_closed = True
             self._acquire = self._check_open
 
-    def _follow(self, wall: int) -> None:
-        """Move time to the wall clock, which may have been set back."""
-        self.advance_time_span(max(wall, self.now))
-
     def __enter__(self) -> Runtime:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def _check_options(tier: str, on_error: ErrorHandler) -> None:
-    if tier not in ("auto", "row", "batch"):
-        raise ValueError("tier is 'auto', 'row' or 'batch'")
-    check_callable(on_error, "on_error", "(error, statement name, event)")
 
 
 __all__ = ["Runtime"]

@@ -16,6 +16,7 @@ from epl.dialects.types import SqlType
 from epl.dialects.values import hashable
 from runtime.dialects.expressions import ExpressionCompiler, Function
 from runtime.dialects.flink_recognition import FlinkRecognition
+from runtime.dialects.limits import USUAL, Limits
 from runtime.dialects.matcher import MOST_VISITS
 from runtime.dialects.recognition import Recognition, with_computed
 from runtime.dialects.row_limit import RowLimit
@@ -29,10 +30,10 @@ Row = tuple[Any, ...]
 class ByColumns(Protocol):
     """What runs plans over whole columns, where that can be done."""
 
-    def table(self, plan: Plan) -> Any:
+    def table(self, plan: Plan, limits: Limits) -> Any:
         """Return the result of a whole query as an Arrow table; None where it is to be run row by row."""
 
-    def rows(self, plan: plans.RecognitionPlan) -> Sequence[Row] | None:
+    def rows(self, plan: plans.RecognitionPlan, limits: Limits) -> Sequence[Row] | None:
         """Return the rows of a clause; None where it is to be run row by row."""
 
 
@@ -41,15 +42,16 @@ class Execution:
 
     def __init__(
         self, tables: Mapping[str, Sequence[Row]], *, sizes: Mapping[str, int] | None = None, most_visits: int = MOST_VISITS,
-        by_columns: ByColumns | None = None,
+        by_columns: ByColumns | None = None, limits: Limits = USUAL,
     ) -> None:  # fmt: skip
         self.tables = tables
         self.sizes = sizes
         """How many rows the tables have, where that is known before they are made."""
         self.by_columns = by_columns
         self.most_visits = most_visits
-        self.limit = RowLimit()
-        self.steps = StepLimit()
+        self.limits = limits
+        self.limit = RowLimit(limits)
+        self.steps = StepLimit(limits)
         self.compiler = ExpressionCompiler(self)
         self.outers: list[Row] = []
         self._shared: Mapping[int, Plan] | None = None
@@ -103,7 +105,7 @@ class Execution:
         return rows
 
     def _recognition(self, plan: plans.RecognitionPlan) -> Sequence[Row]:
-        known = None if self.by_columns is None else self.by_columns.rows(plan)
+        known = None if self.by_columns is None else self.by_columns.rows(plan, self.limits)
         if known is not None:
             return known
         rows = with_computed(plan, self.rows(plan.input), self)

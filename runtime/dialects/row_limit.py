@@ -8,16 +8,16 @@ from typing import Any
 from epl.dialects import plans
 from epl.dialects.errors import QueryFailed
 from epl.dialects.plans import Plan, RecognitionPlan
+from runtime.dialects.limits import Limits
 
-MOST_ROWS = 10_000_000
-"""Rows of one join, union or clause, beyond those of the query's tables; elements of arrays in the rows of a clause."""
+HINT = "max_rows=… of the call allows more"
 
 
 class RowLimit:
     """The limit of one query; it grows with the tables that the query reads."""
 
-    def __init__(self) -> None:
-        self.most = MOST_ROWS
+    def __init__(self, limits: Limits) -> None:
+        self.most = limits.rows
         self._elements = 0
 
     def read(self, rows: int) -> None:
@@ -50,12 +50,12 @@ class RowLimit:
         for row in rows:
             self._elements += sum([len(row[place] or ()) for place in arrays])
             if self._elements > self.most:
-                raise QueryFailed("EXCEEDED_LOCAL_MEMORY_LIMIT", f"arrays of more than {self.most} elements are not made")
+                raise QueryFailed("EXCEEDED_LOCAL_MEMORY_LIMIT", f"arrays of more than {self.most} elements are not made", hint=HINT)
             yield row
 
 
 def _too_many(what: str, most: int) -> QueryFailed:
-    return QueryFailed("EXCEEDED_LOCAL_MEMORY_LIMIT", f"{what} of more than {most} rows is not made")
+    return QueryFailed("EXCEEDED_LOCAL_MEMORY_LIMIT", f"{what} of more than {most} rows is not made", hint=HINT)
 
 
 def _count_least(plan: Plan, sizes: Mapping[str, int], counts: dict[int, tuple[Plan, int]]) -> int:
@@ -100,4 +100,4 @@ def arrays_of(plan: RecognitionPlan, before: int) -> list[int]:
     return [before + place for place, measure in enumerate(plan.measures) if measure.type.name in ("array", "map")]
 
 
-__all__ = ["MOST_ROWS", "RowLimit", "arrays_of"]
+__all__ = ["RowLimit", "arrays_of"]

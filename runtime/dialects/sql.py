@@ -16,6 +16,7 @@ from epl.dialects.syntax.lexis import DIALECTS, Dialect
 from epl.errors import EplError
 from epl.texts import hinting_at_files
 from runtime.dialects.execution import ByColumns, Execution
+from runtime.dialects.limits import USUAL, Limits
 from runtime.dialects.matcher import MOST_VISITS
 
 if TYPE_CHECKING:
@@ -61,14 +62,14 @@ def _failing() -> Iterator[None]:
 
 def run_query(
     text: str, tables: Mapping[str, Any], dialect: str = "sql", *, most_visits: int = MOST_VISITS,
-    by_columns: Callable[[Mapping[str, pa.Table]], ByColumns] | None = None,
+    by_columns: Callable[[Mapping[str, pa.Table]], ByColumns] | None = None, limits: Limits = USUAL,
 ) -> pa.Table:
     """Return the result of a query as an Arrow table. ``tables``: Arrow tables, pandas or Polars frames; ``most_visits``: states that one
     attempt at a match may visit, before the pattern is refused as ambiguous; ``by_columns``: runs what it can over whole columns."""
     from runtime.dialects import tables as t
 
     frames = t.arrow_tables(tables)
-    return run_plan(plan_of(text, frames, dialect), frames, most_visits=most_visits, by_columns=by_columns)
+    return run_plan(plan_of(text, frames, dialect), frames, most_visits=most_visits, by_columns=by_columns, limits=limits)
 
 
 def plan_of(text: str, tables: Mapping[str, pa.Table], dialect: str = "sql") -> Plan:
@@ -85,7 +86,7 @@ def plan_of(text: str, tables: Mapping[str, pa.Table], dialect: str = "sql") -> 
 
 def run_plan(
     plan: Plan, frames: Mapping[str, pa.Table], *, most_visits: int = MOST_VISITS,
-    by_columns: Callable[[Mapping[str, pa.Table]], ByColumns] | None = None,
+    by_columns: Callable[[Mapping[str, pa.Table]], ByColumns] | None = None, limits: Limits = USUAL,
 ) -> pa.Table:
     """Return the result of a plan over Arrow tables."""
     import pyarrow as pa
@@ -95,11 +96,11 @@ def run_plan(
     frames = t.only_read(frames, columns_read(plan))
     columns = None if by_columns is None else by_columns(frames)
     with _failing(), t.naming_unreadable(frames):
-        table = None if columns is None else columns.table(plan)
+        table = None if columns is None else columns.table(plan, limits)
         if isinstance(table, pa.Table):
             return table
         sizes = {name: table.num_rows for name, table in frames.items()}
-        execution = Execution(t.RowsOfTables(frames), sizes=sizes, most_visits=most_visits, by_columns=columns)
+        execution = Execution(t.RowsOfTables(frames), sizes=sizes, most_visits=most_visits, by_columns=columns, limits=limits)
         return t.table_of(plan.columns, execution.rows(plan))
 
 

@@ -2,9 +2,8 @@
 from __future__ import annotations
 
 from epl.dialects.errors import QueryFailed
+from runtime.dialects.limits import Limits
 
-MOST_STEPS = 20_000_000
-"""Steps of a query over small tables."""
 STEPS_EACH = 200
 """Steps that each row of the query's tables adds."""
 STEPS_OF_A_STATE = 8
@@ -14,8 +13,8 @@ STEPS_OF_A_STATE = 8
 class StepLimit:
     """The steps of one query, and how many there may be."""
 
-    def __init__(self) -> None:
-        self.most = MOST_STEPS
+    def __init__(self, limits: Limits) -> None:
+        self.most = limits.steps
         self.taken = 0
 
     def read(self, rows: int) -> None:
@@ -33,8 +32,9 @@ def too_many_steps(most: int) -> QueryFailed:
     """Return the error of a query that needs more steps."""
     return QueryFailed(
         "EXCEEDED_CPU_LIMIT", f"the query needs more than {most} steps: it goes through the rows of its tables again and again",
-        hint="equal columns in the condition of a join, and conditions of a row pattern on its rows alone, need few steps",
+        hint="equal columns in the condition of a join, and conditions of a row pattern on its rows alone, need few steps; "
+        "max_steps=… of the call allows more",
     )  # fmt: skip
 
 
-__all__ = ["MOST_STEPS", "STEPS_EACH", "STEPS_OF_A_STATE", "StepLimit", "too_many_steps"]
+__all__ = ["STEPS_EACH", "STEPS_OF_A_STATE", "StepLimit", "too_many_steps"]

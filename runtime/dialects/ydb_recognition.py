@@ -13,6 +13,7 @@ from epl.dialects.errors import QueryFailed
 from epl.dialects.plans import RecognitionPlan
 from runtime.dialects.expressions import Queries
 from runtime.dialects.frames import Frame, FrameCompiler, Marks
+from runtime.dialects.limits import USUAL
 from runtime.dialects.program import DONE, JUMP, MATCH, compile_pattern
 from runtime.dialects.recognition import partitions
 from runtime.dialects.row_limit import RowLimit, arrays_of
@@ -71,7 +72,7 @@ class YdbRecognition:
         self.functions = [self.measures.compiled(measure) for measure in plan.measures]
         self.no_way = Way(-1, None, 0, (0,) * len(self.labels))
         self.spent = 0
-        self.steps = StepLimit()
+        self.steps = StepLimit(USUAL)
         """Of the query whose rows are searched."""
         self._reached: dict[int, tuple[list[int], bool]] = {}
 

@@ -24,6 +24,7 @@ from epl.dialects.plans import Plan
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.texts import text_of
 from runtime.batch.dialects.queries import ColumnQueries
+from runtime.dialects.limits import MOST_ROWS, MOST_STEPS, Limits
 from runtime.dialects.splitting import PARTS, Split, split, tables_of
 from runtime.dialects.sql import plan_of, run_plan
 from runtime.dialects.tables import arrow_type, only_read
@@ -36,7 +37,10 @@ LEAST_ROWS = 200_000
 WHOLE, PART, REST = "whole", "part", "rest"
 
 
-def sql(text: str | PathLike[str], frames: Mapping[str, DataFrame], *, dialect: str = "sql") -> DataFrame:
+def sql(
+    text: str | PathLike[str], frames: Mapping[str, DataFrame], *, dialect: str = "sql", max_rows: int | None = MOST_ROWS,
+    max_steps: int | None = MOST_STEPS,
+) -> DataFrame:  # fmt: skip
     """Run a query in a SQL dialect over batch DataFrames, as ``Runtime.sql`` does over tables (docs/sql.md). Partitions of the clause are
     spread over tasks, rows come in no order, and nothing runs before rows of the result are asked for.
 
@@ -44,12 +48,15 @@ def sql(text: str | PathLike[str], frames: Mapping[str, DataFrame], *, dialect: 
         text: The query, over one of the DataFrames; or the path of its file.
         frames: DataFrames by the name of the table that they are.
         dialect: ``"sql"`` (SQL:2016 as Trino runs it), ``"flink"``, ``"alibaba"`` or ``"ydb"``.
+        max_rows: As for ``Runtime.sql``, of the rows that a task has at a time.
+        max_steps: As for ``Runtime.sql``, likewise.
 
     Returns:
         A DataFrame.
 
     Raises:
         EplError: The query is refused, reads several tables, or a DataFrame is a stream.
+        ValueError: A limit is not a whole number of at least 1.
 
     Examples:
         ```python
@@ -64,6 +71,7 @@ def sql(text: str | PathLike[str], frames: Mapping[str, DataFrame], *, dialect: 
         ```
     """
     text = text_of(text, "SQL text")
+    limits = Limits(max_rows, max_steps)
     check_frames(frames)
     for name, frame in frames.items():
         if frame.isStreaming:
@@ -84,13 +92,13 @@ def sql(text: str | PathLike[str], frames: Mapping[str, DataFrame], *, dialect: 
     check_workers(frame.sparkSession)
     halves = split(plan)
     if halves is None:
-        return _mapped(frame.repartition(1), TableTask(text, dialect, schemas, name, WHOLE, ()), plan)
+        return _mapped(frame.repartition(1), TableTask(text, dialect, schemas, name, limits, WHOLE, ()), plan)
     keys = [F.col(f"`{frame.columns[place]}`") for place in halves.keys]
     parted = frame.repartition(*keys).sortWithinPartitions(*keys)
-    part = _mapped(parted, TableTask(text, dialect, schemas, name, PART, halves.keys), halves.part)
+    part = _mapped(parted, TableTask(text, dialect, schemas, name, limits, PART, halves.keys), halves.part)
     if halves.rest is None:
         return part
-    return _mapped(part.repartition(1), TableTask(text, dialect, schemas, name, REST, ()), halves.rest)
+    return _mapped(part.repartition(1), TableTask(text, dialect, schemas, name, limits, REST, ()), halves.rest)
 
 
 def _arrow_schema(frame: DataFrame) -> pa.Schema:
@@ -148,6 +156,7 @@ class TableTask:
     dialect: str
     schemas: dict[str, pa.Schema]
     table: str
+    limits: Limits
     stage: str
     keys: tuple[int, ...]
 
@@ -162,7 +171,7 @@ class TableTask:
             assert halves is not None
             plan, name, schema = self._half(halves)
         for rows in self._gathered(batches, schema):
-            result = run_plan(plan, {name: rows}, by_columns=ColumnQueries)
+            result = run_plan(plan, {name: rows}, by_columns=ColumnQueries, limits=self.limits)
             yield from result.cast(_schema(plan)).to_batches()
 
     def _half(self, halves: Split) -> tuple[Plan, str, pa.Schema]:

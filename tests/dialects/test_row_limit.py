@@ -7,7 +7,6 @@ import pytest
 
 from epl.dialects.errors import QueryFailed
 from runtime import Runtime
-from runtime.dialects import row_limit
 
 ROWS = 60
 TABLE = pa.table({"k": [n % 2 for n in range(ROWS)], "n": range(ROWS), "a": [[n] for n in range(ROWS)]})
@@ -36,23 +35,21 @@ LARGE = {
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_products(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_limit, "MOST_ROWS", 1000)
+def test_products(name: str) -> None:
     with pytest.raises(QueryFailed, match=r"of more than 1[0-9]{3} (rows is|elements are) not made") as failed:
-        Runtime.sql(PRODUCTS[name], {"t": TABLE})
+        Runtime.sql(PRODUCTS[name], {"t": TABLE}, max_rows=1000)
     assert failed.value.sql_code == "EXCEEDED_LOCAL_MEMORY_LIMIT"
-    monkeypatch.undo()
-    Runtime.sql(PRODUCTS[name], {"t": TABLE})
+    assert failed.value.hint == "max_rows=… of the call allows more"
+    for enough in (100_000_000, None):
+        Runtime.sql(PRODUCTS[name], {"t": TABLE}, max_rows=enough)
 
 
 @pytest.mark.parametrize("shown", ["AGGREGATE_LIST(B.n) AS c ONE ROW PER MATCH", "COUNT(B.n) AS c ALL ROWS PER MATCH"])
-def test_products_of_ydb(shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_limit, "MOST_ROWS", 1000)
+def test_products_of_ydb(shown: str) -> None:
     with pytest.raises(QueryFailed, match=r"of more than 1[0-9]{3} (rows is|elements are) not made"):
-        Runtime.sql(clause(shown, "B.n"), {"t": TABLE}, dialect="ydb")
+        Runtime.sql(clause(shown, "B.n"), {"t": TABLE}, dialect="ydb", max_rows=1000)
 
 
 @pytest.mark.parametrize("name", LARGE)
-def test_large_tables(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_limit, "MOST_ROWS", 62)
-    assert Runtime.sql(LARGE[name], {"t": TABLE}).num_rows
+def test_large_tables(name: str) -> None:
+    assert Runtime.sql(LARGE[name], {"t": TABLE}, max_rows=62).num_rows

@@ -12,7 +12,8 @@ from epl.dialects.errors import QueryFailed
 from runtime import Runtime
 from runtime.batch.dialects import matching
 from runtime.batch.dialects.queries import ColumnQueries
-from runtime.dialects import row_limit, step_limit
+from runtime.dialects import step_limit
+from runtime.dialects.limits import MOST_ROWS, Limits
 from runtime.dialects.sql import run_query
 
 ROWS = 200
@@ -57,34 +58,41 @@ def dialect_of(name: str) -> str:
 
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_products(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(step_limit, "MOST_STEPS", 5_000)
     monkeypatch.setattr(step_limit, "STEPS_EACH", 10)
     with pytest.raises(QueryFailed, match=r"the query needs more than [79]000 steps") as failed:
-        Runtime.sql(PRODUCTS[name], {"t": TABLE}, dialect=dialect_of(name))
+        Runtime.sql(PRODUCTS[name], {"t": TABLE}, dialect=dialect_of(name), max_steps=5_000)
     assert failed.value.sql_code == "EXCEEDED_CPU_LIMIT"
-    monkeypatch.undo()
-    Runtime.sql(PRODUCTS[name], {"t": TABLE}, dialect=dialect_of(name))
+    assert "max_steps=… of the call allows more" in str(failed.value.hint)
+    for enough in (1_000_000, None):
+        Runtime.sql(PRODUCTS[name], {"t": TABLE}, dialect=dialect_of(name), max_steps=enough)
 
 
 @pytest.mark.parametrize("name", LINEAR)
 def test_what_grows_with_the_rows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(step_limit, "MOST_STEPS", 0)
     monkeypatch.setattr(step_limit, "STEPS_EACH", 60)
-    Runtime.sql(LINEAR[name], {"t": TABLE})
+    Runtime.sql(LINEAR[name], {"t": TABLE}, max_steps=1)
 
 
 @pytest.mark.parametrize("is_compiled", [True, False])
 def test_columns(is_compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if is_compiled:
         pytest.importorskip("numba")
-        monkeypatch.setattr(matching, "COMPILED_STATES", 5_000)
         monkeypatch.setattr(matching, "COMPILED_STATES_EACH", 1)
     else:
         monkeypatch.setattr(matching, "_loop", lambda: None)
-        monkeypatch.setattr(matching, "MOST_STEPS", 5_000)
+    most = 100 if is_compiled else 5_000
     text = clause("A B* Z", "B AS B.v >= FIRST(A.v) - 100, Z AS Z.v > 100 + FIRST(A.v)")
     with pytest.raises(QueryFailed, match=r"the query needs more than 5[0-9]{3} steps"):
-        run_query(text, {"t": TABLE}, by_columns=lambda frames: ColumnQueries(frames, 1))
+        run_query(text, {"t": TABLE}, by_columns=lambda frames: ColumnQueries(frames, 1), limits=Limits(max_steps=most))
+    for enough in (1_000_000, None):
+        run_query(text, {"t": TABLE}, by_columns=lambda frames: ColumnQueries(frames, 1), limits=Limits(max_steps=enough))
+
+
+@pytest.mark.parametrize("limit", ["max_rows", "max_steps"])
+@pytest.mark.parametrize("value", [0, -1, 1.5, "2", True])
+def test_what_is_no_limit_is_refused(limit: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"{limit}={value!r}: expected a whole number of at least 1, or None for no limit"):
+        Runtime.sql("select n from t", {"t": TABLE}, **{limit: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("shown", ["n", "n + 0 as n", "n, k"])
@@ -92,7 +100,7 @@ def test_rows_are_counted_before_they_are_made(shown: str) -> None:
     selects = [f"select {shown} from a{level}" for level in range(30)]
     doubled = ", ".join(f"a{level} as ({select} union all {select})" for level, select in enumerate(selects, 1))
     begun = time.process_time()
-    with pytest.raises(QueryFailed, match=f"UNION of more than {row_limit.MOST_ROWS + ROWS} rows is not made"):
+    with pytest.raises(QueryFailed, match=f"UNION of more than {MOST_ROWS + ROWS} rows is not made"):
         Runtime.sql(f"with a0 as (select n, k from t), {doubled} select count(*) from a30", {"t": TABLE})
     assert time.process_time() - begun < 5
 
@@ -103,9 +111,8 @@ def test_rows_are_counted_before_they_are_made(shown: str) -> None:
     "select * from t a left join (select n as x from t offset 150) b on a.n = b.x",
     "select a.n from t a, (values 1) b(x) order by n offset 190",
 ])  # fmt: skip
-def test_rows_that_are_foreseen_are_no_more_than_those_made(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_limit, "MOST_ROWS", 0)
-    assert Runtime.sql(text, {"t": TABLE}).num_rows
+def test_rows_that_are_foreseen_are_no_more_than_those_made(text: str) -> None:
+    assert Runtime.sql(text, {"t": TABLE}, max_rows=1).num_rows
 
 
 @pytest.mark.parametrize(("text", "expected"), [

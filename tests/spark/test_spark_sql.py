@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from runtime import EplError, EplUnsupportedError, EplValidationError, Runtime
+from runtime.dialects.limits import Limits
 from runtime.spark import sql, table_queries
 
 pytestmark = pytest.mark.spark
@@ -63,7 +64,7 @@ def test_partitions_that_come_in_many_batches_are_kept_whole(spark: SparkSession
     monkeypatch.setattr(table_queries, "LEAST_ROWS", 3)
     schemas = {"t": table.schema}
     text = "SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY v MEASURES count(*) AS n PATTERN (A+) DEFINE A AS true)"
-    task = table_queries.TableTask(text, "sql", schemas, "t", table_queries.PART, (0,))
+    task = table_queries.TableTask(text, "sql", schemas, "t", Limits(), table_queries.PART, (0,))
     parts = list(task._gathered([table.slice(place, 1).to_batches()[0] for place in range(7)], table.schema))
     assert [part.column("k").to_pylist() for part in parts] == [[1, 1], [None, None, None], [2, 2]]
 
@@ -89,6 +90,11 @@ def test_refusals(spark: SparkSession, frame: DataFrame) -> None:
     failing = sql("SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k MEASURES 1 / 0 AS x PATTERN (A) DEFINE A AS true)", {"t": frame})
     with pytest.raises(Exception, match="Division by zero"):
         failing.collect()
+    theta = sql("SELECT count(*) AS c FROM t a JOIN t b ON a.v + b.v < 0", {"t": frame}, max_steps=1)
+    with pytest.raises(Exception, match="the query needs more than 800001 steps"):
+        theta.collect()
+    with pytest.raises(ValueError, match="max_rows=0: expected a whole number of at least 1"):
+        sql("SELECT * FROM t", {"t": frame}, max_rows=0)
     with pytest.raises(EplError, match="there is no dialect"):
         sql("SELECT * FROM t", {"t": frame}, dialect="oracle")
 

@@ -15,6 +15,7 @@ from runtime.batch.dialects.matching import Matches, matches_of
 from runtime.batch.dialects.measures import Measured
 from runtime.batch.dialects.partitions import Layout, laid_out
 from runtime.batch.dialects.vectors import NotColumnar, Vector
+from runtime.dialects.limits import Limits
 from runtime.dialects.program import Program, compile_pattern
 from runtime.dialects.tables import SIMPLE, arrow_type, in_microseconds, type_of
 
@@ -22,11 +23,12 @@ from runtime.dialects.tables import SIMPLE, arrow_type, in_microseconds, type_of
 class ClauseColumns:
     """Runs one clause of SQL:2016. Raises NotColumnar where something is to be done row by row."""
 
-    def __init__(self, plan: RecognitionPlan, table: pa.Table) -> None:
+    def __init__(self, plan: RecognitionPlan, table: pa.Table, limits: Limits) -> None:
         if plan.dialect != "sql" or plan.computed or plan.empties == "unmatched" or plan.timeouts:
             raise NotColumnar("a clause of this kind")
         self.plan = plan
         self.table = table
+        self.limits = limits
         self.labels = list(plan.labels)
         self.program: Program = compile_pattern(plan.pattern, self.labels)
         self._columns: dict[int, Vector] = {}
@@ -46,7 +48,7 @@ class ClauseColumns:
             if first.nulls is not None:
                 raise NotColumnar("a time that is null")
             times = first.values // 1000
-        matches = matches_of(self.program, conditions, count, self.layout.bounds, times, plan.within, plan.skip)
+        matches = matches_of(self.program, conditions, count, self.layout.bounds, times, plan.within, plan.skip, self.limits)
         return self._all_rows(matches) if plan.all_rows else self._one_row(matches)
 
     # columns

@@ -16,8 +16,9 @@ import numpy as np
 from epl.dialects.errors import QueryFailed
 from epl.dialects.plans import SkipTo
 from runtime.batch.dialects.vectors import Array, NotColumnar
+from runtime.dialects.limits import UNLIMITED, Limits
 from runtime.dialects.program import Program
-from runtime.dialects.step_limit import MOST_STEPS, STEPS_EACH, STEPS_OF_A_STATE, too_many_steps
+from runtime.dialects.step_limit import STEPS_EACH, STEPS_OF_A_STATE, too_many_steps
 
 MOST_STAMPS = 1 << 28
 MOST_LABELS = 1 << 28
@@ -25,8 +26,9 @@ MOST_LABELS = 1 << 28
 DONE_ALL, MORE_ROOM, DEEPER, SKIP_ABSENT, SKIP_FIRST, TOO_MANY = range(6)
 SKIPS = {"past last": 0, "next": 1, "first": 2, "last": 3}
 NO_LIMIT = np.iinfo(np.int64).max
-COMPILED_STATES, COMPILED_STATES_EACH = 1_000_000_000, 1_000
-"""States that the searches of all matches may visit, and how many each row adds, where the loop is compiled."""
+COMPILED_STATES, COMPILED_STATES_EACH = 50, 1_000
+"""States that the searches of all matches may visit for each step that the query may need, and how many each row adds, where the loop is
+compiled."""
 
 
 @attrs.frozen(eq=False)
@@ -202,14 +204,17 @@ class Conditions:
     of_start: Array
 
 
-def most_states(rows: int, is_compiled: bool) -> int:
+def most_states(rows: int, limits: Limits, is_compiled: bool) -> int:
     """Return how many states the searches over so many rows may visit."""
-    return COMPILED_STATES + COMPILED_STATES_EACH * rows if is_compiled else (MOST_STEPS + STEPS_EACH * rows) // STEPS_OF_A_STATE
+    if is_compiled:
+        return min(COMPILED_STATES * limits.steps + COMPILED_STATES_EACH * rows, UNLIMITED)
+    return (limits.steps + STEPS_EACH * rows) // STEPS_OF_A_STATE
 
 
 def matches_of(
-    program: Program, conditions: Conditions, count: int, bounds: Array, times: Array | None, within: int | None, skip: SkipTo
-) -> Matches:
+    program: Program, conditions: Conditions, count: int, bounds: Array, times: Array | None, within: int | None, skip: SkipTo,
+    limits: Limits,
+) -> Matches:  # fmt: skip
     """Return the matches of all partitions. ``bounds``: where partitions begin and end."""
     size = len(program.operations)
     widest = int(np.max(np.diff(bounds), initial=0)) + 1
@@ -229,7 +234,7 @@ def matches_of(
     clock = np.zeros(count, np.int64) if times is None else times
     compiled = _loop()
     loop = compiled or _plain
-    state[7] = most = most_states(count, compiled is not None)
+    state[7] = most = most_states(count, limits, compiled is not None)
     while True:
         outcome = loop(
             *code, conditions.holds, conditions.tests, conditions.of_row, conditions.of_start, count, bounds, clock,

@@ -13,6 +13,7 @@ from runtime.batch.dialects import vectors as x
 from runtime.batch.dialects.clause import ClauseColumns, as_declared
 from runtime.batch.dialects.conditions import vector
 from runtime.batch.dialects.vectors import NotColumnar, Vector
+from runtime.dialects.limits import Limits
 from runtime.dialects.tables import rows_of, type_of
 
 LEAST_ROWS = 20_000
@@ -26,19 +27,19 @@ class ColumnQueries:
         self.tables = tables
         self.least_rows = least_rows
 
-    def table(self, plan: Plan) -> pa.Table | None:
+    def table(self, plan: Plan, limits: Limits) -> pa.Table | None:
         """Return the result of a whole query; None where it is to be run row by row."""
         try:
-            return _named(plan, self._table(plan)) if _has_clause(plan) else None
+            return _named(plan, self._table(plan, limits)) if _has_clause(plan) else None
         except (NotColumnar, pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return None
 
-    def rows(self, plan: plans.RecognitionPlan) -> Sequence[tuple[Any, ...]] | None:
+    def rows(self, plan: plans.RecognitionPlan, limits: Limits) -> Sequence[tuple[Any, ...]] | None:
         """Return the rows of a clause; None where it is to be run row by row."""
-        table = self.table(plan)
+        table = self.table(plan, limits)
         return None if table is None else rows_of(table)
 
-    def _table(self, plan: Plan) -> pa.Table:
+    def _table(self, plan: Plan, limits: Limits) -> pa.Table:
         match plan:
             case plans.TablePlan():
                 table = self.tables[plan.name]
@@ -46,19 +47,19 @@ class ColumnQueries:
                     raise NotColumnar("a small table")
                 return table
             case plans.RenamedPlan():
-                return self._table(plan.input)
+                return self._table(plan.input, limits)
             case plans.RecognitionPlan():
-                return ClauseColumns(plan, self._table(plan.input)).result()
+                return ClauseColumns(plan, self._table(plan.input, limits), limits).result()
             case plans.SelectPlan():
-                return self._select(plan)
+                return self._select(plan, limits)
             case _:
                 raise NotColumnar(type(plan).__name__)
 
-    def _select(self, plan: plans.SelectPlan) -> pa.Table:
+    def _select(self, plan: plans.SelectPlan, limits: Limits) -> pa.Table:
         """A select that filters and projects."""
         if plan.input is None or plan.keys is not None or plan.having is not None or plan.distinct or plan.order:
             raise NotColumnar("a select that does more")
-        table = self._table(plan.input)
+        table = self._table(plan.input, limits)
 
         def leaf(typed: y.Typed) -> Vector:
             if not isinstance(typed, y.Field):

@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 from epl.dialects.errors import failure_of
 from epl.dialects.plans import Plan
+from runtime.dialects.limits import USUAL
 from runtime.dialects.step_limit import StepLimit
 from runtime.dialects.streaming.held_rows import HeldRows
 from windows.shape import Check, Shape
@@ -93,7 +94,7 @@ class _NoQueries:
 
     def __init__(self) -> None:
         self.outers: list[Row] = []
-        self.steps = StepLimit()
+        self.steps = StepLimit(USUAL)
 
     def rows(self, plan: Plan) -> Sequence[Row]:
         """Raise TypeError."""
