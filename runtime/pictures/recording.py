@@ -4,6 +4,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -54,13 +55,17 @@ class Recording:
     """What happened to some statements of a runtime between ``with`` and its end: data first, pictures of it on demand.
 
     ``moments``: events and times, in order; ``tracks``: one for each statement (runtime.pictures.tracks). Each moment reads all that the
-    statements hold, so record small examples, not production. At most 10,000 moments are kept; ``is_cut`` says that there were more.
+    statements hold, so record small examples, not production. At most ``most_moments`` (10,000) are kept, and no more once ``most_rows``
+    rows of windows have been read; ``is_cut`` says that there was more.
     """
 
     def __init__(self, statements: Sequence[Statement], core: EventLoop, event_of: Callable[[str | EventType, Any], Event]) -> None:
         self.moments: list[Moment] = []
         self.tracks = [Track(statement.name, statement.plan.text) for statement in statements]
         self.is_cut = False
+        self.most_moments = MOST_MOMENTS
+        self.most_rows: float = inf
+        self._rows_read = 0
         self.units_per_second = core.settings.units_per_second
         self._core = core
         self._event_of = event_of
@@ -119,7 +124,7 @@ class Recording:
             followed.is_cut = True
 
     def _note(self, event: Event | None) -> None:
-        if len(self.moments) >= MOST_MOMENTS:
+        if len(self.moments) >= self.most_moments or self._rows_read > self.most_rows:
             self._cut()
             return
         place = len(self.moments)
@@ -147,6 +152,7 @@ class Recording:
 
     def _look_at_windows(self, followed: _Followed, place: int) -> bool:
         now = {(window, event): None for window, events in windows_of(followed.statement) for event in events}
+        self._rows_read += len(now)
         left = [key for key in followed.held if key not in now]
         entered = [key for key in now if key not in followed.held]
         for key in left:

@@ -98,6 +98,8 @@ def test_a_reader_clicks_through(page: Page, address: str) -> None:
     page.one("#tab-output").click()
     page.one("#script").send_keys(Keys.CONTROL, Keys.ENTER)
     page.until(lambda: "Remove" in page.text("#output"))
+    page.one("#tab-timeline").click()
+    assert page.browser.find_elements(By.CSS_SELECTOR, "#timeline rect.held")
     page.one("#theme").click()
     assert page.one("html").get_attribute("data-theme") in ("light", "dark")
     assert page.problems() == []

@@ -60,6 +60,11 @@ SCHEMAS: dict[str, Schema] = {
         "warnings": several(TEXT),
         "events": several(members({"time": WHOLE, "type": TEXT, "line": WHOLE})),
         "current": several(members({"name": TEXT, "rows": several(SHOWN_ROW)})),
+        "lanes": several(members({
+            "kind": {"enum": ["events", "window", "partials"]}, "title": TEXT, "rows": WHOLE, "hidden": WHOLE, "until": nullable(WHOLE),
+            "bars": several(members({"row": WHOLE, "begins": WHOLE, "ends": nullable(WHOLE), "text": TEXT, "outcome": TEXT})),
+            "marks": several(members({"row": WHOLE, "time": WHOLE, "text": TEXT, "outcome": TEXT})),
+        })),
         "pictures": several(members({"statement": nullable(TEXT), "title": TEXT, "svg": TEXT})),
         "stopped": nullable(members({"reason": TEXT, "message": TEXT})),
         "end": nullable(members({"at": TEXT, **dict.fromkeys(("time", "events", "rows", "faults"), WHOLE), "seconds": {"type": "number"}})),

@@ -12,6 +12,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from itertools import islice
 from typing import Any
 
@@ -29,6 +30,7 @@ from runtime.statements.statement import Statement
 from runtime.tools.serve.answers import error_json, fault_json, short, statement_json
 from runtime.tools.serve.options import Limits
 from runtime.tools.serve.pictures import pictures_of
+from runtime.tools.serve.timeline import lanes, recording_of
 from runtime.tools.setup import registering
 
 MOST_FAULTS = 50
@@ -88,13 +90,19 @@ class Run:
         for statement in deployment:
             if statement.plan.body.output_type is not None and not isinstance(statement.plan.body, CreateSchemaPlan):
                 statement.add_listener(self._listen)
+        recording = recording_of(runtime)
         try:
-            self._play(instructions, job["script"])
+            with recording or nullcontext():
+                self._play(instructions, job["script"])
         except RunStopped as stop:
             self.results.write("stopped", {"reason": stop.reason, "message": stop.message})
         stop_timer()
         self._flush()
         self._finish(deployment, time.monotonic() - started)
+        for lane in () if recording is None else lanes(recording):
+            self.results.write("lanes", lane)
+        for picture in pictures_of(deployment):  # last: a large one may take the rest of the time
+            self.results.write("pictures", picture)
 
     # ------------------------------------------------------------------ before
 
@@ -200,8 +208,6 @@ class Run:
             "time": runtime.now, "at": _time_text(runtime.now), "events": len(self.events), "rows": self.rows, "faults": self.faults,
             "seconds": round(seconds, 3),
         })  # fmt: skip
-        for picture in pictures_of(deployment):  # last: a large one may take the rest of the time
-            self.results.write("pictures", picture)
 
 
 def _time_text(ms: int) -> str:
@@ -255,6 +261,7 @@ def warm_up() -> None:
             "create schema T(a int); select a, count(*) as n from T#time(1 sec) where a > 0 group by a output last every 1 sec"
         )
         runtime.send("T", {"a": 1})
+        recording_of(runtime)
         for statement in deployment:
             statement.explain()
         list(pictures_of(deployment))

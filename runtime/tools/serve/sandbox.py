@@ -110,7 +110,8 @@ class Sandbox:
 
     async def _result(self, process: asyncio.subprocess.Process, job: dict[str, Any]) -> dict[str, Any]:
         result: dict[str, Any] = {
-            "statements": [], "outputs": [], "errors": [], "faults": [], "warnings": [], "events": [], "current": [], "pictures": [],
+            "statements": [], "outputs": [], "errors": [], "faults": [], "warnings": [], "events": [], "current": [], "lanes": [],
+            "pictures": [],
             "stopped": None, "end": None,
         }  # fmt: skip
         try:

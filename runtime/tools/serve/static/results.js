@@ -58,6 +58,10 @@ export function showTimeline(panel, result) {
   const drawn = timelineOf(result, panel.parentElement.clientWidth - 40);
   const key = element("p", { class: "key quiet" }, element("span", { text: "event" }), element("span", { class: "in", text: "insert stream" }),
     element("span", { class: "out", text: "remove stream" }));
+  const until = result.lanes?.[0]?.until ?? null;
+  if (result.lanes?.some(({ kind }) => kind === "window")) key.append(element("span", { class: "in-window", text: "held by a window, by the event's number" }));
+  if (result.lanes?.some(({ kind }) => kind === "partials")) key.append(element("span", { class: "in-part", text: "partial match" }));
+  if (until !== null) key.append(element("b", { text: `windows and partial matches up to ${new Date(until).toISOString().slice(11, 23)}` }));
   panel.replaceChildren(...(drawn ? [key, element("div", { class: "scroll" }, drawn)] : [element("p", { class: "empty", text: "Nothing happened." })]));
 }
 
