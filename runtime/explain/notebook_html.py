@@ -22,9 +22,15 @@ CODE = "background:#f6f6f6;color:#1b1b1b;padding:6px 8px;border-radius:4px;white
 def picture_html(graph: Graph) -> str:
     """Return the picture, or what to install for it."""
     try:
-        return f'<div style="overflow-x:auto">{svg(graph)}</div>'
+        return scrolled_html(svg(graph), "Picture of the plan")
     except ImportError as error:
         return f'<p style="{FACTS}">{escape(str(error))}</p>'
+
+
+def scrolled_html(drawn: str, label: str) -> str:
+    """Return an SVG element in its own size: a cell that is narrower scrolls, by keys too, where it would shrink the letters."""
+    sized = drawn.replace("<svg ", '<svg style="max-width:none" ', 1)
+    return f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{escape(label)}">{sized}</div>'
 
 
 def facts_html(facts: Iterable[str]) -> str:

@@ -17,6 +17,7 @@ SHOWN, EVERY = 20, 0.25
 
 SCRIPT = """
 function render({ model, el }) {
+  const cell = "text-align:left;padding:0 12px 0 0";
   const draw = () => {
     el.replaceChildren();
     const add = (parent, tag, text, style) => {
@@ -28,14 +29,15 @@ function render({ model, el }) {
     };
     add(el, "b", model.get("name"));
     const facts = Object.entries(model.get("facts")).map(([name, value]) => name + " " + value).join(" · ");
-    add(el, "p", facts, "color:#555;font-size:90%;margin:2px 0").setAttribute("role", "status");
-    const table = add(el, "table", undefined, "font-variant-numeric:tabular-nums");
+    add(el, "p", facts, "opacity:.75;font-size:90%;margin:2px 0").setAttribute("role", "status");
+    const table = add(el, "table", undefined, "font-variant-numeric:tabular-nums;border-collapse:collapse");
+    table.setAttribute("aria-label", "latest rows of " + model.get("name"));
     const head = add(add(table, "thead"), "tr");
-    for (const name of model.get("columns").length ? ["time", "", ...model.get("columns")] : []) add(head, "th", name);
+    for (const name of model.get("columns").length ? ["time", "", ...model.get("columns")] : []) add(head, "th", name, cell).scope = "col";
     const body = add(table, "tbody");
     for (const row of model.get("rows")) {
       const line = add(body, "tr", undefined, row[1] === "-" ? "color:#a04000" : "");
-      for (const cell of row) add(line, "td", cell);
+      for (const text of row) add(line, "td", text, cell);
     }
     if (!model.get("is_open")) add(el, "i", "closed");
   };

@@ -17,6 +17,7 @@ from epl.plan.walk import plans_of
 from runtime.conversion.rows import Rows, row_of
 from runtime.event_loop.loop import EventLoop
 from runtime.event_loop.observed import observing
+from runtime.explain.labels import clean
 from runtime.pictures.contents import Taken, partials_of, windows_of
 from runtime.pictures.lanes import value_text
 from runtime.pictures.tracks import Emitted, Held, Moment, Partial, Track
@@ -232,9 +233,10 @@ class Recording:
         return chart(self)
 
     def _repr_html_(self) -> str:
+        from runtime.explain.notebook_html import scrolled_html
         from runtime.pictures.timeline import svg_text
 
-        return f'<div style="overflow-x:auto">{svg_text(self.plot())}</div>'
+        return scrolled_html(svg_text(self.plot()), f"Timeline of {', '.join(clean(track.name) for track in self.tracks)}")
 
     def __repr__(self) -> str:
         rows = sum(len(track.emitted) for track in self.tracks)

@@ -2,8 +2,11 @@
 from __future__ import annotations
 
 import http.server
+import json
 import pathlib
+import shutil
 import socket
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -47,6 +50,43 @@ def test_a_live_view_gets_rows_as_texts() -> None:
         view.close()
         runtime.send("A", {"id": "z", "x": 9})
         assert not statement.listeners and not view.widget.is_open and view.new == 3
+
+
+RENDER = """
+class Node {
+  constructor(tag) { this.tag = tag; this.style = {}; this.children = []; this.attributes = {}; }
+  appendChild(child) { this.children.push(child); return child; }
+  replaceChildren() { this.children = []; }
+  setAttribute(name, value) { this.attributes[name] = value; }
+}
+globalThis.document = { createElement: (tag) => new Node(tag) };
+const { script, ...traits } = JSON.parse(process.argv[1]);
+const { default: widget } = await import("data:text/javascript," + encodeURIComponent(script));
+const el = new Node("div"), changes = {};
+const model = { get: (name) => traits[name], on: (name, draw) => { changes[name] = draw; } };
+widget.render({ model, el });
+traits.rows.push(["2", "+", "b", "8"]);
+changes["change:rows"]();
+console.log(JSON.stringify(el));
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_the_header_of_a_live_view_is_above_its_columns() -> None:
+    with Runtime(tier="row") as runtime:
+        view = runtime.deploy("create schema A(id string, x int); @name('s') select irstream id, x from A#length(1)")["s"].live()
+        runtime.send("A", {"id": "a", "x": 1})
+        view.close()
+    names = ("name", "columns", "rows", "facts", "is_open")
+    traits = {"script": view.widget._esm, **{name: getattr(view.widget, name) for name in names}}
+    drawn = subprocess.run(["node", "--input-type=module", "-e", RENDER, json.dumps(traits)], capture_output=True, text=True, check=True)
+    table = next(each for each in json.loads(drawn.stdout)["children"] if each["tag"] == "table")
+    (head,), body = (part["children"] for part in table["children"])
+    assert table["attributes"]["aria-label"] == "latest rows of s"
+    assert [(cell["textContent"], cell["scope"]) for cell in head["children"]] == [(name, "col") for name in ("time", "", "id", "x")]
+    assert [[cell["textContent"] for cell in row["children"]] for row in body] == [["0", "+", "a", "1"], ["2", "+", "b", "8"]]
+    styles = {cell["style"]["cssText"] for row in (head, *body) for cell in row["children"]}
+    assert len(styles) == 1 and "text-align:left" in styles.pop()
 
 
 def test_a_live_view_is_updated_now_and_then() -> None:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable
 from typing import Any
@@ -186,7 +187,10 @@ def test_pictures_are_the_same_each_time(example: Recording, tmp_path: pathlib.P
     assert "&lt;b&gt;&amp;, 1" in text and "$x^2$, 2" in text
     with pytest.raises(ValueError, match=r"written as \.svg, \.png or \.pdf"):
         example.save(tmp_path / "d.gif")
-    assert "<svg" in example._repr_html_()
+    shown = example._repr_html_()
+    assert shown.startswith('<div style="overflow-x:auto" tabindex="0" role="group" aria-label="Timeline of ')
+    width = round(example.plot().get_figwidth() * 72, 2)
+    assert re.search(rf'<svg style="max-width:none" [^>]*width="{width}[0-9]*pt"', shown)
 
 
 def test_both_axes_and_a_chart(example: Recording) -> None:
