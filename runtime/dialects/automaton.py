@@ -119,8 +119,25 @@ class Automaton:
 
     def __init__(self, pattern: t.Pattern) -> None:
         self.count = 0
+        self._tested: dict[State, frozenset[str]] = {}
         self.final = State(is_final=True)
         self.start = self.sequence(items(pattern), self.final)
+
+    def tested(self, state: State) -> frozenset[str]:
+        """Return the variables whose conditions decide where a row leads from a state, and whether a match is complete by it."""
+        known = self._tested.get(state)
+        if known is None:
+            labels: set[str] = set()
+            stack, seen = [state], {state}
+            while stack:
+                for edge in stack.pop().edges:
+                    labels.update(label for label, _ in edge.guards)
+                    # after a row that is taken the same row decides where the match may be complete
+                    if edge.kind in (PROCEED, TAKE) and edge.target not in seen:
+                        seen.add(edge.target)
+                        stack.append(edge.target)
+            known = self._tested[state] = frozenset(labels)
+        return known
 
     def state(self, label: str | None = None) -> State:
         """Return a new state."""

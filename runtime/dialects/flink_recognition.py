@@ -5,23 +5,18 @@ from collections.abc import Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
-from epl.dialects.errors import QueryFailed
 from epl.dialects.plans import RecognitionPlan
 from runtime.dialects.automaton import Automaton
 from runtime.dialects.expressions import Queries
 from runtime.dialects.frames import Frame, FrameCompiler
 from runtime.dialects.recognition import milliseconds
-from runtime.dialects.runs import Run, Runs
+from runtime.dialects.runs import Conditions, Run, Runs
 from runtime.dialects.sorting import sort
 from runtime.dialects.step_limit import STEPS_OF_A_STATE, StepLimit
 
 Row = tuple[Any, ...]
-MOST_STEPS = 5_000_000
-"""Rows that partial matches are offered, one after the other, in a short table."""
-STEPS_OF_A_MATCH = 5
-"""What a match counts as."""
-STEPS_EACH = 100
-"""Partial matches that each row of a long table may be offered to."""
+OFFERS_OF_A_MATCH = 5
+"""What a match counts as, beside a row that is offered to a partial match."""
 
 
 class FlinkRecognition:
@@ -31,6 +26,8 @@ class FlinkRecognition:
         self.plan = plan
         self.queries = queries
         self.labels = list(plan.labels)
+        self.automaton = Automaton(plan.pattern)
+        self.conditions = Conditions(plan.defines, FrameCompiler(queries, self.labels, contiguous=False))
         self.measures = FrameCompiler(queries, self.labels, contiguous=False)
         self.functions = [self.measures.compiled(measure) for measure in plan.measures]
         self.extend = self.measures.extender()
@@ -44,7 +41,6 @@ class FlinkRecognition:
             sort(ordered, [(itemgetter(place), descending, nulls_first) for place, descending, nulls_first in plan.order])
         machines: dict[Any, Runs] = {}
         output: list[Row] = []
-        steps, most = 0, max(MOST_STEPS, STEPS_EACH * len(ordered))
         for row in ordered:
             time = 0 if plan.time is None else milliseconds(row[plan.time])
             key = tuple([row[place] for place in plan.partition])
@@ -53,23 +49,13 @@ class FlinkRecognition:
                     output.extend(self._ended(other, other.advance(time)))
             machine = machines.get(key)
             if machine is None:
-                machine = machines[key] = self._machine()
+                machine = machines[key] = Runs(self.automaton, self.conditions, plan.skip, plan.within)
             before = len(output)
             output.extend(self.row(machine.rows, match) for match in machine.process(row, time))
-            steps += len(machine.runs) + STEPS_OF_A_MATCH * (len(output) - before)
-            if steps > most:
-                words = f"the row pattern is ambiguous: {len(rows)} rows need more than {most} steps of partial matches"
-                raise QueryFailed("EXCEEDED_PATTERN_LIMIT", words)
-        limit.take(STEPS_OF_A_STATE * steps)
+            limit.take(STEPS_OF_A_STATE * (len(machine.runs) + OFFERS_OF_A_MATCH * (len(output) - before)))
         for machine in machines.values():
             output.extend(self._ended(machine, machine.finish()))
         return output
-
-    def _machine(self) -> Runs:
-        plan = self.plan
-        compiler = FrameCompiler(self.queries, self.labels, contiguous=False)
-        conditions = {label: compiler.compiled(condition) for label, condition in plan.defines.items()}
-        return Runs(Automaton(plan.pattern), conditions, compiler, plan.skip, plan.within)
 
     def _ended(self, machine: Runs, ended: Iterator[tuple[Run, bool]]) -> Iterator[Row]:
         for run, is_match in ended:

@@ -36,8 +36,7 @@ class _RowCompiler(ExpressionCompiler):
     """Arguments of aggregates: over the row that is added."""
 
     def field(self, typed: y.Field) -> Function:
-        index = typed.index
-        return lambda frame: frame.rows[frame.row][index]
+        return _at_hand(typed.index)
 
     def leaf(self, typed: y.Typed) -> Function:
         if isinstance(typed, y.RowLabel):
@@ -64,6 +63,16 @@ class FrameCompiler(ExpressionCompiler):
         self.looks_back = False
         """Something depends on more than the row that is tested."""
         self._rows = _RowCompiler(queries)
+        self._tested: str | None = None
+        """The variable whose condition is compiled, where what it says of the row that is tested needs no marks."""
+
+    def condition_of(self, label: str, typed: y.Typed) -> Function:
+        """Return the function of a variable's condition, which reads the row that is tested where it can: the last row of the variable."""
+        self._tested = label
+        try:
+            return self.compiled(typed)
+        finally:
+            self._tested = None
 
     def leaf(self, typed: y.Typed) -> Function:
         """Return the function of a leaf that is of matches alone."""
@@ -76,6 +85,8 @@ class FrameCompiler(ExpressionCompiler):
             column = typed.column
             return lambda frame: frame.rows[frame.end][column] if frame.end >= frame.start else None
         assert isinstance(typed, y.Navigated)
+        if self._tested is not None and typed.column is not None and _is_at_hand(typed, self._tested):
+            return _at_hand(typed.column)
         position = self._position(typed.navigation, typed.column is None)
         return _column(position, typed.column) if typed.column is not None else _label(position)
 
@@ -171,6 +182,24 @@ class FrameCompiler(ExpressionCompiler):
         return add
 
 
+def _is_at_hand(typed: y.Navigated, label: str) -> bool:
+    """Return whether what the condition of a variable reads is in the row that is tested: it is the last one of the variable."""
+    n = typed.navigation
+    return typed.column is not None and not (n.first or n.offset or n.final or n.shift) and (n.labels is None or label in n.labels)
+
+
+def is_of_row(condition: y.Typed, label: str) -> bool:
+    """Return whether the condition of a variable depends on the row that is tested alone, not on the match before it."""
+    of_match = (y.MatchNumber, y.MatchTime, y.RowLabel, y.Aggregated, y.QueryValue)
+    return all(
+        _is_at_hand(each, label) if isinstance(each, y.Navigated) else not isinstance(each, of_match) for each in y.walk(condition)
+    )
+
+
+def _at_hand(column: int) -> Function:
+    return lambda frame: frame.rows[frame.row][column]
+
+
 def _of_match(n: y.Navigation) -> Callable[[Any], int]:
     """A row counted from the first or the last one of the match."""
     first, offset, shift, final = n.first, n.offset, n.shift, n.final
@@ -217,4 +246,4 @@ def _label(position: Callable[[Any], int]) -> Function:
     return read
 
 
-__all__ = ["Frame", "FrameCompiler", "Marks"]
+__all__ = ["Frame", "FrameCompiler", "Marks", "is_of_row"]

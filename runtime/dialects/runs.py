@@ -1,24 +1,28 @@
 """Runs of an automaton over the rows of one partition, as they come: what is complete, what is discarded, what the time of WITHIN ends."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from epl.dialects.errors import QueryFailed
 from epl.dialects.plans import SkipTo
-from runtime.dialects.automaton import IGNORE, PROCEED, STOP, TAKE, Automaton, State
+from epl.dialects.typed import Typed
+from runtime.dialects.automaton import PROCEED, STOP, TAKE, Automaton, State
 from runtime.dialects.expressions import Function
-from runtime.dialects.frames import Frame, FrameCompiler, Marks
+from runtime.dialects.frames import Frame, FrameCompiler, Marks, is_of_row
 from runtime.dialects.run_queue import RunQueue
 
 MOST_RUNS = 20_000
 """Runs that are alive in one partition."""
 NO_ROW = -1
+Way = tuple[str, str, State, bool]
+"""Kind of an edge, variable that a row is taken as, state that it leads to, whether the match is complete by it."""
+Ways = tuple[list[Way], bool]
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)  # not frozen, as runs: they are made for each row, and never changed
 class Step:
     """The last row that a run has taken, and what it took before."""
 
@@ -27,7 +31,7 @@ class Step:
     before: Step | None
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class Run:
     """``start``: the first row; ``NO_ROW``: the run that waits for one. ``last``: what it has taken; runs that branch share it."""
 
@@ -63,14 +67,24 @@ def taken_by(runs: Iterable[Run]) -> set[int]:
     return rows
 
 
-class Runs:
-    """The machine of one partition. ``conditions``: by variable."""
+class Conditions:
+    """The conditions of a clause, by variable."""
 
-    def __init__(
-        self, automaton: Automaton, conditions: dict[str, Function], compiler: FrameCompiler, skip: SkipTo, within: int | None
-    ) -> None:
+    def __init__(self, defines: Mapping[str, Typed], compiler: FrameCompiler) -> None:
+        self.compiler = compiler
+        self.functions: dict[str, Function] = {label: compiler.condition_of(label, each) for label, each in defines.items()}
+        self.of_match = frozenset(label for label, each in defines.items() if not is_of_row(each, label))
+        """Variables whose conditions depend on more than the row that is tested."""
+
+
+class Runs:
+    """The machine of one partition. ``conditions`` and ``automaton`` are those of all partitions."""
+
+    def __init__(self, automaton: Automaton, conditions: Conditions, skip: SkipTo, within: int | None) -> None:
+        compiler = conditions.compiler
         self.automaton = automaton
-        self.conditions = conditions
+        self.conditions = conditions.functions
+        self.of_match = conditions.of_match
         self.skip = skip
         self.within = within
         self.extend = compiler.extender()
@@ -82,7 +96,11 @@ class Runs:
         self.rows: list[Any] = []
         self.times: list[int] = []
         self.frame = Frame(self.rows)
-        self._held: dict[tuple[int, str], bool] = {}
+        self._held: dict[str, bool] = {}
+        """Which conditions the row satisfies after what the run at hand has."""
+        self._held_by_all: dict[str, bool] = {}
+        """Which ones it satisfies whatever a run has."""
+        self._ways_of_all: dict[State, Ways] = {}
 
     def process(self, row: Any, time: int) -> Iterator[Run]:
         """Take one more row and yield the matches that are final now."""
@@ -91,12 +109,9 @@ class Runs:
         place = len(self.rows) - 1
         alive: RunQueue[Run] = RunQueue()
         matches: RunQueue[Run] = RunQueue()
+        self._held_by_all, self._ways_of_all = {}, {}
         for run in [*self.runs, self.waiting]:
-            self._held = {}
-            complete, going_on, stopped = self._next(run, place)
-            for match in complete:
-                matches.offer(match)
-            for each in () if stopped else going_on:
+            for each in self._next(run, place, matches):
                 alive.offer(each)
         if len(alive) > MOST_RUNS:
             raise QueryFailed("EXCEEDED_PATTERN_LIMIT", f"the row pattern is ambiguous: more than {MOST_RUNS} partial matches at once")
@@ -138,29 +153,43 @@ class Runs:
 
     # one row
 
-    def _next(self, run: Run, place: int) -> tuple[list[Run], list[Run], bool]:
-        """Return what is complete, what goes on, and whether the run is stopped."""
-        complete: list[Run] = []
-        alive: list[Run] = []
-        stopped = False
-        edges, is_final = self._edges(run, place)
+    def _next(self, run: Run, place: int, matches: RunQueue[Run]) -> list[Run]:
+        """Return the runs that go on from one, none where it is stopped; add to the matches what is complete."""
+        going_on: list[Run] = []
+        ways, is_final = self._ways(run, place)
         if is_final and run.last is not None:
-            complete.append(run)
-        for kind, source, target in edges:
-            if kind == STOP:
-                stopped = run.last is not None
-            elif kind == IGNORE:
-                if run.last is not None:
-                    alive.append(attrs.evolve(run, state=target))
-            else:
-                assert source.label is not None
-                marks, totals = self._taken(run, source.label, place)
-                longer = run.longer(target, source.label, place, marks, totals)
-                if self._leads_to_final(target, run, place):
-                    complete.append(longer)
+            matches.offer(run)
+        stopped = False
+        for kind, label, target, completes in ways:
+            if kind == TAKE:
+                marks, totals = self._taken(run, label, place)
+                longer = run.longer(target, label, place, marks, totals)
+                if completes:
+                    matches.offer(longer)
                 if not target.is_final:
-                    alive.append(longer)
-        return complete, alive, stopped
+                    going_on.append(longer)
+            elif run.last is not None:
+                if kind == STOP:
+                    stopped = True
+                else:
+                    going_on.append(run if target is run.state else Run(target, run.start, run.last, run.marks, run.totals))
+        return [] if stopped else going_on
+
+    def _ways(self, run: Run, place: int) -> Ways:
+        """Return the ways that the row may go, and whether the end is reached without it: the same for all runs in a state, unless a
+        condition depends on what a run has taken."""
+        state = run.state
+        known = self._ways_of_all.get(state)
+        if known is None:
+            self._held = {}
+            edges, is_final = self._edges(run, place)
+            known = [
+                (kind, source.label or "", target, kind == TAKE and self._leads_to_final(target, run, place))
+                for kind, source, target in edges
+            ], is_final
+            if self.of_match.isdisjoint(self.automaton.tested(state)):
+                self._ways_of_all[state] = known
+        return known
 
     def _edges(self, run: Run, place: int) -> tuple[list[tuple[str, State, State]], bool]:
         """Return the edges that the row may go along, through states that are proceeded to; and whether the end is reached without it."""
@@ -203,8 +232,8 @@ class Runs:
         condition = self.conditions.get(label)
         if condition is None:
             return True
-        key = (id(run), label)
-        known = self._held.get(key)
+        held = self._held if label in self.of_match else self._held_by_all
+        known = held.get(label)
         if known is None:
             marks, totals = self._taken(run, label, place)
             frame = self.frame
@@ -213,7 +242,7 @@ class Runs:
             if self.looks_around:
                 frame.labels = [*(each for each, _ in run.taken()), label]
             frame.marks, frame.totals = marks, totals
-            known = self._held[key] = condition(frame) is True
+            known = held[label] = condition(frame) is True
         return known
 
     def _taken(self, run: Run, label: str, place: int) -> tuple[Marks, Marks]:
@@ -257,4 +286,4 @@ class Runs:
         return row
 
 
-__all__ = ["TAKE", "Run", "Runs", "taken_by"]
+__all__ = ["TAKE", "Conditions", "Run", "Runs", "taken_by"]

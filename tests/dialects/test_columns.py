@@ -25,8 +25,8 @@ class Counting(ColumnQueries):
     def __init__(self, tables: Any) -> None:
         super().__init__(tables, least_rows=0)
 
-    def table(self, plan: Any) -> Any:
-        table = super().table(plan)
+    def table(self, plan: Any, limits: Any) -> Any:
+        table = super().table(plan, limits)
         Counting.taken += table is not None
         return table
 

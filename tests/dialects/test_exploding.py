@@ -14,6 +14,7 @@ import pytest
 
 from epl.errors import EplError
 from runtime import Runtime
+from runtime.dialects.frames import FrameCompiler
 from runtime.dialects.visited import LEAST_VISITS, MOST_VISITS, Visited, is_long, visits_of
 from runtime.dialects.ydb_recognition import Way
 
@@ -28,13 +29,13 @@ def table(count: int) -> pa.Table:
     })  # fmt: skip
 
 
-def query(pattern: str, defines: str, dialect: str = "sql", skip: str = "SKIP PAST LAST ROW", rows: int = 300) -> Any:
+def query(pattern: str, defines: str, dialect: str = "sql", skip: str = "SKIP PAST LAST ROW", rows: int = 300, **limits: int) -> Any:
     """Return the number of matches, or the error's message."""
     text = (f"SELECT count(*) AS n FROM t MATCH_RECOGNIZE (ORDER BY ts MEASURES LAST(A.id) AS x AFTER MATCH {skip} PATTERN ({pattern}) "
             f"DEFINE {defines})")  # fmt: skip
     started = time.process_time()
     try:
-        return Runtime.sql(text, {"t": table(rows)}, dialect=dialect).to_pylist()[0]["n"]
+        return Runtime.sql(text, {"t": table(rows)}, dialect=dialect, **limits).to_pylist()[0]["n"]
     except EplError as error:
         return error.message
     finally:
@@ -100,12 +101,39 @@ def test_runs_that_explode_end_in_an_error(dialect: str, pattern: str, skip: str
     assert words in query(pattern, last, dialect, skip, rows=500)
 
 
-def test_a_table_of_matches_of_all_rows_with_all_rows_ends_in_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("runtime.dialects.flink_recognition.MOST_STEPS", 40_000)
-    monkeypatch.setattr("runtime.dialects.flink_recognition.STEPS_EACH", 1)
-    assert query("A {- X* -} B", "A AS A.v >= 0", "alibaba", "NO SKIP", rows=100) == 100 * 99 // 2
-    words = "the row pattern is ambiguous: 200 rows need more than 40000 steps of partial matches"
-    assert query("A {- X* -} B", "A AS A.v >= 0", "alibaba", "NO SKIP", rows=200) == words
+def test_a_table_of_matches_of_all_rows_with_all_rows_ends_in_an_error() -> None:
+    assert query("A {- X* -} B", "A AS A.v >= 0", "alibaba", "NO SKIP", rows=100, max_steps=300_000) == 100 * 99 // 2
+    message = query("A {- X* -} B", "A AS A.v >= 0", "alibaba", "NO SKIP", rows=200, max_steps=300_000)
+    assert message.startswith("the query needs more than 340000 steps")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "pattern", "defines", "calls"),
+    [
+        ("flink", "A+ B+ C+ D", "A AS A.v >= 0, B AS v >= 0, C AS C.v >= 0, D AS D.v > 100", 3 * 200),
+        ("alibaba", "A {- X*? -} B C+ D", "A AS A.v >= 0, B AS v + B.v >= 0, C AS C.v > 5, D AS D.v > 100", 4 * 200),
+        ("flink", "A+ B+ D", "A AS A.v >= 0, B AS B.v >= FIRST(A.v) - 100, D AS D.v > 100", 200 * 201 // 2 + 2 * 200),
+    ],
+)
+def test_a_condition_of_the_row_alone_is_evaluated_once_a_row(
+    dialect: str, pattern: str, defines: str, calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = 0
+    compiled = FrameCompiler.condition_of
+
+    def counted(self: FrameCompiler, label: str, typed: Any) -> Any:
+        condition = compiled(self, label, typed)
+
+        def counting(frame: Any) -> Any:
+            nonlocal made
+            made += 1
+            return condition(frame)
+
+        return counting
+
+    monkeypatch.setattr(FrameCompiler, "condition_of", counted)
+    assert query(pattern, defines, dialect, "SKIP TO NEXT ROW", rows=200) == 0
+    assert 200 < made <= calls
 
 
 def test_all_matches_of_a_partition_may_need_so_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,9 +10,8 @@ import attrs
 from epl.dialects.errors import QueryFailed
 from epl.dialects.plans import RecognitionPlan
 from runtime.dialects.automaton import Automaton, State
-from runtime.dialects.expressions import Function
 from runtime.dialects.flink_recognition import FlinkRecognition
-from runtime.dialects.frames import Frame, FrameCompiler
+from runtime.dialects.frames import Frame
 from runtime.dialects.run_queue import RunQueue
 from runtime.dialects.runs import Run, Runs, taken_by
 from runtime.dialects.streaming.held_rows import ScatteredRows
@@ -61,19 +60,17 @@ class FlinkRecognizer:
         self.plan = plan
         self.states = states
         self.within = within
-        self.automaton = Automaton(plan.pattern)
+        self.writer = FlinkRecognition(plan, NO_QUERIES)
+        self.automaton = self.writer.automaton
         self.numbered = numbered(self.automaton)
         self.numbers = {id(state): number for number, state in enumerate(self.numbered)}
-        self.compiler = FrameCompiler(NO_QUERIES, list(plan.labels), contiguous=False)
-        self.conditions: dict[str, Function] = {label: self.compiler.compiled(each) for label, each in plan.defines.items()}
-        self.writer = FlinkRecognition(plan, NO_QUERIES)
 
     def partition(self) -> FlinkPartition:
         """Return the machine of a new partition."""
         return FlinkPartition(self._runs())
 
     def _runs(self) -> Runs:
-        return Runs(self.automaton, self.conditions, self.compiler, self.plan.skip, self.within)
+        return Runs(self.automaton, self.writer.conditions, self.plan.skip, self.within)
 
     def process(self, partition: FlinkPartition, row: Row, time: int) -> list[Row]:
         """Take one more row. Where a condition fails the row is as if it had not come."""
