@@ -94,8 +94,7 @@ class Engine(Registry):
         began = instant_of("start_time", start_time, self.settings.units_per_second)
         self._core = EventLoop(self.settings, began, self._on_expression_error, self._on_error)
         self._on_condition: ConditionHandler = log_condition
-        self.on_fault: ErrorHandler | None = None
-        """Called with exceptions in expressions after the error handler; what it raises ends the call (runtime.api.faults)."""
+        self._on_fault: ErrorHandler | None = None
         self._deployer = Deployer(
             self, self._core, functions=self._functions, types=self._types, variables=self._variables, historical=self._historical,
             catalog_of=self._catalog_of, undeploy=self.undeploy,
@@ -238,8 +237,19 @@ class Engine(Registry):
     def _on_expression_error(self, error: BaseException, statement: str, event: Any) -> None:
         """An expression has raised."""
         self._on_error(error, statement, event)
-        if self.on_fault is not None:
-            self.on_fault(error, statement, event)
+        if self._on_fault is not None:
+            self._on_fault(error, statement, event)
+
+    @property
+    def on_fault(self) -> ErrorHandler | None:
+        """Called in a step of a job with exceptions in expressions, after the error handler; what it raises ends the step
+        (runtime.api.faults). There is no sender then to whom what ``update istream`` raises could go."""
+        return self._on_fault
+
+    @on_fault.setter
+    def on_fault(self, handler: ErrorHandler | None) -> None:
+        self._on_fault = handler
+        self._core.has_sender = handler is None
 
     def pend_batch(self, statement: StatementOutput) -> None:
         """Note that the statement has output for its batch listeners at the end of this call."""

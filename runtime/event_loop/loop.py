@@ -100,6 +100,8 @@ class EventLoop:
         self.on_error = on_error
         self.on_listener_error = on_listener_error or on_error
         """Called with what listeners raise: their faults are not the engine's."""
+        self.has_sender = True
+        """Whether a caller waits for what becomes of an event."""
         self.begun = 0
         """How many batches have begun to have effects: whether one that was refused had any."""
         self.records_causes = False

@@ -22,6 +22,18 @@ class RunningUpdate(Stateless):
         self._order = (context.plan.priority, context.order(0)[2])
 
     def apply(self, event: Event) -> Event | None:
+        """Return the event that statements see; what is raised goes to the sender of the event, who loses it, as in Esper. Where no caller
+        waits (in a step of a job) the error handler gets it."""
+        try:
+            return self._updated(event)
+        except Exception as error:
+            core = self.context.core
+            if core.has_sender:
+                raise
+            core.on_error(error, self.context.name, event)
+            return None
+
+    def _updated(self, event: Event) -> Event | None:
         if self._where is not None and not self._where(event):
             return event
         if self._drops:

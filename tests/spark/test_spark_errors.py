@@ -135,6 +135,28 @@ def test_left_to_the_handler_the_event_is_lost_to_its_statement_and_a_restart_go
     assert again.step == 1 and output(again) == expected
 
 
+UPDATES = MODULE + """create schema V(k string, vs int[]);
+@name('u') update istream T set k = 'a' where k = 'a' and own(v) > 0;
+insert into V select k, {1, 2} as vs from T(v > 9);
+@name('place') update istream V set vs[2] = 5 where k = 'a';
+"""
+
+
+@pytest.mark.parametrize("tier", ["auto", "row"])
+def test_an_update_that_raises_loses_its_event_as_the_sender_would(tmp_path: Any, undisturbed: Any, tier: str) -> None:
+    job = made(tmp_path, failing_at(5), module=UPDATES, lenient=True, tier=tier)
+    rows = [row for row in ROWS if row["v"] != 5]
+    feed(job, 0, *ROWS)
+    assert output(job)["own", "new"] == [{"k": row["k"], "w": 10 * row["v"]} for row in rows]
+    assert job.progress.faults == 2 and job.halted is None  # the place of the array is another one
+    feed(job, 1, {"k": "a", "v": 1, "ts": 100})
+    assert output(job)["own", "new"][-1] == {"k": "a", "w": 10}
+    again = made(tmp_path, module=UPDATES, tier=tier)
+    assert again.step == 2 and output(again) == output(job)
+    with pytest.raises(StatementFault, match=r"statement 'u' .*LookupError: there is no 5"):
+        feed(made(tmp_path / "stop", failing_at(5), module=UPDATES, tier=tier), 0, *ROWS)
+
+
 def test_a_listener_that_raises_ends_nothing_but_what_it_sends_may(tmp_path: Any) -> None:
     heard: list[Any] = []
 
