@@ -92,6 +92,13 @@ def test_filters_in_sparks_own_terms_take_what_the_engine_takes(spark: SparkSess
         assert sorted(map(repr, map(tuple, result.collect()))) == sorted(map(repr, expected)), condition
 
 
+def test_files_are_asked_for_the_rows_of_a_filter_alone(spark: SparkSession, tmp_path: Any) -> None:
+    spark.createDataFrame(pa.Table.from_pylist(ROWS, SCHEMA)).write.parquet(str(tmp_path / "rows"))
+    found = transform("select k, v from T(v > 3)", {"T": spark.read.parquet(str(tmp_path / "rows"))}, time="ts")
+    plan = found._jdf.queryExecution().executedPlan().toString()  # type: ignore[operator]
+    assert "GreaterThan(v,3)" in plan.partition("PushedFilters: [")[2].partition("]")[0], plan
+
+
 def test_what_spark_says_itself(spark: SparkSession) -> None:
     frame = spark.createDataFrame(pa.Table.from_pylist(ROWS, SCHEMA))
     yes = ["select * from T", "select k, k as again from T(v = 1)", "select istream * from T where p > 1"]

@@ -102,7 +102,8 @@ def _in_time(condition: Column, event_type: EventType, policy: LatePolicy) -> Co
     if policy.on_late == "drop":
         return condition & ~missing
     refusal = F.raise_error(F.lit(f"[epl:runtime] Event type '{event_type.name}': a row has no time (on_late='drop' omits it)"))
-    return F.when(~F.coalesce(condition, F.lit(False)), F.lit(False)).when(missing, refusal.cast("boolean")).otherwise(F.lit(True))
+    checked = F.when(~F.coalesce(condition, F.lit(False)), F.lit(False)).when(missing, refusal.cast("boolean")).otherwise(F.lit(True))
+    return condition & checked  # the plain condition in front is what Spark can ask of a file's row groups
 
 
 __all__ = ["NativeSparkPlan", "spoken"]
