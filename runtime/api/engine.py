@@ -470,6 +470,10 @@ class Counts(Engine):
         with self.lock:
             return self._core.subexpressions.by_statement()
 
+    def __dir__(self) -> list[str]:
+        """Offer to completion what users call: not what jobs, the batch tier and restore ask of an engine."""
+        return sorted(set(super().__dir__()) - (vars(Engine).keys() - {"event_type"}) - {"own_windows", "share_sources", "user_functions"})
+
     def __repr__(self) -> str:
         statements = sum(len(d) for d in self._deployer.deployments.values())
         return f"Runtime(now={shown(self.now, self.settings.units_per_second)}, {statements} statements)"

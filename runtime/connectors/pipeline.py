@@ -44,7 +44,7 @@ class Pipeline:
     Args:
         start: Makes the runtime where there is no state yet; or a runtime, without ``state`` alone.
         sources: What is read, in turn. Each has a name of its own.
-        sinks: By statement name, a sink or several.
+        sinks: By statement name, a sink or several. None: listeners and queries of the runtime have all there is.
         state: The folder of the checkpoint.
         restore: Makes the runtime from a snapshot (default: ``Runtime.restore``); give functions again here.
         every: How long it is from one checkpoint to the next.
@@ -73,7 +73,8 @@ class Pipeline:
     """
 
     def __init__(
-        self, start: Callable[[], Runtime] | Runtime, sources: Sequence[Source], sinks: Mapping[str, Sink | Sequence[Sink]], *,
+        self, start: Callable[[], Runtime] | Runtime, sources: Sequence[Source],
+        sinks: Mapping[str, Sink | Sequence[Sink]] | None = None, *,
         state: str | Path | None = None, restore: Callable[[bytes], Runtime] | None = None, every: Duration = "10 seconds", label: str = "",
         on_bad: OnBad = "refuse", on_late: OnLate = "refuse", until: int | None = None, snapshot_key: bytes | None = None,
         speed: float | None = None, feed: Callable[[Runtime], Feed] = DirectFeed, append: bool = False,
@@ -88,7 +89,7 @@ class Pipeline:
             raise ValueError("two sources have the same name")
         self._start, self._restore = start, restore or (lambda data: Runtime.restore(data, snapshot_key=snapshot_key))
         self._sources, self._label, self._key = list(sources), label, snapshot_key
-        self._sinks = [(name, sink) for name, each in sinks.items() for sink in (each if isinstance(each, Sequence) else [each])]
+        self._sinks = [(name, sink) for name, each in (sinks or {}).items() for sink in (each if isinstance(each, Sequence) else [each])]
         keys = [_key(name, sink) for name, sink in self._sinks]
         if len(set(keys)) < len(keys):
             raise ValueError("two sinks of one statement have the same name")

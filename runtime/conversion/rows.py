@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import lru_cache
 from html import escape
-from typing import Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 from epl.attribute_text import MOST_KEPT, named_class
 from epl.errors import EplRuntimeError
@@ -40,6 +40,8 @@ class Row(Mapping[str, Any]):
     """
 
     __slots__ = ()
+    if TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any: ...
 
     @property
     def event(self) -> Event:

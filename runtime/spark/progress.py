@@ -109,6 +109,9 @@ class Progress:
         return "".join([
             *metrics, *(metric("gauge", name, text, {"": value}) for name, text, value in gauges if value is not None), *by_name])
 
+    def __repr__(self) -> str:
+        return f"Progress({self.steps} steps, {self.rows} rows in, {self.out} out, {self.late} late, {self.faults} errors)"
+
     def of_batch(self, batch: int) -> StepProgress | None:
         """Return what a micro-batch came to, while it is among the last steps: for a StreamingQueryListener, by ``progress.batchId``."""
         return next((each for each in reversed(self.last) if each.batch == batch), None)

@@ -341,6 +341,10 @@ class Statement(StatementOutput):
         with self.runtime.lock:
             return self.runtime.tier_of(self)[0]
 
+    def __dir__(self) -> list[str]:
+        """Offer to completion what users call, not what the engine does."""
+        return [*dir(object), *vars(Statement), "deployment_id", "listeners", "name", "plan"]
+
     def __repr__(self) -> str:
         return f"Statement({self.name!r})"
 

@@ -106,6 +106,19 @@ class Failing:
         self.inner.close()
 
 
+def test_sinks_may_be_left_to_listeners() -> None:
+    rows: list[Any] = []
+
+    def start() -> Runtime:
+        runtime = Runtime()
+        statement = runtime.deploy("create schema A(x int); @name('s') select x from A")["s"]
+        statement.add_listener(lambda new, old, statement, runtime: rows.extend(new))
+        return runtime
+
+    Pipeline(start, [RowSource([{"x": 1}, {"x": 2}], type="A")]).run()
+    assert rows == [{"x": 1}, {"x": 2}]
+
+
 def test_a_sink_that_raises_ends_it_and_is_named() -> None:
     sink = Failing(StreamSink(io.StringIO(), name="out"), 1, after=False)
     source = RowSource(ROWS)

@@ -50,3 +50,15 @@ def test_an_index_of_times_is_no_column_of_a_table() -> None:
     with pytest.raises(EplError, match="'at' cannot be resolved"):
         Runtime.sql("select at from df", {"df": indexed})
     assert len(Runtime.sql("select at from df", {"df": indexed.reset_index()})) == 1
+
+
+def test_completion_offers_what_users_call() -> None:
+    runtime = Runtime(tier="row")
+    statement = runtime.deploy("create schema A(x int); @name('s') select x from A")["s"]
+    shown = {name for name in dir(statement) if not name.startswith("_")}
+    assert {"add_listener", "explain", "listeners", "name", "plan", "rows", "tier", "to_pandas"} <= shown
+    assert not shown & {"waiting_new", "take_batches", "deliver", "update_lines", "prepared"}
+    shown = {name for name in dir(runtime) if not name.startswith("_")}
+    assert {"deploy", "event_type", "lock", "metrics", "now", "register", "send", "settings", "sql", "statement", "undeploy"} <= shown
+    assert not shown & {"bring_in", "columnar", "listener_added", "on_fault", "own_windows", "pend_batch", "state"}
+    assert all(hasattr(each, name) for each in (statement, runtime) for name in dir(each) if name != "__abstractmethods__")
