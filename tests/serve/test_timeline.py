@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import pathlib
 import shutil
@@ -105,4 +106,4 @@ def test_the_page_draws_them() -> None:
     ticks = [each for each in svg["children"] if each["attributes"].get("class") == "tick"]
     places = [float(each["attributes"]["x"]) for each in ticks]
     assert len(ticks) > 1
-    assert min(after - before for before, after in zip(places, places[1:])) > 6.7 * len(ticks[0]["text"])
+    assert min(after - before for before, after in itertools.pairwise(places)) > 6.7 * len(ticks[0]["text"])
