@@ -142,7 +142,7 @@ def _page(page: str, known: Mapping[str, Entry], examples: Mapping[str, Any]) ->
     used = dict.fromkeys(e["given"] for e in shown.values() if "given" in e)
     if not used:
         yield from ("", "An example is a statement over the types below, followed by its input (an event, or the engine time), one per "
-                    "line, each with the rows of the insert stream (new) and the remove stream (old) that it emits.", "", "```")
+                    "line, each with the rows of the insert stream (new) and the remove stream (old) that it emits.", "", "```epl")
         yield from (f"{s};" for s in schemas(" ".join(statement(e) for e in shown.values()), examples["types"]))
         yield "```"
     else:
@@ -171,8 +171,10 @@ def _sections(known: Mapping[str, Entry], shown: Mapping[str, Example], *, drawn
             yield from ("```", line, "```", "")
         if "expression" in example:
             yield from (f"`{example['expression']}` → `{_result(example)}`", "")
+        elif key in HEADINGS:
+            yield from ("```", *_time_line(example), "```", "")
         else:
-            yield from ("```", *(_time_line(example) if key in HEADINGS else _statement_lines(example)), "```", "")
+            yield from ("```epl", example["epl"], "```", "", "```", *_statement_lines(example), "```", "")
         if drawn and "refused" not in example:
             yield from (f"![The example of {key} along time](../pictures/{key}.svg)", "")
         if "esper" in example:
@@ -204,7 +206,6 @@ def _cell(text: str) -> str:
 
 
 def _statement_lines(example: Example) -> Iterable[str]:
-    yield from (example["epl"], "")
     if "refused" in example:
         yield f"refused: {example['refused']}"
         return
