@@ -127,6 +127,35 @@ def test_selects_around_the_clause_are_columns_too() -> None:
         assert Counting.taken == 1
 
 
+SELECTED = (
+    "x", "s", "d", "t", "f", "q", "x + y", "x * 2 - y", "d / 2", "x > y", "s = 'b'", "d IS NULL", "t + INTERVAL '2' SECOND", "x % 2",
+    "d / x", "y / (x - 1)", "'a'", "CAST(x AS double)", "upper(s)", "coalesce(y, 7)", "x IN (1, y)", "NULL", "abs(d)", "i - x",
+    "sum(x)", "case when x > 1 then s end",
+)  # fmt: skip
+WHERE = ("", *(f" WHERE {each}" for each in (
+    "x > 1", "s >= 'b' OR y IS NULL", "f", "NOT f", "d BETWEEN 0.3 AND 1", "y IN (1, 4)", "t > TIMESTAMP '2024-01-01 00:00:05'",
+    "10 / (x - 2) > 1", "s LIKE 'a%'", "x = y AND d > 0.2", "q = 1", "NULL", "s > 'a' AND s < 'c'",
+)))  # fmt: skip
+
+
+def test_selects_without_a_clause_give_the_same() -> None:
+    Counting.taken = 0
+    for seed in range(300):
+        chance = random.Random(seed)
+        table = drawn_table(chance, chance.choice((0, 1, 7, 40)))
+        shown = ", ".join(f"{chance.choice(SELECTED)} AS c{place}" for place in range(chance.randint(1, 3)))
+        inner = chance.choice(("t", "(SELECT * FROM t WHERE x < 3) AS u", "(SELECT i + 1 AS i, x, y, d, s, f, t, q FROM t LIMIT 9) AS u"))
+        end = chance.choice(("", "", " LIMIT 3", " OFFSET 2", " ORDER BY 1"))
+        text = f"SELECT {shown} FROM {inner}{chance.choice(WHERE)}{end}"
+        expected, given = both(text, table)
+        assert given == expected, (seed, text, table.to_pylist())
+    assert Counting.taken > 100, Counting.taken
+    for condition in ("d > 0.2 AND x < 2.5", "d > CAST('x' AS double)", "d > CAST(NULL AS double)"):
+        text = f"SELECT *, x + 1 AS z FROM t WHERE {condition}"
+        expected, given = both(text, table)
+        assert given == expected, text
+
+
 @pytest.mark.parametrize("pattern", ["(A*)* C", "((A | B)+)+ C", "(A?){5} C", "A+ C"])
 def test_room_for_matches_grows(pattern: str) -> None:
     """Matches that overlap have more rows than the table; ways that are tried later are kept on a stack that grows."""

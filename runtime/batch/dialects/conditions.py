@@ -7,6 +7,7 @@ import numpy as np
 
 from epl.dialects import typed as y
 from epl.dialects import types as k
+from epl.errors import EplError
 from runtime.batch.dialects import vectors as x
 from runtime.batch.dialects.vectors import NotColumnar, Vector
 
@@ -34,6 +35,8 @@ def _apply(typed: y.Apply, leaf: Leaf) -> Vector:
     operation = typed.operation
     if operation is None:
         raise NotColumnar("a function")
+    if operation == "cast" and isinstance(typed.arguments[0], y.Constant):
+        return _cast_constant(typed, typed.arguments[0].value)
     operands = [vector(each, leaf) for each in typed.arguments]
     first = operands[0]
     if operation in x.COMPARE:
@@ -52,6 +55,14 @@ def _apply(typed: y.Apply, leaf: Leaf) -> Vector:
     if operation == "abs" and first.kind.name in k.INTEGERS and not np.any(first.values == np.iinfo(np.int64).min):
         return Vector(typed.type, np.abs(first.values), first.nulls, is_constant=first.is_constant)
     raise NotColumnar(operation)
+
+
+def _cast_constant(typed: y.Apply, value: object) -> Vector:
+    """``price > 0.5`` compares a double with a decimal, cast once; what cannot be cast fails where a row comes to it."""
+    try:
+        return x.constant(typed.type, None if value is None else typed.function(value))
+    except (ArithmeticError, ValueError, TypeError, EplError) as error:
+        raise NotColumnar("a constant that cannot be cast") from error
 
 
 def _member(typed: y.Member, leaf: Leaf) -> Vector:

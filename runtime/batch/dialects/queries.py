@@ -18,6 +18,8 @@ from runtime.dialects.tables import rows_of, type_of
 
 LEAST_ROWS = 20_000
 """Tables with fewer rows are run row by row, which begins at once: numba alone takes longer to load."""
+PLAIN = frozenset({"boolean", "tinyint", "smallint", "integer", "bigint", "double", "varchar", "date", "timestamp", "decimal"})
+"""Types whose columns a select shows as they are in the table."""
 
 
 class ColumnQueries:
@@ -30,7 +32,7 @@ class ColumnQueries:
     def table(self, plan: Plan, limits: Limits) -> pa.Table | None:
         """Return the result of a whole query; None where it is to be run row by row."""
         try:
-            return _named(plan, self._table(plan, limits)) if _has_clause(plan) else None
+            return _named(plan, self._table(plan, limits)) if _computes(plan) else None
         except (NotColumnar, pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return None
 
@@ -80,11 +82,16 @@ class ColumnQueries:
         return taken.slice(plan.offset or 0, plan.limit)
 
 
-def _has_clause(plan: Plan) -> bool:
+def _computes(plan: Plan) -> bool:
+    """Return whether a query has a clause, or filters or computes plain columns; what only shows a table is left to the rows."""
+    filters = False
+    shown = all(column.type.name in PLAIN for column in plan.columns)
     while not isinstance(plan, plans.RecognitionPlan):
+        if isinstance(plan, plans.SelectPlan):
+            filters = filters or plan.where is not None or not all(isinstance(each, y.Field) for each in plan.projections)
         inner = getattr(plan, "input", None)
         if inner is None:
-            return False
+            return filters and shown
         plan = inner
     return True
 
