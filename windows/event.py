@@ -60,7 +60,8 @@ class Event:
         raise TypeError("events are made by the class of their type: event_class(event_type)(*values)")
 
     def get(self, name: str) -> Any:
-        """Return the value of a property by name; undeclared ones come from ``extra``; None where there is none."""
+        """Return the value of a property by name; undeclared ones come from ``extra``; None where there is none. A name is that alone: keys
+        of mapped properties come here, which may have dots. Property expressions are read of rows."""
         read = self.readers.get(name)
         if read is not None:
             return read(self)
