@@ -87,6 +87,9 @@ MODULES = {
         "select * from A match_recognize (measures count(X.n) as c all matches pattern ((((X*)*)*)* Y) define Y as Y.n < 0)", 60),
     "alternatives nested": Small(
         "select * from A match_recognize (measures count(X.n) as c pattern ((X | Y | X Y | Y X)* Z) define Z as Z.n < 0)", 40),
+    "greedy in flink": Small(
+        "@Dialect('flink') select m.* from A match_recognize (ORDER BY n MEASURES LAST(D.n) AS d AFTER MATCH SKIP TO NEXT ROW "
+        "PATTERN (X+ Y+ Z+ D) DEFINE X AS X.v > -1, Y AS Y.v > -1, Z AS Z.v > -1, D AS D.v < -1) as m", 1000),
     "a regular expression": Small("select k regexp '(a+)+$' as c from A(k regexp '(a|aa)+$')"),
     "a like": Small(f"select k like '{'%a' * 30}%b' as c from A"),
     "cubes": Small("select count(*) from A group by cube(k, n, v), cube(k, n, v), cube(k, n)"),
