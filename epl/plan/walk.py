@@ -13,16 +13,23 @@ REFERENCE = {"reference": True}
 """Metadata of a field of a plan that says what it belongs to, or what else it is, which is not a part of it."""
 
 
+PLAIN = frozenset((bool, bytes, float, int, str, type(None)))
+"""Classes of values that are no parts of a plan: two thirds of what its fields hold."""
+
+
 def plans_of(value: Any) -> Iterator[Any]:
-    """Yield every part of a plan, at any depth, down to event types and typed expressions (which are not entered)."""
+    """Yield every part of a plan, at any depth, down to event types and typed expressions (which are not entered). Plain values of fields
+    are no parts."""
     pending = [value]
     while pending:
         part = pending.pop()
-        yield part
         if isinstance(part, tuple):
-            pending.extend(reversed(part))
-        else:
-            pending.extend([getattr(part, name) for name in _fields_from_the_last(part.__class__)])
+            pending.extend([item for item in reversed(part) if item.__class__ not in PLAIN])
+            continue
+        yield part
+        names = _fields_from_the_last(part.__class__)
+        if names:
+            pending.extend([item for name in names if (item := getattr(part, name)).__class__ not in PLAIN])
 
 
 @lru_cache(maxsize=1024)

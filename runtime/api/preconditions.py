@@ -7,12 +7,13 @@ from typing import Any
 from epl.errors import AlreadyDeclaredError, EplDeploymentError
 from epl.event_types import EventType
 from epl.plan.declared import KINDS, Declared
-from epl.plan.expressions import VariableValue
+from epl.plan.expressions import TypedExpression, VariableValue
 from epl.plan.join.lookups import NamedIndex
-from epl.plan.statements import InsertPlan, ModulePlan
+from epl.plan.kept import kept_by_plan
+from epl.plan.statements import BodyPlan, InsertPlan, ModulePlan
 from epl.plan.stores.tables import Table, TableKeys, TableValue
 from epl.plan.streams import NamedWindow, types_read
-from epl.plan.walk import expressions_of, plans_of
+from epl.plan.walk import plans_of
 from runtime.api.deployment import Deployment
 
 
@@ -70,25 +71,24 @@ def _check_there(plan: ModulePlan, known: set[int], variables: Mapping[str, Any]
     for statement in plan.statements:
         if statement.context is not None and id(statement.context) not in known:
             raise _unsatisfied(f"Required dependency context '{statement.context.name}' cannot be found")
-        read = list(types_read(statement.body))
-        filled = [part.target for part in plans_of(statement.body) if isinstance(part, InsertPlan) and part.table is None]
-        for used in (*read, *filled):
-            if id(used) not in known:
-                raise _unsatisfied(f"Required dependency event type '{used.name}' cannot be found")
-        for window in [part for part in plans_of(statement.body) if isinstance(part, NamedWindow)]:
-            if id(window) not in known:
-                raise _unsatisfied(f"Required dependency named window '{window.name}' cannot be found")
-        for part in plans_of(statement.body):
-            if isinstance(part, NamedIndex) and id(part) not in known:
-                raise _unsatisfied(f"Required dependency index '{part.name}' cannot be found")
-            if isinstance(part, Table) and id(part) not in known:
-                raise _unsatisfied(f"Required dependency table '{part.name}' cannot be found")
-        for expression in expressions_of(statement.body):
-            for node in expression.walk():
-                if isinstance(node, (TableValue, TableKeys)) and id(node.table) not in known:
-                    raise _unsatisfied(f"Required dependency table '{node.table.name}' cannot be found")
-                if isinstance(node, VariableValue) and node.name not in own and node.name not in variables:
-                    raise _unsatisfied(f"Required dependency variable '{node.name}' cannot be found")
+        for what, needed in _needed(statement.body):
+            if (needed.name not in own and needed.name not in variables) if what == "variable" else id(needed) not in known:
+                raise _unsatisfied(f"Required dependency {what} '{needed.name}' cannot be found")
+
+
+@kept_by_plan
+def _needed(body: BodyPlan) -> tuple[tuple[str, Any], ...]:
+    """What has to be there for a statement, each with what it is, in the order in which it is looked for."""
+    parts = list(plans_of(body))
+    nodes = [node for part in parts if isinstance(part, TypedExpression) for node in part.walk()]
+    return (
+        *(("event type", event_type) for event_type in types_read(body)),
+        *(("event type", part.target) for part in parts if isinstance(part, InsertPlan) and part.table is None),
+        *(("named window", part) for part in parts if isinstance(part, NamedWindow)),
+        *(("index" if isinstance(part, NamedIndex) else "table", part) for part in parts if isinstance(part, (NamedIndex, Table))),
+        *(("variable", node) if isinstance(node, VariableValue) else ("table", node.table)
+          for node in nodes if isinstance(node, (TableValue, TableKeys, VariableValue))),
+    )
 
 
 def _unsatisfied(message: str) -> EplDeploymentError:

@@ -8,6 +8,7 @@ import attrs
 
 from epl.functions.registry import FunctionRegistry
 from epl.plan.expressions import Aggregated, ContextValue, Previous, Prior, SubqueryValue, TypedExpression, VariableValue
+from epl.plan.kept import kept_by_plan
 from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.walk import expressions_of
 from epl.settings import Settings
@@ -59,6 +60,8 @@ class TableAccess(Protocol):
 
 
 T = TypeVar("T")
+MAY_BE_OWN = (VariableValue, TableValue, TableKeys, Previous, Prior, ContextValue, SubqueryValue)
+"""Nodes that read what each instance of a statement has of its own: of the first three, those that are partitioned."""
 
 
 @attrs.define
@@ -108,15 +111,19 @@ class Environment:
 
     def has_own(self, *parts: object) -> bool:
         """Return whether parts of the plan read what each instance has of its own."""
-        return any(self._is_own(node) for node in nodes_of(*parts))
+        return any(self._is_own(node) for node in _may_be_own(parts))
+
+    def has_own_in(self, body: object) -> bool:
+        """Return whether a statement does, whose plan is ``body``."""
+        return any(self._is_own(node) for node in _may_be_own_in(body))
 
     def _is_own(self, node: TypedExpression) -> bool:
-        """Whether each instance has its own of what the node reads."""
+        """Whether each instance has its own of what one of ``MAY_BE_OWN`` reads."""
         if isinstance(node, VariableValue):
             return getattr(self.variables.get(node.name), "is_partitioned", False)
         if isinstance(node, (TableValue, TableKeys)):
             return node.table.context is not None
-        return isinstance(node, (Previous, Prior, ContextValue, SubqueryValue))
+        return True
 
     def shared(self, kind: str, parts: tuple[object, ...], make: Callable[[], T]) -> T:
         """Return what ``make`` gives for these parts of the plan, the same object each time: for what depends on nothing else and keeps
@@ -126,6 +133,14 @@ class Environment:
     def printed(self, kind: object, parts: tuple[object, ...], make: Callable[[], T]) -> T:
         """Do as ``shared``, for what depends on the environment's types alone: all instances have it in common, whatever they read."""
         return _once(self._printed, (kind, *map(id, parts)), parts, make)
+
+
+def _may_be_own(*parts: Any) -> list[TypedExpression]:
+    """The nodes in parts of a plan that may read what each instance has of its own."""
+    return [node for node in nodes_of(*parts) if isinstance(node, MAY_BE_OWN)]
+
+
+_may_be_own_in = kept_by_plan(_may_be_own)
 
 
 def nodes_of(*plans: Any) -> Iterator[TypedExpression]:

@@ -12,6 +12,7 @@ from epl.plan.assignments import VariableAssignment
 from epl.plan.context.contexts import LifetimeLevel
 from epl.plan.expressions import Constant, Logic, TypedExpression, VariableValue
 from epl.plan.filter_specifications import FilterSpecification
+from epl.plan.kept import kept_by_plan
 from epl.plan.patterns.pattern import PatternPlan
 from epl.plan.statements import BodyPlan, CreateContextPlan, DeliveryPlan, StatementPlan
 from epl.plan.stores.tables import Table, TableKeys, TableValue
@@ -57,18 +58,14 @@ class StatementContext:
         self.output = output
         if core.settings.prioritized:
             core.priorities[number] = (-plan.priority, plan.drop)
-        parts, kinds = list(plans_of(plan.body)), {type(node) for node in nodes_of(plan.body)}
-        shares = any(isinstance(part, SHARED) for part in parts) or not kinds.isdisjoint((TableValue, TableKeys, VariableValue))
         is_context = isinstance(plan.body, CreateContextPlan)
-        self.follows = not is_context and (_meets_itself(plan.body) or any(isinstance(part, PatternPlan) for part in parts))
+        shares, self.follows = _shares_and_follows(plan.body)
         """Whether the statement gets an event after those that one stream of theirs delivers it to."""
-        if shares and any(getattr(part, "order_by", None) for part in parts):
-            self.follows = True
         if self.follows:
             core.handles.follow(number)
         self.has_place = shares and not self.follows
         """Whether the filter decides when the statement gets an event, since it shares rows or variables with others."""
-        self._has_cells = environment.has_own(plan.body)
+        self._has_cells = environment.has_own_in(plan.body)
         self._has_stores = plan.context is not None and has_partitions((*environment.variables.values(), *environment.tables.values()))
         self._has_cells = self._has_cells or self._has_stores
         self.filters: PartitionFilters | None = None
@@ -121,6 +118,16 @@ def place_of(specification: FilterSpecification) -> int:
     if specification.equal or specification.listed is not None:
         return 0
     return NOTHING_LOOKED_UP if specification.range is None else 1
+
+
+@kept_by_plan
+def _shares_and_follows(body: BodyPlan) -> tuple[bool, bool]:
+    """(whether the statement reads rows or variables that others may change, whether it gets an event after others)."""
+    parts, kinds = list(plans_of(body)), {type(node) for node in nodes_of(body)}
+    shares = any(isinstance(part, SHARED) for part in parts) or not kinds.isdisjoint((TableValue, TableKeys, VariableValue))
+    sorts = shares and any(getattr(part, "order_by", None) for part in parts)
+    has_turns = not isinstance(body, CreateContextPlan) and (_meets_itself(body) or any(isinstance(part, PatternPlan) for part in parts))
+    return shares, sorts or has_turns
 
 
 def _meets_itself(body: BodyPlan) -> bool:
