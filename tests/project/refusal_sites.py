@@ -10,8 +10,10 @@ import ast
 import json
 import pathlib
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from types import FrameType
 from typing import Any
 from unittest import mock
@@ -52,6 +54,7 @@ class Site:
         return f"{self.code} {self.path}::{self.function}::{self.words}"
 
 
+@cache
 def sites() -> list[Site]:
     """Return all places of the source that make a refusal, in order."""
     listed: list[Site] = []
@@ -77,24 +80,42 @@ def _words(message: ast.expr) -> str:
     return ast.unparse(message).strip("f'\"")[:60]
 
 
-def reached(texts: Iterator[list[str]]) -> set[tuple[str, int]]:
-    """Return (file, line) of all calls that made an error while the modules of each list were deployed one after another."""
+@attrs.frozen
+class Outcomes:
+    """What all texts were refused with. ``errors``: by (what holds the text, the text), of each module, None where it runs; ``lines``:
+    (file, line) of all calls that made an error."""
+
+    errors: dict[tuple[str, str], list[errors.EplError | None]]
+    lines: set[tuple[str, int]]
+
+
+@cache
+def outcomes() -> Outcomes:
+    """Deploy the modules of all texts, one after another in a runtime of their own."""
+    refused: dict[tuple[str, str], list[errors.EplError | None]] = {}
     lines: set[tuple[str, int]] = set()
-    with _noting(lines):
-        for modules in texts:
-            _deploy(modules)
-    return lines
+    with _noting(lines), warnings.catch_warnings():
+        warnings.simplefilter("ignore", errors.EplWarning)
+        for key, modules in all_texts():
+            refused[key] = _deploy(modules)
+    return Outcomes(refused, lines)
 
 
-def _deploy(modules: list[str]) -> None:
+def _deploy(modules: list[str]) -> list[errors.EplError | None]:
+    refused: list[errors.EplError | None] = []
     with Runtime() as runtime:
         for text in modules:
             try:
                 run(runtime, text)
-            except errors.EplError:
-                continue
+            except errors.EplError as error:
+                error.__cause__ = error.__context__ = error.__traceback__ = None  # they hold the runtime
+                refused.append(error)
+            else:
+                refused.append(None)
+    return refused
 
 
+CASE = "case"
 QUERY = "query: "
 """What texts begin with that are fire-and-forget queries."""
 
@@ -126,23 +147,24 @@ def _noting(lines: set[tuple[str, int]]) -> Iterator[None]:
         yield
 
 
-def all_texts() -> Iterator[list[str]]:
-    """Yield the modules of all cases that have a refusal, and the texts beside this file."""
+def all_texts() -> Iterator[tuple[tuple[str, str], list[str]]]:
+    """Yield the modules of all cases that have a refusal (of which the key begins with CASE), and the texts beside this file."""
     for path in sorted(CASES.glob("*/*.json")):
         for case in json.loads(path.read_text(encoding="utf-8")):
+            name = f"{path.parent.name}/{path.stem}/{case['name']}"
             if any(step["op"] == "compile_error" for step in case["steps"]):
-                yield [step["epl"] for step in case["steps"] if step["op"] in ("deploy", "compile_error")]
+                yield (CASE, name), [step["epl"] for step in case["steps"] if step["op"] in ("deploy", "compile_error")]
             if any(step["op"] == "faf" and "exception" in step for step in case["steps"]):
-                yield [f"{QUERY * (step['op'] == 'faf')}{step['epl']}" for step in case["steps"] if step["op"] in ("deploy", "faf")]
+                modules = [f"{QUERY * (step['op'] == 'faf')}{step['epl']}" for step in case["steps"] if step["op"] in ("deploy", "faf")]
+                yield ("queries of a case", name), modules
     for path in (TEXTS, ACCEPTED):
         listed = json.loads(path.read_text(encoding="utf-8"))
-        yield from ([listed["schema"], text["epl"]] for text in listed["texts"])
+        yield from (((path.name, text["epl"]), [listed["schema"], text["epl"]]) for text in listed["texts"])
 
 
 def unreached() -> list[Site]:
     """Return the places that no text reaches."""
-    lines = reached(all_texts())
-    at = {(pathlib.Path(name).relative_to(ROOT).as_posix(), line) for name, line in lines if name.startswith(str(ROOT))}
+    at = {(pathlib.Path(name).relative_to(ROOT).as_posix(), line) for name, line in outcomes().lines if name.startswith(str(ROOT))}
     return [s for s in sites() if not any((s.path, line) in at for line in range(s.first_line, s.last_line + 1))]
 
 
