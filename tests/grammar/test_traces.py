@@ -21,7 +21,10 @@ from epl.syntax import Module, Statement
 from epl.unparse import unparse
 
 FOLDER = os.environ.get("EPL_TRACES")
-pytestmark = [pytest.mark.traces, pytest.mark.skipif(not FOLDER, reason="EPL_TRACES names no folder of traces")]
+pytestmark = [
+    pytest.mark.traces, pytest.mark.skipif(not FOLDER, reason="EPL_TRACES names no folder of traces"),
+    pytest.mark.xdist_group("texts of traces"),  # which one process reads once
+]
 NOT_EPL = ("Incorrect syntax", "Unexpected end-of-input", "Failed to parse")
 ACCEPTED = {"deploy", "compile", "faf"}
 Text = tuple[str, str]
