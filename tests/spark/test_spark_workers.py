@@ -89,8 +89,9 @@ def in_a_task(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As in a worker of Spark's, at its first task."""
     monkeypatch.setattr(workers.TaskContext, "get", lambda: object())
     monkeypatch.setattr(workers, "_tasks", count())
+    monkeypatch.setattr(workers, "LOOK_AGAIN", 4)
     yield
-    gc.unfreeze()
+    gc.freeze()  # tests/conftest.py keeps what was collected out of the collector's sight
 
 
 def dropped_ring() -> weakref.ref[Ring]:
