@@ -1,12 +1,14 @@
 """match_recognize in the row tier and as a run of columns, with the same batches."""
 from __future__ import annotations
 
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from epl.plan.statements import ModulePlan
 from runtime import Runtime
 from runtime.batch.compiler.kernels import compiled, interpreted
 from runtime.batch.runs.run import RunContext
@@ -56,12 +58,26 @@ def tables(rows: list[tuple[Any, ...]], cuts: list[int]) -> list[tuple[pa.Table,
     return [(whole.slice(a, b - a), times[a:b]) for a, b in zip(bounds, bounds[1:])]  # noqa: RUF007
 
 
+@cache
+def schema() -> ModulePlan:
+    """The module that declares T, for all runtimes."""
+    return Runtime(tier="row").compile(SCHEMA)
+
+
+@lru_cache(maxsize=4096)
+def compiled_once(text: str) -> tuple[Runtime, ModulePlan]:
+    """A runtime that knows T, and the module of the statement."""
+    runtime = Runtime(tier="row")
+    runtime.deploy(schema())
+    return runtime, runtime.compile(f"@name('s0') {text}")
+
+
 def by_rows(text: str, batches: list[tuple[pa.Table, Any]], until: int) -> list[Any]:
     """What the row tier emits."""
     runtime = Runtime(tier="row")
-    runtime.deploy(SCHEMA)
+    runtime.deploy(schema())
     found: list[Any] = []
-    runtime.deploy(f"@name('s0') {text}")["s0"].add_batch_listener(lambda new, *_: found.extend([] if new is None else new.to_pylist()))
+    runtime.deploy(compiled_once(text)[1])["s0"].add_batch_listener(lambda new, *_: found.extend([] if new is None else new.to_pylist()))
     for table, times in batches:
         runtime.send_batch("T", table.append_column("at_time", pa.array(times)), time="at_time")
     runtime.advance_time_span(until)
@@ -69,9 +85,8 @@ def by_rows(text: str, batches: list[tuple[pa.Table, Any]], until: int) -> list[
 
 
 def by_columns(text: str, batches: list[tuple[pa.Table, Any]], until: int, *, fast: bool) -> list[Any]:
-    runtime = Runtime(tier="row")
-    runtime.deploy(SCHEMA)
-    plan = runtime.compile(f"@name('s0') {text}").statements[0].body
+    runtime, module = compiled_once(text)
+    plan = module.statements[0].body
     run = build_run(plan, RunContext(StringPool(), runtime._deployer.environment({}), compiled if fast else interpreted))
     found: list[Any] = []
     empty = pa.table({f.name: pa.array([], f.type) for f in ARROW})
@@ -96,12 +111,12 @@ def moved(text: str, batches: list[tuple[pa.Table, Any]], until: int, where: lis
     state: Any = None
     empty = pa.table({f.name: pa.array([], f.type) for f in ARROW})
     runtime = Runtime(tier="row")
-    runtime.deploy(SCHEMA)
+    runtime.deploy(schema())
     now = 0
     for (table, times), columns in zip([*batches, (empty, np.zeros(0, np.int64))], [*where, False]):
         runtime.advance_time_span(now)
         now = int(times[-1]) if len(times) else until
-        deployment = runtime.deploy(f"@name('s0') {text}")
+        deployment = runtime.deploy(compiled_once(text)[1])
         statement = deployment["s0"]
         if columns:
             run = build_run(statement.plan.body, RunContext(StringPool(), runtime._deployer.environment({}), interpreted))

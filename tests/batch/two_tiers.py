@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from epl.plan.statements import ModulePlan
 from runtime import Runtime
 from runtime.batch.compiler.kernels import compiled, interpreted
 from runtime.batch.runs.run import RunContext
@@ -59,13 +60,27 @@ def batches_of(rows: list[tuple[Any, ...]], cuts: list[int]) -> list[Batch]:
     return [(whole.slice(a, b - a), times[a:b]) for a, b in zip(bounds, bounds[1:])]  # noqa: RUF007
 
 
+@cache
+def schema() -> ModulePlan:
+    """The module that declares T, for all runtimes."""
+    return Runtime(tier="row").compile(SCHEMA)
+
+
+@lru_cache(maxsize=4096)
+def compiled_once(text: str) -> tuple[Runtime, ModulePlan]:
+    """A runtime that knows T, and the module of the statement."""
+    runtime = Runtime(tier="row")
+    runtime.deploy(schema())
+    return runtime, runtime.compile(f"@name('s0') {text}")
+
+
 class RowTier:
     """The statement in a runtime of its own; ``output`` is what its batch listener has heard."""
 
     def __init__(self, text: str, start: int = 0) -> None:
         self.runtime = Runtime(tier="row", start_time=start)
-        self.runtime.deploy(SCHEMA)
-        self._listen(self.runtime.deploy(f"@name('s0') {text}", name="d")["s0"])
+        self.runtime.deploy(schema())
+        self._listen(self.runtime.deploy(compiled_once(text)[1], name="d")["s0"])
 
     def _listen(self, statement: Any) -> None:
         self.statement = statement
@@ -93,21 +108,14 @@ class RowTier:
             self._listen(self.runtime.deployments["d"]["s0"])
 
 
-@lru_cache(maxsize=4096)
-def compiled_once(text: str) -> tuple[Runtime, Any]:
-    """A runtime that knows T, and the statement's plan."""
-    runtime = Runtime(tier="row")
-    runtime.deploy(SCHEMA)
-    return runtime, runtime.compile(f"@name('s0') {text}").statements[0]
-
-
 class ColumnTier:
     """The statement as a run; ``output`` is what it has emitted. As in a runtime, columns that it does not read are null. ``beside``: whose
     events it shares the type with."""
 
     def __init__(self, text: str, start: int = 0, *, fast: bool = False, beside: RowTier | None = None) -> None:
         if beside is None:
-            runtime, plan = compiled_once(text)
+            runtime, module = compiled_once(text)
+            plan = module.statements[0]
         else:
             runtime = beside.runtime
             plan = beside.statement.plan
