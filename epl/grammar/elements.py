@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from pyparsing import ParseException, ParserElement
+from pyparsing import ParseException, ParserElement, ParseResults
 
 from epl.errors import EplValidationError
 from epl.grammar.lexis import RESERVED, RESERVED_FOR_NAMES, RESERVED_FOR_TYPES, RESERVED_FOR_VIEWS, Token, Tokens, name_of, string_value
@@ -66,6 +66,11 @@ class Element(ParserElement):
 
     def preParse(self, instring: str, loc: int) -> int:
         return loc
+
+    def _parse(self, instring: str, loc: int, do_actions: bool = True, *others: bool, **options: bool) -> Parsed:
+        """Do what pyparsing's does for an element without a name, without an action and without a cache, in a quarter of the time."""
+        loc, tokens = self.parseImpl(instring, loc, do_actions)
+        return loc, tokens if tokens.__class__ is ParseResults else ParseResults(tokens)
 
 
 class Key(Element):
