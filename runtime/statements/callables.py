@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from types import FunctionType, MethodType
 from typing import Any
 
 
@@ -18,6 +19,8 @@ def check_callable(function: object, what: str = "a listener", arguments: str = 
     """
     if not callable(function):
         raise TypeError(f"{what} is called with {arguments}; {function!r} is not callable")
+    if _takes(function, arguments.count(",") + (arguments != "()")):
+        return
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # of some built-in functions
@@ -26,6 +29,16 @@ def check_callable(function: object, what: str = "a listener", arguments: str = 
         signature.bind(*filter(None, arguments[1:-1].split(",")))
     except TypeError:
         raise TypeError(f"{what} is called with {arguments}; {function!r} takes {_shown(signature)}") from None
+
+
+def _takes(function: object, count: int) -> bool:
+    """Whether it is a plain function or method that takes so many arguments: seen at once, where a signature is built and bound."""
+    is_method = isinstance(function, MethodType)
+    plain = function.__func__ if isinstance(function, MethodType) else function
+    if not isinstance(plain, FunctionType) or plain.__dict__ or plain.__code__.co_kwonlyargcount:
+        return False
+    most = plain.__code__.co_argcount - is_method
+    return most - len(plain.__defaults__ or ()) <= count <= most
 
 
 def _shown(signature: inspect.Signature) -> str:
