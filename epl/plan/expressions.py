@@ -6,6 +6,7 @@ docstring. Every value but those of primitive type may be null (None).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 from typing import Literal as Choice
 
@@ -23,19 +24,32 @@ class TypedExpression:
 
     def children(self) -> Iterator[TypedExpression]:
         """Yield the operands, in order of evaluation."""
-        for field in attrs.fields(type(self)):
-            yield from _expressions_in(getattr(self, field.name))
+        kind: Any = type(self)
+        for name in _names(kind):
+            value = getattr(self, name)
+            if isinstance(value, TypedExpression):
+                yield value
+            elif isinstance(value, tuple):
+                yield from _expressions_in(value)
 
     def walk(self) -> Iterator[TypedExpression]:
         """Yield this node and all below it, depth first."""
-        yield self
-        for child in self.children():
-            yield from child.walk()
+        pending: list[TypedExpression] = [self]
+        while pending:
+            node = pending.pop()
+            yield node
+            pending.extend(reversed([*node.children()]))
 
     @property
     def streams(self) -> frozenset[int]:
         """Numbers of the streams whose events are read anywhere below."""
         return frozenset(n.stream for n in self.walk() if isinstance(n, (StreamProperty, StreamEvent, StreamEvents, Previous, Prior)))
+
+
+@lru_cache(maxsize=1024)
+def _names(kind: type[Any]) -> tuple[str, ...]:
+    """Return the names of the fields that may hold operands."""
+    return tuple(field.name for field in attrs.fields(kind) if field.name != "type")
 
 
 def _expressions_in(value: object) -> Iterator[TypedExpression]:

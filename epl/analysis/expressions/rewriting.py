@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import attrs
@@ -57,10 +58,21 @@ def _replaced_syntax_value(value: Any, replace: Callable[[Node], Node | None]) -
 
 def nodes_of(value: Any) -> Iterator[Node]:
     """Yield a syntax tree's nodes, from the root down."""
-    if isinstance(value, Node):
-        yield value
-        for field in attrs.fields(type(value)):
-            yield from nodes_of(getattr(value, field.name))
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from nodes_of(item)
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Node):
+            yield part
+            kind: Any = type(part)
+            pending.extend([item for name in _fields_from_the_last(kind) if isinstance(item := getattr(part, name), HOLDERS)])
+        elif isinstance(part, tuple):
+            pending.extend(reversed(part))
+
+
+HOLDERS = (Node, tuple)
+"""What nodes are in."""
+
+
+@lru_cache(maxsize=1024)
+def _fields_from_the_last(kind: type[Any]) -> tuple[str, ...]:
+    return tuple(field.name for field in reversed(attrs.fields(kind)))
