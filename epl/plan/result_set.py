@@ -10,7 +10,7 @@ import attrs
 from epl.event_types import EventType
 from epl.plan.checks import check
 from epl.plan.crontab import CrontabPlan
-from epl.plan.expressions import TypedExpression
+from epl.plan.expressions import Constant, TypedExpression
 from epl.value_types import ValueType
 
 if TYPE_CHECKING:
@@ -77,6 +77,10 @@ class LimitPlan:
 
     rows: TypedExpression
     offset: TypedExpression | None = None
+
+    def may_leave_none(self) -> bool:
+        """Return whether of one row or more none may be left: an offset, no row, or a number that a variable gives."""
+        return self.offset is not None or not isinstance(self.rows, Constant) or self.rows.value == 0
 
 
 @attrs.frozen

@@ -290,6 +290,11 @@ class First(Rate):
 
     waits = False
 
+    def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
+        super().__init__(of, plan)
+        if of.rows.limit is not None and of.rows.limit.may_leave_none():
+            raise NotCompilable("output first of rows of which limit may leave none is not computed in columns")
+
     def take(self, code: Code) -> None:
         with code.block("if done != 0" if self.after is None else "if done != 0 or after_open == 0"):
             self.apply(code)

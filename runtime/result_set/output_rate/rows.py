@@ -279,8 +279,8 @@ class Withheld:
 
 
 class First(BufferBase):
-    """first, of the shapes without groups: the first delta that gives rows is emitted at once, the rest until the condition fires is taken
-    silently."""
+    """first, of the shapes without groups: the first delta that gives rows, which ``limit`` leaves, is emitted at once, the rest until the
+    condition fires is taken silently."""
 
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
@@ -311,9 +311,10 @@ class First(BufferBase):
             return True
         new_rows, old_rows = OutputRows(), OutputRows()
         self.inner.collect(new, old, new_rows, old_rows)
-        if new_rows.events or old_rows.events:
+        new_events, old_events = self.inner.finish(new_rows), self.inner.finish(old_rows)
+        if new_events or old_events:
             self._done = True
-            self.emit(new_rows, old_rows, False)
+            self.inner.emit(new_events, old_events, False)
         return self._done
 
     def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
