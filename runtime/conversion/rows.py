@@ -148,9 +148,12 @@ FIELDS = _FieldNames()
 
 
 def visible(value: Any) -> Any:
-    """Return an event-typed value as a row, a list of events as rows; anything else as it is."""
+    """Return an event-typed value as a row, a list of events as rows; anything else as it is.
+
+    An event of a variant stream that is a value of a row shows itself, with all of its properties; only as a row it shows the stream's.
+    """
     if isinstance(value, Event):
-        return row_of(value)
+        return row_of(value.origin or value)
     if isinstance(value, (list, tuple)):
         return [visible(v) for v in value]
     if isinstance(value, dict):

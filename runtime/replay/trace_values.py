@@ -35,6 +35,7 @@ def json_value(value: Any, declared: ValueType | None) -> Any:
         return value
     if isinstance(value, (Event, Row)):
         event = value.event if isinstance(value, Row) else value
+        event = event.origin or event
         if isinstance(declared, EventOf) and declared.event_type.kind == event.type.kind == "bean" and not declared.event_type.any_type:
             return {name: json_value(event.get(name), prop.type) for name, prop in declared.event_type.properties.items()}
         return _declared(event) | {name: json_value(v, None) for name, v in (event.extra or {}).items()}
