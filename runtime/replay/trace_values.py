@@ -35,7 +35,8 @@ def json_value(value: Any, declared: ValueType | None) -> Any:
         return value
     if isinstance(value, (Event, Row)):
         event = value.event if isinstance(value, Row) else value
-        event = event.origin or event
+        if event.origin is not None and event.origin.type.kind != "bean":  # traces show a bean by the properties of the variant stream
+            event = event.origin
         if isinstance(declared, EventOf) and declared.event_type.kind == event.type.kind == "bean" and not declared.event_type.any_type:
             return {name: json_value(event.get(name), prop.type) for name, prop in declared.event_type.properties.items()}
         return _declared(event) | {name: json_value(v, None) for name, v in (event.extra or {}).items()}
