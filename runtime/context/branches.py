@@ -21,10 +21,11 @@ class Branch:
 
     ``key``: what its level finds it by; ``number``: how many branches of the context began before it; ``properties``: by their paths as
     text, those of the levels around it among them; ``end``: what ends it; ``partition``: ``context.id``, None on outer levels.
-    ``since``: the number of the newest statement when it began.
+    ``since``: the number of the newest statement when it began. ``place``: of a label or a hash number that, of others how many branches of
+    the level began before it.
     """
 
-    __slots__ = ("end", "inner", "key", "level", "number", "partition", "properties", "since")
+    __slots__ = ("end", "inner", "key", "level", "number", "partition", "place", "properties", "since")
 
     def __init__(self, level: Level, key: Any, number: int, properties: dict[str, Any]) -> None:
         self.level = level
@@ -35,6 +36,7 @@ class Branch:
         self.inner: Level | None = None
         self.partition: int | None = None
         self.since = 0
+        self.place = 0
 
 
 class Level(Protocol):
@@ -59,16 +61,24 @@ class Level(Protocol):
     def end_of(self, branch: Branch) -> RunningCondition | None:
         """Return what will end a branch; None where nothing does."""
 
+    def next_place(self, key: Any) -> int:
+        """Return the place of a branch that begins."""
+
+    def in_order(self) -> list[Branch]:
+        """Return the branches in the order in which they end with the one around."""
+
     def state(self) -> State: ...
 
     def restore(self, state: State) -> None: ...
 
 
 class Tree(Protocol):
-    """What levels ask of the context (runtime.context.tree). ``base``: what is compiled of the context reads no branch."""
+    """What levels ask of the context (runtime.context.tree). ``base``: what is compiled of the context reads no branch; ``most_at``:
+    how many branches there have been at once, by depth."""
 
     core: EventLoop
     base: OperatorContext
+    most_at: list[int]
 
     def open(self, level: Level, key: Any, own: Mapping[str, Any], occurrence: Occurrence | None) -> Branch | None:
         """Begin a branch with these properties of its own; None where a limit prevents it."""
@@ -102,7 +112,7 @@ class Tree(Protocol):
 
     def restored(
         self, level: Level, key: Any, number: Any, own: dict[str, Any], partition: Any, end: State, inner: State, since: Any
-    ) -> None:
+    ) -> Branch:
         """Take a branch of a state."""
 
 

@@ -3,8 +3,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
+from epl.java_hash import hash_of_keys, in_hash_order
 from epl.plan.context import contexts as plan
 from epl.plan.context.contexts import CATEGORY, HASH, ContextLevel, HashItem, KeyedItem
 from runtime.context.branches import Branch, Tree
@@ -15,13 +17,21 @@ from runtime.operators.operator_context import OperatorContext
 from windows.event import Event
 from windows.keys import freeze, key_evaluator, key_of_values, values_of_key
 from windows.protocol import Damaged, State
-from windows.shape import ANYTHING, takes
 
 Key = Any
 
 
+def path_hash(branch: Branch | None) -> int:
+    """Return the hash of the places of a branch and those around it, outermost first."""
+    return 0 if branch is None else 31 * path_hash(branch.level.outer) + branch.place
+
+
 class LevelBase:
-    """What all kinds have in common. ``tree``: the context; ``depth``: 0 outermost; ``outer``: the branch around."""
+    """What all kinds have in common.
+
+    ``tree``: the context; ``depth``: 0 outermost; ``outer``: the branch around; ``begun``: how many of the branches have begun;
+    ``hash_of``: the hash of a branch among those of the level, None where they are in no hash map, or by identities.
+    """
 
     plan: ContextLevel
 
@@ -30,6 +40,8 @@ class LevelBase:
         self.depth = depth
         self.outer = outer
         self.branches: dict[Key, Branch] = {}
+        self.begun = 0
+        self.hash_of: Callable[[Branch], int] | None = attrgetter("place")
         self._context: OperatorContext | None = None
 
     @property
@@ -69,25 +81,47 @@ class LevelBase:
         """End a branch whose condition has come true."""
         self.tree.close(branch, occurrence.properties)
 
+    # ------------------------------------------------------------------ order
+
+    def next_place(self, key: Key) -> int:
+        self.begun += 1
+        return self.begun - 1
+
+    def in_order(self) -> list[Branch]:
+        """Return the branches in the order in which they end with the one around: that of the hash map in which Esper has all branches of
+        this depth, by 31 times the hash of the one around plus that of their own key. It never shrinks."""
+        around, branches, hash_of = 31 * path_hash(self.outer), list(self.branches.values()), self.hash_of
+        if hash_of is None:
+            return branches
+        return [branches[place] for place in in_hash_order([around + hash_of(each) for each in branches], self.tree.most_at[self.depth])]
+
     # ------------------------------------------------------------------ state
 
     def state(self) -> State:
         return [self.beginning_state(), [
             [self.key_state(branch), branch.number, self._own_of(branch), branch.partition,
              None if branch.end is None else branch.end.state(), None if branch.inner is None else branch.inner.state(),
-             self.tree.place_of_statement(branch.since)]
+             self.tree.place_of_statement(branch.since), branch.place]
             for branch in self.branches.values()
-        ]]
+        ], self.begun]
 
-    @takes((ANYTHING, [ANYTHING]))
     def restore(self, state: State) -> None:
-        beginning, branches = state
+        """Take a state; older versions had no ``place`` and no ``since`` of branches and no ``begun``."""
+        if not isinstance(state, (list, tuple)) or len(state) not in (2, 3) or not isinstance(state[1], (list, tuple)):
+            raise Damaged("a level of a context")
+        beginning, branches, *begun = state
         self.restore_beginning(beginning)
-        for branch in branches:
-            if not isinstance(branch, (list, tuple)) or len(branch) not in (6, 7):  # 6 of older versions, which did not note ``since``
+        for each in branches:
+            if not isinstance(each, (list, tuple)) or len(each) not in (6, 7, 8):
                 raise Damaged("a context partition")
-            key, number, own, partition, end, inner, since = branch if len(branch) == 7 else (*branch, 0)
-            self.tree.restored(self, self.key_of_state(key, own), number, checked_properties(own), partition, end, inner, since)
+            state_of_key, number, own, partition, end, inner, *rest = each
+            since, place = (*rest, *(0, None)[len(rest):])
+            key = self.key_of_state(state_of_key, own)
+            branch = self.tree.restored(self, key, number, checked_properties(own), partition, end, inner, since)
+            branch.place = self.next_place(key) if place is None else place
+        self.begun = begun[0] if begun else self.begun
+        if type(self.begun) is not int or not all(type(branch.place) is int for branch in self.branches.values()):
+            raise Damaged("the places of context partitions")
 
     def key_state(self, branch: Branch) -> State:
         return branch.key
@@ -185,6 +219,8 @@ class Keyed(ByKey):
         super().__init__(tree, depth, outer)
         self.plan: plan.KeyedLevel = level
         self._names = [f"key{n}" for n in range(1, len(level.key_types) + 1)]
+        hash_of_key = tree.shared(("hash", level), partial(hash_of_keys, level.key_types))
+        self.hash_of = None if hash_of_key is None else lambda branch: hash_of_key(branch.key)
 
     def entries(self) -> Sequence[ItemEntry]:
         tree = self.tree
@@ -226,6 +262,8 @@ class Hashed(ByKey):
     def __init__(self, level: plan.HashLevel, tree: Tree, depth: int, outer: Branch | None) -> None:
         super().__init__(tree, depth, outer)
         self.plan: plan.HashLevel = level
+        if level.preallocate:
+            self.hash_of = None
 
     def entries(self) -> Sequence[ItemEntry]:
         if self.plan.preallocate:
@@ -235,6 +273,9 @@ class Hashed(ByKey):
 
     def own(self, key: Key) -> dict[str, Any]:
         return {HASH: key}
+
+    def next_place(self, key: Key) -> int:
+        return int(key)
 
     def start(self) -> None:
         if self.plan.preallocate:
@@ -254,6 +295,7 @@ class Categories(LevelBase):
     def __init__(self, level: plan.CategoryLevel, tree: Tree, depth: int, outer: Branch | None) -> None:
         super().__init__(tree, depth, outer)
         self.plan: plan.CategoryLevel = level
+        self.hash_of = None
 
     def start(self) -> None:
         """Begin. As in Esper they do not see the event that begins the branch around them."""

@@ -49,8 +49,8 @@ def _turn(entry: ActiveFilter) -> tuple[int, int, int, int]:
 class ContextTree:
     """Lives from the first of its statements to the last; ids are counted from 0 each time.
 
-    ``partitions``: by ``context.id``, in the order in which they began. ``most``: how many there have been at once. ``base``: what is
-    compiled of the context reads no branch.
+    ``partitions``: by ``context.id``, in the order in which they began. ``most``: how many there have been at once; ``most_at``: of
+    branches, by depth. ``base``: what is compiled of the context reads no branch.
     """
 
     def __init__(self, context: Context, statement: StatementContext) -> None:
@@ -60,6 +60,8 @@ class ContextTree:
         self.base = OperatorContext(statement, late=context.is_nested)
         self.partitions: dict[int, Branch] = {}
         self.most = 0
+        self._size_at = [0] * len(context.levels)
+        self.most_at = [0] * len(context.levels)
         self.statements: dict[InContext, None] = {}
         self.listeners: Sequence[ContextListener] = ()
         self._beginning_again: list[ActiveFilter] = []
@@ -104,6 +106,7 @@ class ContextTree:
                 return
         if self._root is None:
             self._next_id = self._next_number = self.most = 0
+            self.most_at = [0] * len(self.context.levels)
             self._root = level_of(self.context.levels[0], self, 0, None)
             self._root.start()
 
@@ -158,7 +161,9 @@ class ContextTree:
         number = self.next_number() if isinstance(level.plan, KeyedLevel) else key
         branch = Branch(level, key, number, self.properties_of(level, own))
         branch.since = self._added or self.core.statements[-1]
+        branch.place = level.next_place(key)
         level.branches[key] = branch
+        self._resized(level, 1)
         self.core.filters.started_by(lambda: self._start_end(branch), counts=False)  # what begins a partition does not end it
         started = self.core.filters.started_by(lambda: self._begin(branch), counts=occurrence is not None)
         if occurrence is not None:
@@ -166,6 +171,11 @@ class ContextTree:
                 started = [each for each in started if each.order[2] != self.statement.number]
             self.deliver(started, occurrence.events)
         return branch
+
+    def _resized(self, level: Level, change: int) -> None:
+        """Note that a branch has begun, or has ended."""
+        size = self._size_at[level.depth] = self._size_at[level.depth] + change
+        self.most_at[level.depth] = max(self.most_at[level.depth], size)
 
     def _start_end(self, branch: Branch) -> None:
         end = branch.end = branch.level.end_of(branch)
@@ -197,6 +207,7 @@ class ContextTree:
             return
         self._note()
         del level.branches[branch.key]
+        self._resized(level, -1)
         if ending:
             prefix = "".join(f"{name}." for name in level.plan.prefix)
             branch.properties.update((f"{prefix}{name}", value) for name, value in ending.items())
@@ -204,7 +215,7 @@ class ContextTree:
             branch.end.stop()
         if branch.inner is not None:
             branch.inner.stop()
-            for inner in tuple(branch.inner.branches.values()):
+            for inner in branch.inner.in_order():
                 self.close(inner, {})
         number = branch.partition
         if number is not None and self.partitions.pop(number, None) is not None:
@@ -318,24 +329,27 @@ class ContextTree:
     # ------------------------------------------------------------------ state
 
     def state(self) -> State:
-        return None if self._root is None else [self._next_id, self._next_number, self._root.state(), self.most]
+        return None if self._root is None else [self._next_id, self._next_number, self._root.state(), self.most, [*self.most_at]]
 
     def restore(self, state: State) -> None:
         self._is_restored = True
         if state is None:
             return
-        counts = (*state[:2], *state[3:]) if isinstance(state, (list, tuple)) and len(state) in (3, 4) else (None,)
-        if not all(type(each) is int for each in counts):
+        parts = [*state, *(0, self.most_at)[len(state) - 3:]] if isinstance(state, (list, tuple)) and len(state) in (3, 4, 5) else [()] * 5
+        self._next_id, self._next_number, root, self.most, most_at = parts  # of older versions without the last ones
+        if not isinstance(most_at, (list, tuple)) or len(most_at) != len(self.most_at):
             raise Damaged("the state of a context")
-        self._next_id, self._next_number, root, *most = state
+        if not all(type(each) is int for each in (self._next_id, self._next_number, self.most, *most_at)):
+            raise Damaged("the state of a context")
+        self.most_at = [*most_at]
         self._root = level_of(self.context.levels[0], self, 0, None)
         self._root.restore(root)
         self.partitions = dict(sorted(self.partitions.items()))
-        self.most = max([len(self.partitions), *most])
+        self.most = max(len(self.partitions), self.most)
 
     def restored(
         self, level: Level, key: Any, number: Any, own: dict[str, Any], partition: Any, end: State, inner: State, since: Any
-    ) -> None:
+    ) -> Branch:
         """Take a branch of a state."""
         depth = level.depth + 1
         is_inner = depth < len(self.context.levels)
@@ -344,6 +358,7 @@ class ContextTree:
         branch = Branch(level, key, number, self.properties_of(level, own))
         if level.branches.setdefault(key, branch) is not branch or partition in self.partitions:
             raise Damaged("a context partition that is there twice")
+        self._resized(level, 1)
         branch.partition = partition
         statements = self.core.statements
         branch.since = statements[min(since, len(statements)) - 1] if since > 0 else 0
@@ -356,6 +371,7 @@ class ContextTree:
         else:
             branch.properties["id"] = partition
             self.partitions[partition] = branch
+        return branch
 
 
 __all__ = ["ContextTree", "InContext"]
