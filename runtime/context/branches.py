@@ -74,11 +74,12 @@ class Level(Protocol):
 
 class Tree(Protocol):
     """What levels ask of the context (runtime.context.tree). ``base``: what is compiled of the context reads no branch; ``most_at``:
-    how many branches there have been at once, by depth."""
+    how many branches there have been at once, by depth; ``starting``: the event that is given to what it has started."""
 
     core: EventLoop
     base: OperatorContext
     most_at: list[int]
+    starting: Event | None
 
     def open(self, level: Level, key: Any, own: Mapping[str, Any], occurrence: Occurrence | None) -> Branch | None:
         """Begin a branch with these properties of its own; None where a limit prevents it."""

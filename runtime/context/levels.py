@@ -313,7 +313,8 @@ class Lifetimes(LevelBase):
         super().__init__(tree, depth, outer)
         self.plan: plan.LifetimeLevel = level
         self._beginning: RunningCondition | None = None
-        self._distinct: set[Key] = set()
+        self._distinct: dict[Key, int] = {}
+        """The values that begin no branch, and the number of the branch that has them."""
         self._distinct_of: dict[int, Key] = {}
         """Of each branch that lives, by its number."""
 
@@ -371,7 +372,8 @@ class Lifetimes(LevelBase):
         self._beginning.start()
 
     def _open(self, occurrence: Occurrence) -> bool:
-        """Begin a branch, unless a limit or one with equal distinct values prevents it; return whether it has begun."""
+        """Begin a branch, unless a limit or one with equal distinct values prevents it; return whether it has begun. As in Esper the values
+        of the event that begins the branch around are not remembered."""
         own = {**occurrence.properties, "startTime": self.context.now(), "endTime": None}
         distinct = None
         if self.plan.distinct:
@@ -382,7 +384,8 @@ class Lifetimes(LevelBase):
         if branch is None:
             return False
         if self.plan.distinct:
-            self._distinct.add(distinct)
+            if occurrence.event is None or occurrence.event is not self.tree.starting:
+                self._distinct[distinct] = branch.number
             self._distinct_of[branch.number] = distinct
         return True
 
@@ -398,7 +401,7 @@ class Lifetimes(LevelBase):
     def ended(self, branch: Branch, occurrence: Occurrence) -> None:
         super().ended(branch, occurrence)
         if self.plan.distinct and branch.number in self._distinct_of:
-            self._distinct.remove(self._distinct_of.pop(branch.number))
+            self._distinct.pop(self._distinct_of.pop(branch.number), None)
         if self.plan.overlapping or self.tree.is_gone(self):
             return
         if self.plan.start is None:
@@ -409,11 +412,13 @@ class Lifetimes(LevelBase):
     # ------------------------------------------------------------------ state
 
     def beginning_state(self) -> State:
-        return None if self._beginning is None else [self._beginning.state()]
+        if self._beginning is None:
+            return None
+        return [self._beginning.state(), *([[*self._distinct.values()]] if self.plan.distinct else [])]
 
     def restore_beginning(self, state: State) -> None:
         if state is not None:
-            if not isinstance(state, (list, tuple)) or len(state) != 1:
+            if not isinstance(state, (list, tuple)) or len(state) not in (1, 2):
                 raise Damaged("the state of what begins partitions")
             self._beginning = self._new_beginning()
             self._beginning.restore(state[0])
@@ -422,7 +427,11 @@ class Lifetimes(LevelBase):
         super().restore(state)
         if self.plan.distinct:
             self._distinct_of = {branch.number: self._distinct_key(self._own_of(branch)) for branch in self.branches.values()}
-            self._distinct = set(self._distinct_of.values())
+            beginning = state[0] or ()
+            remembered = beginning[1] if len(beginning) == 2 else [*self._distinct_of]  # of older versions: all
+            if not isinstance(remembered, (list, tuple)) or not all(number in self._distinct_of for number in remembered):
+                raise Damaged("the distinct values of context partitions")
+            self._distinct = {self._distinct_of[number]: number for number in remembered}
 
 
 KINDS: Mapping[type[ContextLevel], Callable[..., LevelBase]] = {

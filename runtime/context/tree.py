@@ -50,7 +50,8 @@ class ContextTree:
     """Lives from the first of its statements to the last; ids are counted from 0 each time.
 
     ``partitions``: by ``context.id``, in the order in which they began. ``most``: how many there have been at once; ``most_at``: of
-    branches, by depth. ``base``: what is compiled of the context reads no branch.
+    branches, by depth. ``base``: what is compiled of the context reads no branch. ``starting``: the event that is given to what it has
+    started.
     """
 
     def __init__(self, context: Context, statement: StatementContext) -> None:
@@ -68,6 +69,7 @@ class ContextTree:
         """What has started to begin partitions since ``_ending`` ended some: it gets that event only if statements of one of them match
         it, too."""
         self._ending: Event | None = None
+        self.starting: Event | None = None
         self._shared: dict[tuple[str, int], Any] = {}
         self._next_id = self._next_number = 0
         self._root: Level | None = None
@@ -273,7 +275,11 @@ class ContextTree:
             if entry.drop:
                 ranks.add(entry.order[0])
             self.core.note_receivers((entry,))
-            self.core.deliver_one(entry, event)
+            outer, self.starting = self.starting, event
+            try:
+                self.core.deliver_one(entry, event)
+            finally:
+                self.starting = outer
 
     def begins_again(self, entries: Sequence[ActiveFilter], event: Event | None) -> None:
         """Note what has started to begin branches since one ended with this event."""
