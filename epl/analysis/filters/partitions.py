@@ -17,14 +17,21 @@ from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, ArrayType, ValueType
 
 def levels_for(event_type: EventType, catalog: Catalog) -> tuple[ContextLevel, ...]:
     """Return the levels of the statement's context as filters of an event type see them: those for the rows of one of its named windows
-    are about the type that the window is declared with. None without a context."""
+    are about the type that the window is declared with, and categories about any type, as in Esper. None without a context."""
     context = catalog.statement_context
     if context is None:
         return ()
     window = catalog.named_windows.get(event_type.name)
     if window is None or window.event_type is not event_type or window.context is not context or window.source is None:
-        return context.levels
+        return tuple(_tested_on(event_type, level) for level in context.levels)
     return for_rows(context.levels, window.source, event_type)
+
+
+def _tested_on(event_type: EventType, level: ContextLevel) -> ContextLevel:
+    """The level; categories of another type by what the events have of its properties."""
+    if not isinstance(level, CategoryLevel) or event_type.is_a(level.event_type):
+        return level
+    return attrs.evolve(level, event_type=event_type, tests=_read(level.tests, event_type, same_types=True))
 
 
 def partitioned(event_type: EventType, conditions: Sequence[TypedExpression], levels: Sequence[ContextLevel]) -> FilterSpecification:
@@ -101,13 +108,14 @@ def _level_for_rows(level: ContextLevel, source: EventType, rows: EventType) -> 
     return level
 
 
-def _read(expressions: Sequence[TypedExpression], rows: EventType) -> tuple[TypedExpression, ...]:
-    """The expressions over rows, which may have fewer properties."""
+def _read(expressions: Sequence[TypedExpression], rows: EventType, *, same_types: bool = False) -> tuple[TypedExpression, ...]:
+    """The expressions over rows, which may have fewer properties; with ``same_types`` those of other types are none."""
 
     def replace(node: TypedExpression) -> TypedExpression | None:
-        if isinstance(node, StreamProperty) and rows.property(node.name) is None:
-            return _null(node.type)
-        return None
+        if not isinstance(node, StreamProperty):
+            return None
+        known = rows.property(node.name)
+        return _null(node.type) if known is None or (same_types and known.type != node.type) else None
 
     return tuple(replaced(each, replace) for each in expressions)
 
