@@ -14,6 +14,8 @@ from windows.event import Event
 from windows.protocol import State
 
 T = TypeVar("T")
+BEFORE, WITHIN, AFTER = 0, 1, 2
+"""When a partition begins, what ends it starts before its statements' filters and inner levels, by keys after them, as in Esper."""
 
 
 class Branch:
@@ -96,8 +98,8 @@ class Tree(Protocol):
     def properties_of(self, level: Level, own: Mapping[str, Any]) -> dict[str, Any]:
         """Return the properties of a branch with these of its own: those of the levels around it too."""
 
-    def context_of(self, branch: Branch | None) -> OperatorContext:
-        """Return what the conditions of a branch are built with."""
+    def context_of(self, branch: Branch | None, part: int = WITHIN) -> OperatorContext:
+        """Return what the conditions of a branch are built with. ``part``: when they start, among what starts with the branch."""
 
     def shared(self, key: tuple[str, object], make: Callable[[], T]) -> T:
         """Return what is compiled once for all branches of a level."""
@@ -117,4 +119,4 @@ class Tree(Protocol):
         """Take a branch of a state."""
 
 
-__all__ = ["Branch", "Level", "Tree"]
+__all__ = ["AFTER", "BEFORE", "WITHIN", "Branch", "Level", "Tree"]

@@ -9,7 +9,7 @@ from typing import Any
 from epl.java_hash import hash_of_keys, in_hash_order
 from epl.plan.context import contexts as plan
 from epl.plan.context.contexts import CATEGORY, HASH, ContextLevel, HashItem, KeyedItem
-from runtime.context.branches import Branch, Tree
+from runtime.context.branches import AFTER, BEFORE, Branch, Tree
 from runtime.context.conditions import Occurrence, RunningCondition, checked_properties, condition
 from runtime.event_loop.prepared_filters import ActiveFilter, Unless
 from runtime.expressions.print_keys import is_plain_key
@@ -245,7 +245,7 @@ class Keyed(ByKey):
         end = self.plan.terminated_by
         if end is None:
             return None
-        return condition(end, self.tree.context_of(branch), lambda occurrence: self.ended(branch, occurrence), depth=self.depth,
+        return condition(end, self.tree.context_of(branch, AFTER), lambda occurrence: self.ended(branch, occurrence), depth=self.depth,
                          number=branch.number)
 
     def key_state(self, branch: Branch) -> State:
@@ -395,7 +395,7 @@ class Lifetimes(LevelBase):
         return tuple(freeze(value) for value in values(self.tree.properties_of(self, own)))
 
     def end_of(self, branch: Branch) -> RunningCondition | None:
-        context = self.tree.context_of(branch)
+        context = self.tree.context_of(branch, BEFORE)
         return condition(self.plan.end, context, lambda occurrence: self.ended(branch, occurrence), depth=self.depth, number=branch.number)
 
     def ended(self, branch: Branch, occurrence: Occurrence) -> None:

@@ -8,9 +8,9 @@ from typing import Any, Protocol, TypeVar
 
 from epl.errors import EplRuntimeError
 from epl.java_hash import in_hash_order
-from epl.plan.context.contexts import Context, KeyedLevel, LifetimeLevel
+from epl.plan.context.contexts import Context, KeyedLevel
 from epl.plan.expressions import TypedExpression
-from runtime.context.branches import Branch, Level
+from runtime.context.branches import WITHIN, Branch, Level
 from runtime.context.changes import ContextChange, ContextChangeKind, ContextListener
 from runtime.context.conditions import Occurrence
 from runtime.context.levels import level_of
@@ -22,8 +22,6 @@ from windows.event import Event
 from windows.protocol import Damaged, State
 
 T = TypeVar("T")
-BEFORE, WITHIN, AFTER = 0, 1, 2
-"""When a partition begins, what ends it starts before its statements' filters, by keys after them, as in Esper."""
 
 
 class InContext(Protocol):
@@ -302,13 +300,13 @@ class ContextTree:
 
     # ------------------------------------------------------------------ what levels are built from
 
-    def context_of(self, branch: Branch | None) -> OperatorContext:
-        """Return what the conditions of a branch are built with."""
+    def context_of(self, branch: Branch | None, part: int = WITHIN) -> OperatorContext:
+        """Return what the conditions of a branch are built with. ``part``: when they start, among what starts with the branch."""
         if branch is None:
             return self.base
         context = OperatorContext(self.statement, branch.number, branch.properties, late=self.context.is_nested)
         partition = self._next_id if branch.partition is None else branch.partition
-        context.turn = turn_of(branch.since, partition, BEFORE if isinstance(branch.level.plan, LifetimeLevel) else AFTER)
+        context.turn = turn_of(branch.since, partition, part)
         return context
 
     def turn(self, statement: int, partition: int) -> int:

@@ -161,7 +161,7 @@ class FilterIndex:
             self._on_change(event_type)
         table.users += 1
         used = table
-        if not isinstance(order, Placed) and index.note_late(order):
+        if index.note_late(order.own_order if isinstance(order, Placed) else order):
             self._on_change(event_type)
 
         def close() -> None:
@@ -173,7 +173,7 @@ class FilterIndex:
 
         return PreparedFilter(specification, environment, name, order, drop=drop, table=used, close=close, started=self._started)
 
-    def place(self, event_type: EventType, order: Places, paths: Sequence[Path], turn: int) -> Placed:
+    def place(self, event_type: EventType, order: Places, paths: Sequence[Path], turn: int, *, is_late: bool) -> Placed:
         """Return the place of filters that a context starts and stops; ``close`` it when they are closed."""
         index = self._index(event_type)
 
@@ -187,7 +187,7 @@ class FilterIndex:
             if index.sharing:
                 self._on_change(event_type)
 
-        placed = Placed(order, paths, turn, lambda: self._arrange(event_type, index), close)
+        placed = Placed(order, paths, turn, lambda: self._arrange(event_type, index), close, is_late=is_late)
         index.placed[placed] = None
         changed()
         return placed

@@ -77,11 +77,7 @@ class ActiveFilter:
 
     @property
     def order(self) -> Places:
-        prepared = self.prepared
-        if not prepared.is_placed:
-            return prepared.order
-        rank, place, statement, stream = prepared.order
-        return rank, place + self.turn, statement, stream
+        return self.prepared.order_of(self.turn)
 
     @property
     def drop(self) -> bool:
@@ -176,15 +172,10 @@ class PreparedFilter:
             listed = key_part(specification.listed.expression, printer)
             self.listed_value = function_of(f"def evaluate(e0):\n    return {listed}\n", printer.bindings)
 
-    @property
-    def order(self) -> Places:
+    def order_of(self, turn: int) -> Places:
+        """Return the order of an entry that has started at a turn."""
         order = self._order
-        return order.order if isinstance(order, Placed) else order
-
-    @property
-    def is_placed(self) -> bool:
-        """Whether each entry has a turn of its own."""
-        return isinstance(self._order, Placed)
+        return order.order_of(turn) if isinstance(order, Placed) else order
 
     def _activate(self, values: Sequence[Any], target: Target) -> ActiveFilter:
         entry = ActiveFilter(self, values, target)

@@ -74,24 +74,30 @@ Path = tuple[Step, ...]
 
 
 class Placed:
-    """The place that the filters of a stream of a context's statement have in common: ``order``, brought up to date by ``arranged``.
+    """The place that the filters of a stream of a context's statement have in common, brought up to date by ``arranged``.
 
-    ``turn``: of the first entry that has started; an entry adds its own to the place in ``order``.
+    ``turn``: of the first entry that has started. ``is_late``: the place counts among the filters of the same statement only, as that of
+    what begins and ends partitions of nested contexts, which get an event one after the other.
     """
 
-    __slots__ = ("close", "own_order", "paths", "turn", "_arranged")
+    __slots__ = ("close", "is_late", "own_order", "paths", "turn", "_arranged", "_place")
 
-    def __init__(self, order: Places, paths: Sequence[Path], turn: int, arranged: Callable[[], None], close: Callable[[], None]) -> None:
+    def __init__(
+        self, order: Places, paths: Sequence[Path], turn: int, arranged: Callable[[], None], close: Callable[[], None], *, is_late: bool
+    ) -> None:
         self.own_order = order
+        self._place = order[1]
         self.paths = paths
         self.turn = turn
         self.close = close
+        self.is_late = is_late
         self._arranged = arranged
 
-    @property
-    def order(self) -> Places:
+    def order_of(self, turn: int) -> Places:
+        """Return the order of an entry that has started at a turn."""
         self._arranged()
-        return self.own_order
+        rank, place, statement, stream = self.own_order
+        return (rank, self._place, statement, place + turn) if self.is_late else (rank, place + turn, statement, stream)
 
 
 def turn_of(statement: int, partition: int = -1, part: int = 0) -> int:

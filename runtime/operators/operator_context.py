@@ -61,7 +61,7 @@ class StatementContext:
         is_context = isinstance(plan.body, CreateContextPlan)
         shares, self.follows = _shares_and_follows(plan.body)
         """Whether the statement gets an event after those that one stream of theirs delivers it to."""
-        if self.follows:
+        if self.follows or (isinstance(plan.body, CreateContextPlan) and plan.body.context.is_nested):
             core.handles.follow(number)
         self.has_place = shares and not self.follows
         """Whether the filter decides when the statement gets an event, since it shares rows or variables with others."""
@@ -297,10 +297,12 @@ class OperatorContext:
         """By the filter's path, as plain statements that share rows; what comes after those by what is looked up."""
         filters = self.statement.filters
         assert filters is not None
-        rank, _, number, stream = order = self.order(stream)
+        rank, _, number, stream = self.order(stream)
         comes_after = rank % 2
-        if not comes_after and len(filters.paths(specification)) == 1:
-            return filters.placed(specification, order, self.turn)
+        paths = filters.paths(specification)
+        if (self.late or not comes_after) and len(paths) == 1:
+            place = NOTHING_LOOKED_UP if self.late and not paths[0] else 0
+            return filters.placed(specification, (rank, place, number, stream), self.turn, is_late=self.late)
         looked_up = LAST if last else 0 if self.late or stream < 0 else place_of(specification)
         return rank + 1 - comes_after, looked_up, number, stream
 

@@ -45,12 +45,13 @@ class PartitionFilters:
             paths = self._paths[id(specification)] = paths_of_entries(specification)
         return paths
 
-    def placed(self, specification: FilterSpecification, order: Places, turn: int) -> Placed:
+    def placed(self, specification: FilterSpecification, order: Places, turn: int, *, is_late: bool) -> Placed:
         """Return the place of a stream's filters by their path. ``turn``: of the entry that starts."""
         key = id(specification), order
         placed = self._placed.get(key)
         if placed is None:
-            placed = self._placed[key] = self._core.filters.place(specification.event_type, order, self.paths(specification), turn)
+            placed = self._placed[key] = self._core.filters.place(
+                specification.event_type, order, self.paths(specification), turn, is_late=is_late)
         return placed
 
     def prepared(self, specification: FilterSpecification, order: Places | Placed) -> PreparedFilter:
