@@ -9,7 +9,7 @@ import attrs
 
 from epl.collation import collation_key
 from epl.plan.assignments import VariableAssignment
-from epl.plan.context.contexts import LifetimeLevel
+from epl.plan.context.contexts import Context, HashLevel, LifetimeLevel
 from epl.plan.expressions import Constant, Logic, TypedExpression, VariableValue
 from epl.plan.filter_specifications import FilterSpecification
 from epl.plan.kept import kept_by_plan
@@ -59,7 +59,8 @@ class StatementContext:
         if core.settings.prioritized:
             core.priorities[number] = (-plan.priority, plan.drop)
         is_context = isinstance(plan.body, CreateContextPlan)
-        shares, self.follows = _shares_and_follows(plan.body)
+        shares, orders, has_turns = _kinds_of(plan.body)
+        self.follows = has_turns or (orders and (shares or _ends_or_overlaps(plan.context)))
         """Whether the statement gets an event after those that one stream of theirs delivers it to."""
         if self.follows or (isinstance(plan.body, CreateContextPlan) and plan.body.context.is_nested):
             core.handles.follow(number)
@@ -121,13 +122,20 @@ def place_of(specification: FilterSpecification) -> int:
 
 
 @kept_by_plan
-def _shares_and_follows(body: BodyPlan) -> tuple[bool, bool]:
-    """(whether the statement reads rows or variables that others may change, whether it gets an event after others)."""
+def _kinds_of(body: BodyPlan) -> tuple[bool, bool, bool]:
+    """(whether the statement reads rows or variables that others may change, whether it orders rows, whether several of its streams or
+    parts may take one event)."""
     parts, kinds = list(plans_of(body)), {type(node) for node in nodes_of(body)}
     shares = any(isinstance(part, SHARED) for part in parts) or not kinds.isdisjoint((TableValue, TableKeys, VariableValue))
-    sorts = shares and any(getattr(part, "order_by", None) for part in parts)
+    orders = any(getattr(part, "order_by", None) for part in parts)
     has_turns = not isinstance(body, CreateContextPlan) and (_meets_itself(body) or any(isinstance(part, PatternPlan) for part in parts))
-    return shares, sorts or has_turns
+    return shares, orders, has_turns
+
+
+def _ends_or_overlaps(context: Context | None) -> bool:
+    """Whether an event may reach several partitions of a context, or end one."""
+    levels = () if context is None else context.levels
+    return any(not isinstance(level, HashLevel) and getattr(level, "terminated_by", level) is not None for level in levels)
 
 
 def _meets_itself(body: BodyPlan) -> bool:
