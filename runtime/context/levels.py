@@ -115,7 +115,8 @@ class LevelBase:
             if not isinstance(each, (list, tuple)) or len(each) not in (6, 7, 8):
                 raise Damaged("a context partition")
             state_of_key, number, own, partition, end, inner, *rest = each
-            since, place = (*rest, *(0, None)[len(rest):])
+            since: Any = rest[0] if rest else 0
+            place: Any = rest[1] if len(rest) == 2 else None
             key = self.key_of_state(state_of_key, own)
             branch = self.tree.restored(self, key, number, checked_properties(own), partition, end, inner, since)
             branch.place = self.next_place(key) if place is None else place
@@ -427,9 +428,9 @@ class Lifetimes(LevelBase):
         super().restore(state)
         if self.plan.distinct:
             self._distinct_of = {branch.number: self._distinct_key(self._own_of(branch)) for branch in self.branches.values()}
-            beginning = state[0] or ()
-            remembered = beginning[1] if len(beginning) == 2 else [*self._distinct_of]  # of older versions: all
-            if not isinstance(remembered, (list, tuple)) or not all(number in self._distinct_of for number in remembered):
+            beginning: Any = state[0]  # a list, as the level has found
+            remembered = [*self._distinct_of] if beginning is None or len(beginning) < 2 else beginning[1]  # of older versions: all
+            if not isinstance(remembered, (list, tuple)) or not all(type(each) is int and each in self._distinct_of for each in remembered):
                 raise Damaged("the distinct values of context partitions")
             self._distinct = {self._distinct_of[number]: number for number in remembered}
 

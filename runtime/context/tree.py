@@ -339,8 +339,11 @@ class ContextTree:
         self._is_restored = True
         if state is None:
             return
-        parts = [*state, *(0, self.most_at)[len(state) - 3:]] if isinstance(state, (list, tuple)) and len(state) in (3, 4, 5) else [()] * 5
-        self._next_id, self._next_number, root, self.most, most_at = parts  # of older versions without the last ones
+        if not isinstance(state, (list, tuple)) or len(state) not in (3, 4, 5):
+            raise Damaged("the state of a context")
+        self._next_id, self._next_number, root, *rest = state
+        self.most = rest[0] if rest else 0  # older versions had no numbers of the most at once
+        most_at = rest[1] if len(rest) == 2 else self.most_at
         if not isinstance(most_at, (list, tuple)) or len(most_at) != len(self.most_at):
             raise Damaged("the state of a context")
         if not all(type(each) is int for each in (self._next_id, self._next_number, self.most, *most_at)):
