@@ -27,6 +27,7 @@ from runtime.event_loop.prepared_filters import PreparedFilter, Unless
 from runtime.event_loop.receiver_order import Placed, Places
 from runtime.expressions import Environment, compile_expression, compile_predicate
 from runtime.expressions.environment import nodes_of
+from runtime.operators.ended_partitions import BeginAgain, Redeliveries, Redelivery
 from runtime.operators.grouped_delivery import divider
 from runtime.operators.partition_filters import PartitionFilters
 from runtime.result_set import accumulators_of
@@ -46,7 +47,7 @@ class StatementContext:
     them."""
 
     __slots__ = (
-        "begins_again", "core", "environment", "filters", "follows", "has_place", "number", "output", "plan", "redelivers", "_has_cells",
+        "begins_again", "core", "environment", "filters", "follows", "has_place", "number", "output", "plan", "redeliveries", "_has_cells",
         "_has_stores", "_own_tests",
     )
 
@@ -71,9 +72,9 @@ class StatementContext:
         self._has_cells = self._has_cells or self._has_stores
         self.filters: PartitionFilters | None = None
         """What the partitions' entries have in common; None without a context."""
-        self.redelivers = False
-        """Whether an event that ends a partition which matches it too is delivered again to all others that do, as Esper does where
-        partitions overlap or one begins as soon as another has ended."""
+        self.redeliveries: Redeliveries | None = None
+        """How an event that ends a partition which matches it too is delivered again to all others that do, as Esper does where partitions
+        overlap or one begins as soon as another has ended; None elsewhere."""
         self.begins_again = False
         """Whether an event that ends a partition may begin the next one: in Esper it does if a statement of the partition matches it."""
         self._own_tests: dict[int, bool] = {}
@@ -82,7 +83,8 @@ class StatementContext:
             self.filters = PartitionFilters(core, environment, plan.name, drop=drop)
         if plan.context is not None:
             lifetimes = [level for level in plan.context.levels if isinstance(level, LifetimeLevel)]
-            self.redelivers = any(level.overlapping or level.start is None for level in lifetimes)
+            if any(level.overlapping or level.start is None for level in lifetimes):
+                self.redeliveries = Redeliveries(core, number, copies=not self.follows)
             self.begins_again = bool(lifetimes)
 
     def environment_of_instance(self, context: Mapping[str, Any] | None) -> Environment:
@@ -188,6 +190,14 @@ class OperatorContext:
     @property
     def name(self) -> str:
         return self.statement.plan.name
+
+    def after_end(self) -> BeginAgain | Redelivery | None:
+        """Return what gets an event that ends the partition, in place of an entry whose turn comes later; None where nothing does."""
+        statement = self.statement
+        if statement.redeliveries is not None:
+            return Redelivery(statement.redeliveries, self.partition)
+        context = statement.plan.context
+        return BeginAgain(self.core, context) if statement.begins_again and context is not None else None
 
     # ------------------------------------------------------------------ BuildContext
 

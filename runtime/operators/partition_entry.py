@@ -5,13 +5,10 @@ them, so that one look-up finds the partitions of an event.
 """
 from __future__ import annotations
 
-from copy import copy
-
 from epl.plan.streams import StreamPlan, filter_of
-from runtime.event_loop.loop import EventLoop
-from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter, Target
+from runtime.event_loop.prepared_filters import ActiveFilter, Target
 from runtime.operators.contained_events import ContainedStage, Containment
-from runtime.operators.operator_context import OperatorContext, StatementContext
+from runtime.operators.operator_context import OperatorContext
 from runtime.operators.stream_entry import Receive
 from windows.event import NO_EVENTS, Event
 from windows.protocol import Sink
@@ -65,51 +62,8 @@ class PartitionEntry:
     def close(self) -> None:
         if self.active is not None:
             self.active.deactivate()
-            statement = self._context.statement
-            if statement.redelivers:
-                self.active.target = Redelivery(self.active.prepared, statement.core)
-            elif statement.begins_again:
-                self.active.target = BeginAgain(statement)
+            self.active.target = self._context.after_end() or self.active.target
             self.active = None
-
-
-class BeginAgain:
-    """In place of a partition that has ended before its turn came with an event: the event may begin the next one."""
-
-    __slots__ = ("_statement",)
-
-    def __init__(self, statement: StatementContext) -> None:
-        self._statement = statement
-
-    def receive(self, event: Event) -> None:
-        statement = self._statement
-        tree = statement.core.contexts.get(statement.plan.context)
-        if tree is not None:
-            tree.begin_again(event)
-
-
-class Redelivery:
-    """In place of a partition that has ended before its turn came with an event: the event goes to the partitions that there are.
-
-    Where partitions overlap Esper 9.0.0 evaluates the event again for the statement; those that match it get it then, and once more in
-    their own turn. What they get here is an event of its own, a copy: windows hold an event once.
-    """
-
-    __slots__ = ("_core", "_prepared")
-
-    def __init__(self, prepared: PreparedFilter, core: EventLoop) -> None:
-        self._prepared = prepared
-        self._core = core
-
-    def receive(self, event: Event) -> None:
-        matching = self._prepared.matching(event)
-        self._core.note_receivers(matching)
-        again = copy(event)
-        for active in matching:
-            try:
-                active.receive(again)
-            except Exception as error:  # noqa: BLE001 - law 6
-                self._core.on_error(error, active.name, event)
 
 
 __all__ = ["PartitionEntry"]

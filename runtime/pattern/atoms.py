@@ -107,6 +107,8 @@ class FilterInstance(Instance):
     def quit(self) -> None:
         if self.active is not None:
             self.active.deactivate()
+            if self.atom.machine.instead is not None:
+                self.active.target = self.atom.machine.instead
             self.active = None
 
     def state(self) -> list[State]:

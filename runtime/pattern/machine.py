@@ -17,7 +17,7 @@ from runtime.clock.crontab import Crontab
 from runtime.clock.periods import add_months, span_of
 from runtime.clock.schedule import ScheduledTimer
 from runtime.event_loop.delivery import Delivery
-from runtime.event_loop.prepared_filters import PreparedFilter
+from runtime.event_loop.prepared_filters import PreparedFilter, Target
 from runtime.expressions import compile_expression
 from runtime.operators.contained_events import Containment
 from runtime.operators.operator_context import OperatorContext
@@ -53,6 +53,8 @@ class PatternMachine(Parent, Delivery):
         self._core = context.core
         self.partition = context.partition
         self.turn = context.turn
+        self.instead: Target | None = None
+        """What gets an event that filters match, once the partition has ended."""
         self.subexpressions = context.core.subexpressions.of_statement(context.name)
         self._sink = first
         self._stream = stream
@@ -247,6 +249,7 @@ class PatternMachine(Parent, Delivery):
             self._starting = False
 
     def close(self) -> None:
+        self.instead = self._context.after_end()
         if self._root is not None:
             self._root.quit()
             self._root = None
