@@ -47,8 +47,8 @@ class StatementContext:
     them."""
 
     __slots__ = (
-        "begins_again", "core", "environment", "filters", "follows", "has_place", "number", "output", "plan", "redeliveries", "_has_cells",
-        "_has_stores", "_own_tests",
+        "begins_again", "core", "environment", "filters", "follows", "has_place", "number", "output", "overlaps", "plan", "redeliveries",
+        "_has_cells", "_has_stores", "_own_tests",
     )
 
     def __init__(self, core: EventLoop, plan: StatementPlan, number: int, environment: Environment, output: Sink) -> None:
@@ -72,6 +72,8 @@ class StatementContext:
         self._has_cells = self._has_cells or self._has_stores
         self.filters: PartitionFilters | None = None
         """What the partitions' entries have in common; None without a context."""
+        self.overlaps = False
+        """Whether several partitions of the context may have an event."""
         self.redeliveries: Redeliveries | None = None
         """How an event that ends a partition which matches it too is delivered again to all others that do, as Esper does where partitions
         overlap or one begins as soon as another has ended; None elsewhere."""
@@ -83,7 +85,8 @@ class StatementContext:
             self.filters = PartitionFilters(core, environment, plan.name, drop=drop)
         if plan.context is not None:
             lifetimes = [level for level in plan.context.levels if isinstance(level, LifetimeLevel)]
-            if any(level.overlapping or level.start is None for level in lifetimes):
+            self.overlaps = any(level.overlapping for level in lifetimes)
+            if self.overlaps or any(level.start is None for level in lifetimes):
                 self.redeliveries = Redeliveries(core, number, copies=not self.follows)
             self.begins_again = bool(lifetimes)
 

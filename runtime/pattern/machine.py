@@ -249,7 +249,8 @@ class PatternMachine(Parent, Delivery):
             self._starting = False
 
     def close(self) -> None:
-        self.instead = self._context.after_end()
+        if not self._context.statement.overlaps:
+            self.instead = self._context.after_end()
         if self._root is not None:
             self._root.quit()
             self._root = None

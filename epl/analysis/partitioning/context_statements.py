@@ -63,6 +63,8 @@ def check_in_partitions(plan: StatementPlan, context: Context, variables: Mappin
         raise NotPartitionable(name_of(body.window), "it begins with the rows of another one")
     if any(map(_ends_by_time, context.levels)) and _has_timers(body):
         raise NotPartitionable(operator, "where a partition ends at a time, what else is due then runs by the partitions' numbers")
+    if context.is_nested and any(map(_overlaps, context.levels)) and any(getattr(part, "order_by", None) for part in plans_of(body)):
+        raise NotPartitionable(operator, "where partitions overlap, their numbers decide whether a statement with order by comes first")
     _check_stores(plan, context)
     for part in plans_of((body, context.levels)):
         if isinstance(part, RecognitionStreamPlan):
@@ -76,6 +78,10 @@ def check_in_partitions(plan: StatementPlan, context: Context, variables: Mappin
         if isinstance(body, OnSetPlan) and isinstance(part, VariableAssignment) and part.variable is not None:
             if variables.get(part.variable.name) is not context:
                 raise NotPartitionable("on … set", f"the variable {part.variable.name} is one for all partitions")
+
+
+def _overlaps(level: ContextLevel) -> bool:
+    return isinstance(level, LifetimeLevel) and level.overlapping
 
 
 def _ends_by_time(level: ContextLevel) -> bool:
