@@ -248,8 +248,8 @@ class TableStore:
         """Return where a state finds the row again: the partition's number, the key, and whether it is the table's row of that key (1), has
         its accumulators (2), or is gone (0)."""
         key = self.key_of(row) if self._key_places else ()
-        found = self.by_key.get(key)
-        standing = 0 if found is None or found.kept is not row.kept else 1 if found is row else 2
+        there = self.by_key.get(key)
+        standing = 0 if there is None or there.kept is not row.kept else 1 if there is row else 2
         return [self.partition, key_to_state(key), standing]
 
     def row_at(self, saved: Any, standing: Any, values: Event) -> TableRow:

@@ -61,7 +61,7 @@ def test_calls_without_a_row(rate: str) -> None:
             continue
         assert found == calls("row", text, tuple(range(0, 7_000, 1_000))), text
         compared += 1
-    assert compared >= 16
+    assert compared >= (14 if "first" in rate else 16)  # a limit that leaves no row is not the first output: the row tier runs those
 
 
 @pytest.mark.parametrize(("one", "two"), list(product(TIMED, TIMED)))

@@ -1,6 +1,6 @@
 """How many drawn programs have each part of the language, and how many of them agree: the table of docs/compatibility.md.
 
-``python -m tests.drawn.table --write`` writes it anew; with ``--pairs`` it prints how many programs have two parts together, the rarest
+``python -m tests.drawn.table --write`` writes it again; with ``--pairs`` it prints how many programs have two parts together, the rarest
 first.
 """
 

@@ -75,7 +75,7 @@ def happen(runtime: Runtime, happening: Any) -> None:
 
 
 def rest(runtime: Runtime, cut: int) -> list[Any]:
-    """What the statement puts out from there on."""
+    """What the statement emits from there on."""
     heard: list[Any] = []
     runtime.statement("s").add_listener(lambda new, old, statement, runtime: heard.append(([dict(r) for r in new], [dict(r) for r in old])))
     for happening in HAPPENS[cut:]:
