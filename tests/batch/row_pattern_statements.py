@@ -1,14 +1,12 @@
 """match_recognize in the row tier and as a run of columns, with the same batches."""
 from __future__ import annotations
 
-from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from hypothesis import strategies as st
 
-from epl.plan.statements import ModulePlan
 from runtime import Runtime
 from runtime.batch.compiler.kernels import compiled, interpreted
 from runtime.batch.runs.run import RunContext
@@ -16,6 +14,7 @@ from runtime.batch.storage.intake import Intake
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.tier.build import build_run
 from runtime.conversion.columns import columns_of
+from tests.batch.compiled_statements import compiled_once, declared
 from windows.paging import plain as unpaged
 
 SCHEMA = "@public @buseventtype create schema T(k string, x double, n int, b boolean, ts long, j int)"
@@ -58,26 +57,13 @@ def tables(rows: list[tuple[Any, ...]], cuts: list[int]) -> list[tuple[pa.Table,
     return [(whole.slice(a, b - a), times[a:b]) for a, b in zip(bounds, bounds[1:])]  # noqa: RUF007
 
 
-@cache
-def schema() -> ModulePlan:
-    """The module that declares T, for all runtimes."""
-    return Runtime(tier="row").compile(SCHEMA)
-
-
-@lru_cache(maxsize=4096)
-def compiled_once(text: str) -> tuple[Runtime, ModulePlan]:
-    """A runtime that knows T, and the module of the statement."""
-    runtime = Runtime(tier="row")
-    runtime.deploy(schema())
-    return runtime, runtime.compile(f"@name('s0') {text}")
-
-
 def by_rows(text: str, batches: list[tuple[pa.Table, Any]], until: int) -> list[Any]:
     """What the row tier emits."""
     runtime = Runtime(tier="row")
-    runtime.deploy(schema())
+    runtime.deploy(declared(SCHEMA))
     found: list[Any] = []
-    runtime.deploy(compiled_once(text)[1])["s0"].add_batch_listener(lambda new, *_: found.extend([] if new is None else new.to_pylist()))
+    statement = runtime.deploy(compiled_once(SCHEMA, text)[1])["s0"]
+    statement.add_batch_listener(lambda new, *_: found.extend([] if new is None else new.to_pylist()))
     for table, times in batches:
         runtime.send_batch("T", table.append_column("at_time", pa.array(times)), time="at_time")
     runtime.advance_time_span(until)
@@ -85,7 +71,7 @@ def by_rows(text: str, batches: list[tuple[pa.Table, Any]], until: int) -> list[
 
 
 def by_columns(text: str, batches: list[tuple[pa.Table, Any]], until: int, *, fast: bool) -> list[Any]:
-    runtime, module = compiled_once(text)
+    runtime, module = compiled_once(SCHEMA, text)
     plan = module.statements[0].body
     run = build_run(plan, RunContext(StringPool(), runtime._deployer.environment({}), compiled if fast else interpreted))
     found: list[Any] = []
@@ -111,12 +97,12 @@ def moved(text: str, batches: list[tuple[pa.Table, Any]], until: int, where: lis
     state: Any = None
     empty = pa.table({f.name: pa.array([], f.type) for f in ARROW})
     runtime = Runtime(tier="row")
-    runtime.deploy(schema())
+    runtime.deploy(declared(SCHEMA))
     now = 0
     for (table, times), columns in zip([*batches, (empty, np.zeros(0, np.int64))], [*where, False]):
         runtime.advance_time_span(now)
         now = int(times[-1]) if len(times) else until
-        deployment = runtime.deploy(compiled_once(text)[1])
+        deployment = runtime.deploy(compiled_once(SCHEMA, text)[1])
         statement = deployment["s0"]
         if columns:
             run = build_run(statement.plan.body, RunContext(StringPool(), runtime._deployer.environment({}), interpreted))

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from epl.plan.statements import ModulePlan
 from runtime import Runtime
 from runtime.batch.compiler.kernels import compiled, interpreted
 from runtime.batch.runs.run import RunContext
@@ -21,6 +19,7 @@ from runtime.batch.storage.strings import StringPool
 from runtime.batch.tier.build import build_run
 from runtime.conversion.batch_order import unread_types
 from runtime.conversion.columns import columns_of
+from tests.batch.compiled_statements import compiled_once, declared
 from windows.paging import plain
 
 SCHEMA = "@public @buseventtype create schema T(k string, x double, n int, b boolean, m long, d Date)"
@@ -60,27 +59,13 @@ def batches_of(rows: list[tuple[Any, ...]], cuts: list[int]) -> list[Batch]:
     return [(whole.slice(a, b - a), times[a:b]) for a, b in zip(bounds, bounds[1:])]  # noqa: RUF007
 
 
-@cache
-def schema() -> ModulePlan:
-    """The module that declares T, for all runtimes."""
-    return Runtime(tier="row").compile(SCHEMA)
-
-
-@lru_cache(maxsize=4096)
-def compiled_once(text: str) -> tuple[Runtime, ModulePlan]:
-    """A runtime that knows T, and the module of the statement."""
-    runtime = Runtime(tier="row")
-    runtime.deploy(schema())
-    return runtime, runtime.compile(f"@name('s0') {text}")
-
-
 class RowTier:
     """The statement in a runtime of its own; ``output`` is what its batch listener has heard."""
 
     def __init__(self, text: str, start: int = 0) -> None:
         self.runtime = Runtime(tier="row", start_time=start)
-        self.runtime.deploy(schema())
-        self._listen(self.runtime.deploy(compiled_once(text)[1], name="d")["s0"])
+        self.runtime.deploy(declared(SCHEMA))
+        self._listen(self.runtime.deploy(compiled_once(SCHEMA, text)[1], name="d")["s0"])
 
     def _listen(self, statement: Any) -> None:
         self.statement = statement
@@ -114,7 +99,7 @@ class ColumnTier:
 
     def __init__(self, text: str, start: int = 0, *, fast: bool = False, beside: RowTier | None = None) -> None:
         if beside is None:
-            runtime, module = compiled_once(text)
+            runtime, module = compiled_once(SCHEMA, text)
             plan = module.statements[0]
         else:
             runtime = beside.runtime
