@@ -18,7 +18,7 @@ from runtime.state.described_types import TypeTable
 from runtime.state.key_pages import ComparedPages, KeyedPages, LongPages
 from runtime.state.runtime_state import RuntimeState
 from runtime.statements.statement import Statement
-from runtime.stores.table_rows import TableRow
+from runtime.stores.table_rows import STANDS, TableRow
 from windows.event import Event, Extra
 from windows.paging import Compared, Long, Marked, Paged
 
@@ -167,7 +167,7 @@ class PageEncoder(Encoder):
         self._refers = set()
         if isinstance(event, TableRow):
             partition, key, standing = event.where()
-            values = [None] * len(event.fields) if standing == 1 else list(event.values())
+            values = [None] * len(event.fields) if standing == STANDS else list(event.values())
             return self.encode([self._table.reference(event.type), values, None, None, [partition, key, standing]]), self._refers
         extra: Any = event.extra
         if isinstance(extra, Extra):

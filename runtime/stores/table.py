@@ -23,10 +23,11 @@ from runtime.aggregation.keys import key_of
 from runtime.aggregation.state_shapes import key_shape, state_shape
 from runtime.expressions import Environment
 from runtime.stores.queried_rows import QueriedRows
-from runtime.stores.table_rows import TableRow, TableRows, row_class
+from runtime.stores.table_rows import COPIED, GONE, STANDS, TableRow, TableRows, row_class
 from windows.event import NO_EVENTS, Event
 from windows.keys import bucket_order, values_of_key
 from windows.paging import Paged
+from windows.protocol import Damaged
 from windows.shape import ANYTHING, ROW, compiled, of_type, takes
 
 Key = Any
@@ -245,21 +246,23 @@ class TableStore:
         return [getattr(row, name) if kept is None else kept.state() for name, kept in zip(self._fields, row.kept)]
 
     def where_is(self, row: TableRow) -> Any:
-        """Return where a state finds the row again: the partition's number, the key, and whether it is the table's row of that key (1), has
-        its accumulators (2), or is gone (0)."""
+        """Return where a state finds the row again: the partition's number, the key, and whether it is the table's row of that key, has its
+        accumulators, or is gone."""
         key = self.key_of(row) if self._key_places else ()
         there = self.by_key.get(key)
-        standing = 0 if there is None or there.kept is not row.kept else 1 if there is row else 2
+        standing = GONE if there is None or there.kept is not row.kept else STANDS if there is row else COPIED
         return [self.partition, key_to_state(key), standing]
 
     def row_at(self, saved: Any, standing: Any, values: Event) -> TableRow:
-        """Return the row that ``where_is`` was asked about."""
+        """Return the row that ``where_is`` was asked about. Raise Damaged for a standing that there is not."""
+        if type(standing) is not int or not 0 <= standing <= COPIED:
+            raise Damaged("a row of a table stands in another way")
         if self._key_places:
             self._check_key(saved)
         row = self.by_key.get(key_from_state(saved) if self._key_places else ()) if standing else None
         if row is None:
             return self._row_class.of_event(values)
-        return row if standing == 1 else row.with_values(values)
+        return row if standing == STANDS else row.with_values(values)
 
     def store_of(self, partition: Any) -> TableStore:
         """Return the rows of all: without a context there is one store."""

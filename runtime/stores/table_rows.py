@@ -12,6 +12,9 @@ from epl.plan.stores.tables import Table
 from runtime.stores.indexes import IndexedRows
 from windows.event import Event, event_class
 
+GONE, STANDS, COPIED = 0, 1, 2
+"""What a row is that a statement holds: not in the table any more, the one of its key, or one that this was copied from."""
+
 
 class TableRow(Event):
     """A row, whose aggregations change while it is there. By position of the column: ``results`` have ``value()``, ``kept`` take what
@@ -126,4 +129,4 @@ class TableRows(IndexedRows):
         return self._ordered(tuple(rows))
 
 
-__all__ = ["TableRow", "TableRows", "row_class"]
+__all__ = ["COPIED", "GONE", "STANDS", "TableRow", "TableRows", "row_class"]

@@ -417,3 +417,38 @@ def with_numbers(found: Any, value: Any) -> Any:
     if isinstance(found, list):
         return [with_numbers(item, value) for item in found]
     return value if type(found) is int else found
+
+
+WHERES: dict[str, tuple[Any, str]] = {
+    "no list": (7, "a value of type int"),
+    "two parts": ([None, "a"], "a list of 2 where a list of 3 is expected"),
+    "a partition that is no number": (["x", [False, "a"], 1], "the number of its partition is not a number"),
+    "a key of another type": ([None, [False, 5], 1], "a value of type int"),
+    "a standing that there is not": ([None, [False, "a"], 9], "a row of a table stands in another way"),
+}
+
+
+@pytest.mark.parametrize("name", WHERES)
+def test_rows_of_tables_are_where_they_can_be(name: str) -> None:
+    where, message = WHERES[name]
+    runtime = Runtime()
+    runtime.deploy(
+        "create schema A(k string); create table T(k string primary key, n count(*)); into table T select count(*) as n from A group by k;"
+        "@name('s') select t from A#length(2) as a, T as t where a.k = t.k output every 9 events"
+    )
+    runtime.send("A", {"k": "a"})
+    pages = {key: msgpack.unpackb(page, strict_map_key=False) for key, page in msgpack.unpackb(runtime.snapshot()[22:])}
+    changed = []
+
+    def change(number: int, row: list[Any]) -> list[Any]:
+        if len(row) == 5:
+            assert row[4] == [None, [False, "a"], 1]
+            changed.append(number)
+            row[4] = where
+        return row
+
+    rows(pages, change)
+    assert changed
+    with pytest.raises(EplRuntimeError) as caught:
+        Runtime.restore(written(pages))
+    assert message in caught.value.message
