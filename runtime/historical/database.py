@@ -148,31 +148,41 @@ class Database:
     # ------------------------------------------------------------------ the connection
 
     def _do(self, work: Callable[[_Session], T]) -> T:
-        """Run in the connection's thread; raise EplRuntimeError where it takes longer than the time-out."""
+        """Run in the connection's thread; raise EplRuntimeError where it takes longer than the time-out, counted from when it begins."""
         while True:
-            session, future = self._submit(work)
-            try:
-                return future.result(self._timeout)
-            except Abandoned:  # by another caller, before this look-up began
-                continue
-            except NotInTime as error:
-                if future.done() and future.exception() is error:  # what the work itself raised
-                    raise
-                self._abandon(session)
-                raise EplRuntimeError(f"the look-up took more than {self._timeout} seconds") from None
+            session = self._current_session()
+            with session.turn:  # iterators call without the runtime's lock
+                future = self._submitted(session, work)
+                if future is None:
+                    continue
+                try:
+                    return future.result(self._timeout)
+                except NotInTime as error:
+                    if future.done() and future.exception() is error:  # what the work itself raised
+                        raise
+                    self._abandon(session)
+                    raise EplRuntimeError(f"the look-up took more than {self._timeout} seconds") from None
 
-    def _submit(self, work: Callable[[_Session], T]) -> tuple[_Session, Future[T]]:
-        with self._lock:  # iterators call without the runtime's lock
+    def _current_session(self) -> _Session:
+        with self._lock:
             if self._session is None:
                 self._session = _Session(self._connect, self.name)
-            return self._session, self._session.submit(work)
+            return self._session
+
+    def _submitted(self, session: _Session, work: Callable[[_Session], T]) -> Future[T] | None:
+        """Begin the work; None where the session was closed or abandoned while its caller waited for the turn."""
+        with self._lock:
+            return session.submit(work) if self._session is session else None
 
     def _abandon(self, session: _Session) -> None:
         """Give up the thread and its connection; the next look-up opens others."""
         with self._lock:
-            if self._session is session:
+            current = self._session is session  # not where the database was closed meanwhile, which closes the session
+            if current:
                 self._session = None
-                session.abandon()
+        session.interrupt()
+        if current:
+            session.close()
 
     def close(self) -> None:
         """Close the connection; the next look-up opens another one."""
@@ -183,25 +193,24 @@ class Database:
 
 
 class Abandoned(Exception):
-    """The session was given up before the work began."""
+    """The session was given up before the connection was open."""
 
 
 class _Session:
-    """A connection and the one thread that opens and uses it. Nothing of a session that was abandoned reaches the one after it."""
+    """A connection and the one thread that opens and uses it. Nothing of a session that was abandoned reaches the one after it.
+
+    A caller holds ``turn`` until its work ends or is given up, so that an interrupted connection never runs the work of another caller.
+    """
 
     def __init__(self, connect: Connect, name: str) -> None:
         self._connect = connect
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"epl-database-{name}")
+        self.turn = Lock()
         self.connection: Any = None
         self.abandoned = False
 
     def submit(self, work: Callable[[_Session], T]) -> Future[T]:
-        return self._thread.submit(self._run, work)
-
-    def _run(self, work: Callable[[_Session], T]) -> T:
-        if self.abandoned:
-            raise Abandoned
-        return work(self)
+        return self._thread.submit(work, self)
 
     def opened(self) -> Any:
         if self.connection is None:
@@ -221,16 +230,16 @@ class _Session:
             with suppress(Exception):  # it may be broken already
                 connection.close()
 
-    def abandon(self) -> None:
-        """Interrupt the connection where the driver can do that; it is closed once its call returns."""
+    def interrupt(self) -> None:
+        """Interrupt the connection where the driver can do that; nothing begins on it any more."""
         self.abandoned = True
         connection = self.connection
         if hasattr(connection, "interrupt"):
             with suppress(Exception):
                 connection.interrupt()
-        self.close()
 
     def close(self) -> None:
+        """Close the connection once its call returns."""
         self._thread.submit(self.disconnect)
         self._thread.shutdown(wait=False)
 
