@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import random
 import re
-import time
 import tracemalloc
 from typing import Any
 
@@ -33,13 +32,10 @@ def query(pattern: str, defines: str, dialect: str = "sql", skip: str = "SKIP PA
     """Return the number of matches, or the error's message."""
     text = (f"SELECT count(*) AS n FROM t MATCH_RECOGNIZE (ORDER BY ts MEASURES LAST(A.id) AS x AFTER MATCH {skip} PATTERN ({pattern}) "
             f"DEFINE {defines})")  # fmt: skip
-    started = time.process_time()
     try:
         return Runtime.sql(text, {"t": table(rows)}, dialect=dialect, **limits).to_pylist()[0]["n"]
     except EplError as error:
         return error.message
-    finally:
-        assert time.process_time() - started < 60
 
 
 @pytest.mark.parametrize(

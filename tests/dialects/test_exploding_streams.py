@@ -3,12 +3,12 @@ on with the next row."""
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
 from runtime import Runtime
+from tests.calls import calls
 from tests.dialects.test_exploding import query
 
 FEW_STEPS, FEW_RUNS = 5_000, 300
@@ -60,16 +60,16 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("restores", [False, True])
 @pytest.mark.usefixtures("few")
 def test_a_search_of_sql_has_one_budget(defines: str, restores: bool) -> None:
-    started = time.process_time()
-    streamed = Streamed("(A | B)* C", defines)
-    for _ in range(30):
-        streamed.send(*range(5))
-        if restores and streamed.place % 50 == 0:
-            streamed.restore()
-    streamed.runtime.end_of_input()
+    with calls(most=3_000_000):
+        streamed = Streamed("(A | B)* C", defines)
+        for _ in range(30):
+            streamed.send(*range(5))
+            if restores and streamed.place % 50 == 0:
+                streamed.restore()
+        streamed.runtime.end_of_input()
     assert 1 <= len(streamed.errors) <= 150 // 8, len(streamed.errors)
     assert all("the row pattern is ambiguous: one match needs more than" in error for error in streamed.errors)
-    assert not streamed.ids and time.process_time() - started < 20
+    assert not streamed.ids
 
 
 @pytest.mark.usefixtures("few")
@@ -77,9 +77,9 @@ def test_a_time_that_ends_many_searches_costs_one_budget() -> None:
     streamed = Streamed("(A | B)* C", TELLING["aggregates"], more="WITHIN INTERVAL '1' SECOND")
     streamed.send(*[1] * 200)
     before = len(streamed.errors)
-    started = time.process_time()
-    streamed.runtime.advance_time_span(10_000)
-    assert len(streamed.errors) - before <= 2 and time.process_time() - started < 5
+    with calls(most=3_000_000):
+        streamed.runtime.advance_time_span(10_000)
+    assert len(streamed.errors) - before <= 2
 
 
 @pytest.mark.parametrize(("dialect", "pattern", "skip", "defines"), [
@@ -91,18 +91,17 @@ def test_a_time_that_ends_many_searches_costs_one_budget() -> None:
 ])
 @pytest.mark.usefixtures("few")
 def test_after_the_error_the_partition_goes_on_with_the_next_row(dialect: str, pattern: str, skip: str, defines: str) -> None:
-    started = time.process_time()
     streamed = Streamed(pattern, defines, dialect, skip)
     for number in (1, 2):
-        while len(streamed.errors) < number and streamed.place < 2_000:
-            streamed.send(1)
-            if dialect == "sql" and streamed.place % 50 == 0:
-                streamed.runtime.end_of_input()
+        with calls(most=3_000_000):
+            while len(streamed.errors) < number and streamed.place < 2_000:
+                streamed.send(1)
+                if dialect == "sql" and streamed.place % 50 == 0:
+                    streamed.runtime.end_of_input()
         assert len(streamed.errors) == number and "the row pattern is ambiguous" in streamed.errors[-1]
     streamed.send(1, 1, 1, 77)
     streamed.runtime.end_of_input()
     assert len(streamed.errors) == 2 and streamed.place - 1 in streamed.ids
-    assert time.process_time() - started < 30
 
 
 @pytest.mark.parametrize("dialect", ["sql", "ydb"])

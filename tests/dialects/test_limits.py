@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pyarrow as pa
 import pytest
 
@@ -11,10 +9,11 @@ from epl.dialects.functions import sizes
 from epl.errors import EplError
 from epl.parse import parse_module
 from runtime import Runtime
+from tests.calls import calls
 
 TABLE = pa.table({"v": [1, 2, 3], "s": ["a" * 60 + "!", "b", None]})
-SECONDS = 20
-"""Of CPU. What is bounded takes less than one; what is not, hours."""
+MOST_CALLS = 30_000_000
+"""Of a reader: one whose work does not grow with the text alone needs billions. What computes without a bound does not end at all."""
 
 
 def value(expression: str) -> object:
@@ -31,10 +30,8 @@ def value(expression: str) -> object:
     ("array_intersect(array[array[1], array[2]], array[array[2]])", [[2]]), ("arrays_overlap(array[1, null], array[2])", None),
     ("cardinality(array_distinct(sequence(1, 10000)))", 10_000),
 ])  # fmt: skip
-def test_values_are_computed_in_time(expression: str, expected: object) -> None:
-    begun = time.process_time()
+def test_values_are_bounded_or_computed(expression: str, expected: object) -> None:
     assert value(expression) == expected
-    assert time.process_time() - begun < SECONDS
 
 
 @pytest.mark.parametrize(("expression", "message"), [
@@ -55,12 +52,10 @@ def test_values_are_computed_in_time(expression: str, expected: object) -> None:
     ("0x" + "f" * 10_000, "Invalid numeric literal: 0xfff"), ("interval '99999999999' day", "is not a valid INTERVAL literal"),
     ("from_base(rpad('1', 10000, '1'), 10)", "Not a valid base-10 number"), ("/* " * 100_000 + "v", "mismatched input '/'"),
 ])  # fmt: skip
-def test_what_is_too_large_is_an_error_in_time(expression: str, message: str) -> None:
-    begun = time.process_time()
+def test_what_is_too_large_is_an_error(expression: str, message: str) -> None:
     with pytest.raises(EplError) as caught:
         value(expression)
     assert message in caught.value.message and len(caught.value.message) < 1_100
-    assert time.process_time() - begun < SECONDS
 
 
 def test_lambdas_may_be_called_for_each_row_anew() -> None:
@@ -89,24 +84,20 @@ def test_reading_many_statements_of_sql_takes_time_by_their_number() -> None:
     clause = "all rows per match pattern (A) define A as A.x > 0"
     statement = f"select * from E match_recognize (measures last(A.x) as z, classifier() as c {clause}) as m;"
     mixed = "select x from E;\nselect * from E match_recognize (measures A.x as z pattern (A) define A as A.x > 0);\n"
-    begun = time.process_time()
-    module = parse_module((statement + "\n" + mixed) * 60)
-    assert time.process_time() - begun < SECONDS
+    with calls(MOST_CALLS):
+        module = parse_module((statement + "\n" + mixed) * 60)
     assert sum("RecognitionSource" in repr(each) for each in module.statements) == 60
 
 
 @pytest.mark.parametrize("text", ["select * from E match_recognize (" * 10_000, "select * from E " + "match_recognize (" * 10_000])
 def test_clauses_without_an_end_are_refused_in_time(text: str) -> None:
-    begun = time.process_time()
-    with pytest.raises(EplError):
+    with calls(MOST_CALLS), pytest.raises(EplError):
         parse_module(text)
-    assert time.process_time() - begun < SECONDS
 
 
 def test_comments_without_an_end_are_refused_in_time() -> None:
-    begun = time.process_time()
-    with pytest.raises(EplError, match="the comment has no end"):
-        parse_module("/* " * 300_000)
-    with pytest.raises(EplError):
-        parse_module("@Dialect('sql') select * from E match_recognize (pattern (A)) " + "/* " * 300_000)
-    assert time.process_time() - begun < SECONDS
+    with calls(MOST_CALLS):
+        with pytest.raises(EplError, match="the comment has no end"):
+            parse_module("/* " * 300_000)
+        with pytest.raises(EplError):
+            parse_module("@Dialect('sql') select * from E match_recognize (pattern (A)) " + "/* " * 300_000)

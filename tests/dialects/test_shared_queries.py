@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from types import FrameType
 from typing import Any
 
 import pyarrow as pa
@@ -12,6 +10,7 @@ import pytest
 
 from runtime import Runtime
 from runtime.dialects.execution import Execution
+from tests.calls import calls
 
 TABLE = pa.table({"n": [1, 2, 3]})
 
@@ -27,18 +26,8 @@ def chain(levels: int, body: str) -> str:
     "SELECT max(n) AS n, n AS k FROM (SELECT x.n FROM a{0} x, a{0} y WHERE x.n = y.n) GROUP BY n",
 ])
 def test_a_chain_of_queries_costs_its_length(body: str) -> None:
-    calls = 0
-
-    def count(frame: FrameType, event: str, argument: Any) -> None:
-        nonlocal calls
-        calls += event == "call"
-        assert calls < 1_000_000, "more work with every level"
-
-    sys.setprofile(count)
-    try:
+    with calls(most=2_000_000):
         rows = Runtime.sql(chain(25, body), {"t": TABLE}).to_pylist()
-    finally:
-        sys.setprofile(None)
     assert rows == [{"c": 3, "m": 3}]
 
 

@@ -1,13 +1,12 @@
 """What waits costs nothing: calls are counted, not timed; and what has ended leaves nothing behind."""
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from runtime import Runtime
+from tests.calls import calls_of
 
 SCHEMAS = "".join(f"@public @buseventtype create schema {name}(id string, v int);" for name in "ABC")
 
@@ -35,28 +34,12 @@ def running(pattern: str, opened: int) -> tuple[Runtime, list[Any]]:
     return runtime, rows
 
 
-def calls(action: Callable[[], Any]) -> int:
-    """How many functions are called."""
-    counted = 0
-
-    def count(frame: Any, event: str, argument: Any) -> None:
-        nonlocal counted
-        counted += event in ("call", "c_call")
-
-    sys.setprofile(count)
-    try:
-        action()
-    finally:
-        sys.setprofile(None)
-    return counted
-
-
 def cost(pattern: str, opened: int) -> list[int]:
     """Of events that match an instance, of one that matches none, and of one that opens an instance; once without counting."""
     runtime, _ = running(pattern, opened)
     costs = []
     for last in (opened // 2, opened // 3):
-        costs = [calls(lambda name=name, id=id: runtime.send(name, {"id": id, "v": 2}))
+        costs = [calls_of(lambda name=name, id=id: runtime.send(name, {"id": id, "v": 2}))
                  for name, id in (("B", f"i{last}"), ("C", f"i{last}"), ("B", "nobody"), ("A", "new"))]
     return costs
 

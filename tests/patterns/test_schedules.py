@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +12,7 @@ from runtime.clock.instants import LAST
 from runtime.clock.periods import add_months
 from runtime.pattern import schedules
 from runtime.pattern.schedules import Series, due_after
+from tests.calls import calls
 
 DAY = 86_400_000
 BERLIN = Settings(time_zone="Europe/Berlin")
@@ -60,6 +59,6 @@ def test_a_far_jump_is_one_step(text: str) -> None:
         seen: list[int] = []
         runtime.deploy(f"@name('s') select 1 as one from pattern [every timer:schedule(iso: '{text}')]",
                        listeners={"s": lambda new, *_: seen.append(runtime.now)})
-        begun = time.process_time()
-        runtime.advance_time(2**60)
-        assert seen and time.process_time() - begun < 2
+        with calls(most=10_000):
+            runtime.advance_time(2**60)
+        assert seen

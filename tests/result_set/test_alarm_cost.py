@@ -1,16 +1,15 @@
 """output first with groups: what an alarm costs does not depend on how many groups there are, counted in calls."""
 from __future__ import annotations
 
-import gc
-import sys
 from typing import Any
 
 from runtime import Runtime
+from tests.calls import calls_of
 
 EPL = "@name('s0') select k, max(v) as m from T group by k having max(v) > 10 output first every 1 min"
 
 
-def calls(groups: int) -> tuple[int, int]:
+def alarm_calls(groups: int) -> tuple[int, int]:
     """Function calls, Python's and built-in ones, of an alarm and of the damped event behind it."""
     runtime = Runtime()
     runtime.register("T", {"k": int, "v": float})
@@ -21,23 +20,10 @@ def calls(groups: int) -> tuple[int, int]:
     runtime.send("T", {"k": 0, "v": 20.0})
     counted = []
     for value in (20.0, 21.0):
-        count = 0
-
-        def count_call(frame: Any, event: str, argument: Any) -> None:
-            nonlocal count
-            count += event in ("call", "c_call")
-
-        gc.disable()  # a collection calls back for what other tests have left
-        sys.setprofile(count_call)
-        try:
-            runtime.send("T", {"k": groups - 1, "v": value})
-        finally:
-            sys.setprofile(None)
-            gc.enable()
-        counted.append(count)
+        counted.append(calls_of(lambda value=value: runtime.send("T", {"k": groups - 1, "v": value})))
     assert len(rows) == 2
     return counted[0], counted[1]
 
 
 def test_an_alarm_costs_the_same_with_any_number_of_groups() -> None:
-    assert calls(10) == calls(1_000) == calls(20_000)
+    assert alarm_calls(10) == alarm_calls(1_000) == alarm_calls(20_000)

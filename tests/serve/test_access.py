@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import json
 import socket
-import time
 import urllib.parse
 
 import httpx
@@ -175,9 +174,7 @@ def test_bodies_that_do_not_come_are_given_up(address: str) -> None:
     connection.putheader("Content-Length", "100")
     connection.endheaders()
     connection.send(b"{")
-    began = time.monotonic()
     assert connection.getresponse().status == 408
-    assert time.monotonic() - began < 5
     connection.close()
 
 
