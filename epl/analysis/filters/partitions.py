@@ -22,9 +22,8 @@ def levels_for(event_type: EventType, catalog: Catalog) -> tuple[ContextLevel, .
     if context is None:
         return ()
     window = catalog.named_windows.get(event_type.name)
-    if window is None or window.event_type is not event_type or window.context is not context or window.source is None:
-        return tuple(_tested_on(event_type, level) for level in context.levels)
-    return for_rows(context.levels, window.source, event_type)
+    own = window is not None and window.event_type is event_type and window.context is context
+    return for_rows(context.levels, window.source if own and window is not None else None, event_type)
 
 
 def _tested_on(event_type: EventType, level: ContextLevel) -> ContextLevel:
@@ -87,10 +86,10 @@ def lists(level: ContextLevel) -> tuple[EventType, ...] | None:
     return (level.event_type,) if isinstance(level, CategoryLevel) else None
 
 
-def for_rows(levels: Sequence[ContextLevel], source: EventType, rows: EventType) -> tuple[ContextLevel, ...]:
+def for_rows(levels: Sequence[ContextLevel], source: EventType | None, rows: EventType) -> tuple[ContextLevel, ...]:
     """Return the levels with their items about the rows of a named window, which are declared as events of ``source``; a key that the rows
-    do not have is null."""
-    return tuple(_level_for_rows(level, source, rows) for level in levels)
+    do not have is null. Without a source, of rows with columns of their own: as of any type that the levels do not list."""
+    return tuple(_tested_on(rows, level) if source is None else _level_for_rows(level, source, rows) for level in levels)
 
 
 def _level_for_rows(level: ContextLevel, source: EventType, rows: EventType) -> ContextLevel:

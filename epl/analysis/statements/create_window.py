@@ -51,8 +51,7 @@ def _rows_filter(body: CreateWindow, event_type: EventType, catalog: Catalog) ->
     context = catalog.statement_context
     if context is None:
         return FilterPlan(event_type)
-    source = _source(body, catalog)
-    levels = context.levels if source is None else for_rows(context.levels, source, event_type)
+    levels = for_rows(context.levels, _source(body, catalog), event_type)
     return FilterPlan(event_type, partitioned=partitioned(event_type, (), levels))
 
 
