@@ -25,7 +25,7 @@ class Declarations:
 
     def _expression(self) -> ParserElement:
         kit, clauses = self.kit, self.clauses
-        names = kit.fields("parameters", kit.key("(") + Opt(kit.listed(kit.property_name)) + kit.key(")"))
+        names = kit.fields("listed", kit.key("(") + Opt(kit.listed(kit.property_name)) + kit.key(")"))
         name_list = kit.key("(") + kit.listed(kit.property_name) + kit.key(")")
         body = kit.field("body", clauses.expression)
         arrow = kit.fields("parameters", kit.dispatch({"(": name_list}, kit.property_name)) + kit.any_of(dict.fromkeys(ARROWS))

@@ -345,10 +345,11 @@ class FafDelete(Body):
 
 @attrs.frozen
 class Declaration(Node):
-    """``expression [return type] name [(params)] { [lambda] body }``, ``expression name alias for { body }``, or a script ``js:name(p) [ …
+    """``expression [return type] name [(listed)] { [lambda] body }``, ``expression name alias for { body }``, or a script ``js:name(p) [ …
     ]``.
 
-    ``parameters`` are the lambda's names; a script (``dialect`` is set) keeps its text in ``script``.
+    ``parameters`` are the lambda's names; a script (``dialect`` is set) keeps its text in ``script``. ``listed`` are the names behind the
+    expression's own: the parameters of a script; in front of braces they have no effect, as in Esper.
     """
 
     name: str
@@ -358,6 +359,7 @@ class Declaration(Node):
     return_type: TypeName | None = None
     dialect: str | None = None
     script: str | None = None
+    listed: tuple[str, ...] = ()
     annotations: tuple[Annotation, ...] = ()
 
 

@@ -64,15 +64,16 @@ def create_variable(node: S.CreateVariable, text: Text) -> str:
 
 def declaration(node: S.Declaration, text: Text) -> str:
     head = joined("expression", "" if node.return_type is None else type_name(node.return_type))
-    names = ", ".join(map(property_name, node.parameters))
+    names, listed = (", ".join(map(property_name, each)) for each in (node.parameters, node.listed))
     annotations = "".join(f" {text(annotation)}" for annotation in node.annotations)
     dialect = "" if node.dialect is None else f"{name(node.dialect)}:"
     if node.script is not None:
-        return f"{head}{annotations} {dialect}{name(node.name)}({names}) [{node.script}]"
+        return f"{head}{annotations} {dialect}{name(node.name)}({listed}) [{node.script}]"
     if node.alias:
         return f"{head} {name(node.name)} alias for {{ {text(node.body)} }}"
     arrow = f"({names}) => " if node.parameters else ""
-    return f"{head}{annotations} {name(node.name)} {{ {arrow}{text(node.body)} }}"
+    behind = f"({listed})" if listed else ""
+    return f"{head}{annotations} {name(node.name)}{behind} {{ {arrow}{text(node.body)} }}"
 
 
 # ------------------------------------------------------------------ contexts

@@ -109,7 +109,8 @@ def analyse(
 def _grouping(select: Select, scope: Scope, output_name: str, has_remove_stream: bool, hints: Container[str]) -> Grouping:
     """Return the keys and levels of group by; refuse first what Esper refuses before them."""
     key_scope = attrs.evolve(
-        scope, clause="group-by-clause", aggregation_refusal=GROUP_BY_AGGREGATED, subquery_refusal=NO_SUBQUERIES_IN_KEYS
+        scope, clause="group-by-clause", aggregation_refusal=GROUP_BY_AGGREGATED, refuses_aggregations_first=True,
+        subquery_refusal=NO_SUBQUERIES_IN_KEYS
     )
     try:
         grouping = analyse_group_by(select.group_by, key_scope)

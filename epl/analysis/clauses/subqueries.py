@@ -104,7 +104,7 @@ class _Subquery:
         outer = tuple(attrs.evolve(stream, outer=True) for stream in scope.streams)
         self.inner = attrs.evolve(
             scope, streams=(own, *outer), clause="select-clause", unqualified=True, in_subquery=True, allow_previous=True,
-            aggregations=None, aggregation_refusal=NO_AGGREGATION, locals=(), substitutions=(),
+            aggregations=None, aggregation_refusal=NO_AGGREGATION, refuses_aggregations_first=True, locals=(), substitutions=(),
             next_local=max(scope.next_local, len(self.select.group_by)))
 
     def _stream(self) -> tuple[StreamPlan, ScopeStream]:

@@ -4,7 +4,10 @@ Rules are in the neighbours: operators, chains (names), calls, declared, constru
 """
 from __future__ import annotations
 
+import attrs
+
 from epl.analysis.expressions import chains, constructs, operators
+from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.binding import StatementRefusal, bind
 from epl.analysis.expressions.printed_names import ScopeNames
 from epl.analysis.expressions.scope import Scope
@@ -17,10 +20,15 @@ MODULES = (operators, chains, constructs)
 
 
 def bind_in_clause(expression: Expression, scope: Scope) -> TypedExpression:
-    """Do as ``bind``, with refusals introduced as Esper does: ``Failed to validate select-clause expression 'a+b': …``."""
+    """Do as ``bind``, with refusals introduced as Esper does: ``Failed to validate select-clause expression 'a+b': …``.
+
+    An aggregation where none may be is refused as in Esper only in an expression that is sound.
+    """
     try:
         return bind(expression, scope)
-    except StatementRefusal:
+    except StatementRefusal as refusal:
+        if refusal.message == scope.aggregation_refusal and scope.aggregations is None and not scope.refuses_aggregations_first:
+            bind_in_clause(expression, attrs.evolve(scope, aggregations=Collector(has_remove_stream=True)))
         raise
     except EplValidationError as refusal:
         raise introduced(refusal, expression, scope.clause, ScopeNames(scope)) from None

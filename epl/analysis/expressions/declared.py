@@ -58,6 +58,12 @@ def bind_alias(declaration: Declaration, scope: Scope) -> TypedExpression:
     return bind(declaration.body, _expanding(declaration, scope))
 
 
+def _listed_hint(declaration: Declaration) -> str | None:
+    if not declaration.listed:
+        return None
+    return f"parameters stand within the braces: expression {declaration.name} {{ ({', '.join(declaration.listed)}) => … }}"
+
+
 def bind_declared(declaration: Declaration, call: syntax.Call, scope: Scope) -> TypedExpression:
     """Bind a call of a declared expression: its body, in which parameters stand for the arguments and nothing else is visible."""
     if declaration.alias and not call.arguments:
@@ -69,7 +75,7 @@ def bind_declared(declaration: Declaration, call: syntax.Call, scope: Scope) -> 
     if len(declaration.parameters) != len(call.arguments):
         raise EplValidationError(
             f"Parameter count mismatches for declared expression '{declaration.name}', expected {len(declaration.parameters)} parameters "
-            f"but received {len(call.arguments)} parameters", span=call.span)
+            f"but received {len(call.arguments)} parameters", span=call.span, hint=_listed_hint(declaration))
     values = [_argument(a, scope, declaration.name) for a in call.arguments]
     inner = _body_scope(declaration, values, _expanding(declaration, scope))
     try:

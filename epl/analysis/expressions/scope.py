@@ -61,7 +61,8 @@ class Scope:
     """``clause``: the words of Esper's refusals (``select-clause``, ``filter``, ``where-clause`` …).
 
     ``unqualified``: whether a bare property name is looked up in the streams (not so in match_recognize). ``aggregations``: None where no
-    aggregation may occur; then a refusal says ``aggregation_refusal``. ``locals``: lambda parameters, and names that a window brings (those
+    aggregation may occur; then a refusal says ``aggregation_refusal``, after whatever else the expression is refused for, or with
+    ``refuses_aggregations_first`` before it. ``locals``: lambda parameters, and names that a window brings (those
     are in ``builtin_names`` too); of equal names the first one counts. ``next_local``: the number of the next one, which grows inwards
     also where the names outside are hidden, as within a declared expression. ``allow_previous``: prev / prior may occur.
     ``substitutions``: what the parameters of a declared expression stand for. ``in_subquery``: of a sub-query, in which there is no other;
@@ -77,6 +78,7 @@ class Scope:
     unqualified: bool = True
     aggregations: AggregationCollector | None = None
     aggregation_refusal: str = "Aggregation functions not allowed within filters"
+    refuses_aggregations_first: bool = False
     allow_previous: bool = True
     locals: tuple[LocalName, ...] = ()
     next_local: int = 0

@@ -196,9 +196,9 @@ def _refuse_names_of_tables(declared: tuple[Declared, ...], catalog: Catalog) ->
 def _check_aliases(statement: Statement) -> None:
     declared = (statement.body.declaration,) if isinstance(statement.body, CreateExpression) else ()
     for declaration in (*statement.declarations, *declared):
-        if declaration.alias and declaration.parameters:
+        if declaration.alias and declaration.listed:
             raise EplValidationError(
-                f"For expression alias '{declaration.name}' expecting no parameters but received '{','.join(declaration.parameters)}'",
+                f"For expression alias '{declaration.name}' expecting no parameters but received '{','.join(declaration.listed)}'",
                 span=declaration.span)
 
 

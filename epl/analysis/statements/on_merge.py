@@ -28,9 +28,9 @@ def analyse_on_merge(statement: Statement, catalog: Catalog, name: str) -> OnMer
     body = statement.body
     assert isinstance(body, OnMerge)
     target = window_target(body.target, body.alias, body.trigger, statement, catalog)
-    match = bind_match(body.where, target, statement, catalog)
     analysis = _Merge(target, statement, catalog, name)
     branches = tuple(map(analysis.branch, body.branches))
+    match = bind_match(body.where, target, statement, catalog)
     return OnMergePlan(
         output_type=target.store.event_type, trigger=target.trigger, match=match, branches=branches,
         always=any(branch.matched is None for branch in body.branches))

@@ -13,6 +13,8 @@ from epl.plan.stores.on_statements import UpdateIstreamPlan
 from epl.plan.streams import FilterPlan, store_of
 from epl.syntax import Statement, Stream, TypeFilter, UpdateIstream
 
+NO_AGGREGATION = "Aggregation functions may not be used within an update-clause"
+
 
 def analyse_update_istream(statement: Statement, catalog: Catalog, name: str) -> UpdateIstreamPlan:
     """Return the plan; its listeners get the changed event, and the one before as remove stream."""
@@ -28,5 +30,6 @@ def analyse_update_istream(statement: Statement, catalog: Catalog, name: str) ->
         stream, seen = attrs.evolve(stream, source=FilterPlan(stream.event_type)), attrs.evolve(seen, has_window=False)
     scope = set_scope(catalog, seen, statement.declarations)
     assignments = tuple(analyse_property_assignment(a, stream.event_type, scope) for a in body.assignments)
-    where = None if body.where is None else bind_in_clause(body.where, attrs.evolve(scope, clause="where-clause"))
+    where = None if body.where is None else bind_in_clause(
+        body.where, attrs.evolve(scope, clause="where-clause", aggregation_refusal=NO_AGGREGATION))
     return UpdateIstreamPlan(stream.event_type, stream, assignments, where)
