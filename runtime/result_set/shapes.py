@@ -281,6 +281,7 @@ class RowPerGroup(Aggregating):
         self._keyed = self.aggregator if isinstance(self.aggregator, Keyed) and not own_groups else None
         self._in_table = self.aggregator if isinstance(self.aggregator, TableAggregator) else None
         self._pairwise = not self.needs_old and plan.arity == 1 and (plan.output is None or plan.output.only_after)
+        self._local = [a.group_by is not None for a in plan.aggregations]
         self._order: Callable[[Sequence[Any]], list[int]] | None = environment.printed(
             "ordering", (plan.group_by,), lambda: ordering([e.type for e in plan.group_by])
         )
@@ -289,7 +290,8 @@ class RowPerGroup(Aggregating):
         self.begin()
         try:
             leaving = self.aggregator.counted(old)
-            if len(new) == 1 and self._pairwise and len(leaving) == 1:
+            one_and_one = len(new) == 1 and self._pairwise and len(leaving) == 1
+            if one_and_one:
                 touched = self._one_and_one(new[0], leaving[0])
             elif len(new) == 1 and not leaving:
                 touched = [(self.key(new[0]), new[0])]
@@ -301,8 +303,22 @@ class RowPerGroup(Aggregating):
             self.aggregator.apply(new, old)
             raise
         self.aggregator.apply(new, old)
-        if self.needs_new:
+        if not self.needs_new:
+            return
+        if one_and_one and self.plan.order_by:
+            self._in_and_out(touched, new_rows)
+        else:
             self.rows(touched, True, new_rows)
+
+    def _in_and_out(self, touched: list[tuple[Any, Row]], batch: OutputRows) -> None:
+        """Add the rows of one event in and one out. Esper computes the order keys of both with the aggregations of the one that came in,
+        but for those with groups of their own."""
+        projection, pairs, count = self.projection, self._pairs(touched), len(batch.keys)
+        projection.collect(pairs, True, batch)
+        if len(batch.keys) == count + 2 and projection.key is not None:
+            (_, entered), (row, left) = pairs
+            readers = [own if local else other for own, other, local in zip(left, entered, self._local, strict=True)]
+            batch.keys[-1] = projection.key(row, True, readers)
 
     def _one_and_one(self, new: Row, old: Row) -> list[tuple[Any, Row]]:
         """One row in, one out, and no remove stream asked for: Esper emits the group of the one that came in first."""
@@ -325,17 +341,18 @@ class RowPerGroup(Aggregating):
 
     def rows(self, touched: Iterable[tuple[Any, Row]], insert_stream: bool, batch: OutputRows) -> None:
         """Add a row for each (key, row), with the aggregations as they are."""
+        self.projection.collect(self._pairs(touched), insert_stream, batch)
+
+    def _pairs(self, touched: Iterable[tuple[Any, Row]]) -> list[tuple[Row, Sequence[Any]]]:
         if self._keyed is not None:
             group_of, blank = self._keyed.groups.get, self._keyed.blank
             groups = [(row, group_of(key)) for key, row in touched]
-            pairs: list[tuple[Row, Sequence[Any]]] = [(row, blank if group is None else group.readers) for row, group in groups]
-        elif self._in_table is not None:
+            return [(row, blank if group is None else group.readers) for row, group in groups]
+        if self._in_table is not None:
             readers_of = self._in_table.readers_of
-            pairs = [(row, readers_of(key)) for key, row in touched]
-        else:
-            readers = self.aggregator.readers
-            pairs = [(row, readers(row)) for _, row in touched]
-        self.projection.collect(pairs, insert_stream, batch)
+            return [(row, readers_of(key)) for key, row in touched]
+        readers = self.aggregator.readers
+        return [(row, readers(row)) for _, row in touched]
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         """Return one row a group that has events in the window, in the order of their first events; of a join in the order of output."""

@@ -21,6 +21,8 @@ STATEMENTS: list[str] = [
     "select k, x from T order by x limit 1",
     "select k, sum(n) as s from T#length(3) group by k order by sum(n) desc",
     "select irstream k, x, sum(x) as s from T#time(3 msec) group by k order by k, sum(x)",
+    "select k, n, sum(x) as s from T#unique(k) group by k, n order by sum(x) + n, k",
+    "select k, sum(n) as s from T#length(2) where x > 0 group by k order by sum(n) desc limit 1",
     "select irstream sum(n) as s from T#length(2) order by sum(n) limit 0",
     "select k, max(x) as hi from T#time_batch(3 msec) group by k having count(*) > 0 order by hi desc, k limit 2",
     "select k, x from T(n > 0) output every 3 msec order by x, k",

@@ -76,6 +76,8 @@ def analyse(
         selection, grouping, having, order_by, tuple(collector.plans), each_group, shown=lambda read: _shown(read, select.items, scope))
     if shape == "fully aggregated":
         order_by = _of_no_row(order_by)
+    if grouping.levels is not None:
+        order_by = _order_of_levels(select, scope, grouping)
     groups = _without_needless_groups(shape, grouping)
     table = table_of(select, catalog)
     into = None if table is None else plan_into(table, select, _columns(selection), grouping.keys, collector)
@@ -164,13 +166,19 @@ def _clauses(
     return selection, having, order_by
 
 
+def _as_own_keys(
+    streams: Sequence[ScopeStream], catalog: Catalog, grouping: Grouping
+) -> Callable[[TypedExpression], TypedExpression | None]:
+    grouped = {(read.stream, read.path) for read in reads(grouping.keys)} if grouping.levels is not None else frozenset()
+    return counted_as_grouped([stream.event_type for stream in streams], catalog, grouped)
+
+
 def _with_own_keys(
     streams: Sequence[ScopeStream], catalog: Catalog, grouping: Grouping, selection: Selection, having: TypedExpression | None,
     order_by: tuple[OrderKey, ...]
 ) -> tuple[Selection, TypedExpression | None, tuple[OrderKey, ...]]:
     """The clauses with the partition's key in place of the properties that it is cut by."""
-    grouped = {(read.stream, read.path) for read in reads(grouping.keys)} if grouping.levels is not None else frozenset()
-    replace = counted_as_grouped([stream.event_type for stream in streams], catalog, grouped)
+    replace = _as_own_keys(streams, catalog, grouping)
     return (
         attrs.evolve(selection, columns=tuple(replaced(each, replace) for each in selection.columns),
                      expressions=tuple(replaced(each, replace) for each in selection.expressions)),
@@ -299,6 +307,16 @@ def _shown(read: Read, clause: object, scope: Scope) -> str:
         return str(read)
     written = _written(read, clause, scope)
     return str(read) if written is None else f"expression {quoted(written)} against stream {read.stream}"
+
+
+def _order_of_levels(select: Select, scope: Scope, grouping: Grouping) -> tuple[OrderKey, ...]:
+    """Return the order keys of the rows of a rollup, which Esper reads once more: a name is a property then, not a column."""
+    inner = attrs.evolve(scope, clause="group-by-clause")
+    keys = tuple(OrderKey(bind_in_clause(item.expression, inner), item.descending) for item in select.order_by)
+    if scope.catalog.statement_context is None:
+        return keys
+    replace = _as_own_keys(scope.streams, scope.catalog, grouping)
+    return tuple(attrs.evolve(key, expression=replaced(key.expression, replace)) for key in keys)
 
 
 def _order_by(select: Select, scope: Scope) -> tuple[OrderKey, ...]:

@@ -111,9 +111,12 @@ class SelectEvents:
             return False
         return self.groups.value(node, "g", of_event=of_event) is not None
 
-    def at(self, place: str | None, code: Code, *, ring: bool | None = None, new: bool | None = None) -> ScalarPrinter:
+    def at(
+        self, place: str | None, code: Code, *, ring: bool | None = None, new: bool | None = None, values_of: str = "g"
+    ) -> ScalarPrinter:
         """Return a printer for the event at a place: a row of the batch, or a position of the ring. Its group is ``g``; with ``ring`` given
-        it is in none yet. None: there is no event, but the group's last one where ``kept_of_groups`` is not None."""
+        it is in none yet. None: there is no event, but the group's last one where ``kept_of_groups`` is not None. Aggregations are those of
+        the group ``values_of``."""
         in_ring = self.window is not None if ring is None else ring
 
         def leaf(node: TypedExpression) -> Text | None:
@@ -128,7 +131,7 @@ class SelectEvents:
                 return self._property(node, place, in_ring)
             if isinstance(node, Aggregated):
                 part = next((level for level, _ in self.parts if node.slot in level.slots), None)
-                return self.accumulators[node.slot].value("g") if part is None else part.value(node.slot)
+                return self.accumulators[node.slot].value(values_of) if part is None else part.value(node.slot)
             if isinstance(node, IsInsertStream):
                 return Text(str(bool(new)))
             return None

@@ -271,12 +271,15 @@ class GroupKeys:
         events that count, of which there are ``news`` and ``olds``.
         """
         place = ["g_last[g] = q"] if places else []
-        news, olds = ("nb - na", "ob - oa") if kept is None else ("news", "olds")
         if kept is not None:
             self._each_touched(code, place, kept)
         else:
             self._one_or_each(code, place)
-        self.sort(code, f"not ({news} == 1 and {olds} == 1)" if pairwise else "True")
+        self.sort(code, f"not ({self.in_and_out(kept is not None)})" if pairwise else "True")
+
+    def in_and_out(self, counted: bool) -> str:
+        """Return the test that one event came in and one left; ``counted``: of those that count, ``news`` and ``olds``."""
+        return "news == 1 and olds == 1" if counted else "nb - na == 1 and ob - oa == 1"
 
     def sort(self, code: Code, test: str = "True") -> None:
         """Bring the touched groups into the order of a Java HashMap, where the test holds and the order asks for it."""

@@ -12,6 +12,7 @@ from epl.plan.expressions import StreamProperty, TypedExpression
 from runtime.batch.printing.expressions import ScalarPrinter, kind_of
 from runtime.batch.printing.parts import Subroutines
 from runtime.batch.printing.source_code import Code
+from runtime.batch.refusals import not_in_columns
 from runtime.batch.result_set.events import SLIDING, SelectEvents
 from runtime.batch.result_set.groups import REGISTERS
 from runtime.batch.result_set.levels import Level
@@ -221,9 +222,14 @@ class ResultSet:
         assert self.of.groups is not None
         rows = Code()
         self.emit(rows, "q", True)
-        pairwise = self.of.rows.shape != "rollup" and not self.of.needs_old and self.of.rows.output is None
         kept = None if self.of.where is None else KEPT
-        self.of.groups.touched(code, pairwise=pairwise, places=self._reads_place(rows), kept=kept)
+        self.of.groups.touched(code, pairwise=self._pairwise, places=self._reads_place(rows), kept=kept)
+
+    @property
+    def _pairwise(self) -> bool:
+        """Whether of one event in and one out Esper emits the group of the one that came in first."""
+        rows = self.of.rows
+        return rows.shape == "grouped fully aggregated" and self.of.leaves and not self.of.needs_old and rows.output is None
 
     def _reads_place(self, rows: Code) -> bool:
         return bool(self.local) or re.search(r"\bq\b", rows.text()) is not None
@@ -339,6 +345,12 @@ class ResultSet:
         finish = self.of.finish
         keys = () if finish is None else finish.keys
         self.columns = columns
+        if keys and self._pairwise:  # Esper computes both keys with the aggregations of the event that came in
+            if self.of.parts:
+                raise not_in_columns("an order by of groups beside aggregations with groups of their own")
+            assert self.of.groups is not None
+            code.add(f"gk = np.int64(g_touched[0]) if nt == 2 and {self.of.groups.in_and_out(self.of.where is not None)} else g")
+            printer = self.of.at(place, code, new=new, values_of="gk")
         self.order_keys = [self._compute(code, printer, number, "", node) for number, node in enumerate(keys, len(columns))]
 
     @property
