@@ -140,9 +140,10 @@ class RowRecognition(View):
     def _goes(self, event: Event) -> bool:
         """Take a row that leaves the window away; return whether everything is to be matched again.
 
-        The first row that was taken for a match takes the partial matches with it that began with it. Where a later one leaves, everything
-        is matched again from what the window holds: rows around the gap become neighbours, rows of matches emitted before may come up
-        again, and rows that come at the same time are offered twice (Esper 9.0.0).
+        The first row that was taken for a match takes the partial matches with it that it is in: those of its partition that began with it
+        or before. Where a later one leaves, everything is matched again from what the window holds: rows around the gap become neighbours,
+        rows of matches emitted before may come up again, and rows that come at the same time are offered twice. Rows that are taken for
+        the first time as everything is matched again do not count as taken (Esper 9.0.0).
         """
         if self._lookback:
             self._histories.pop(event, None)
@@ -355,10 +356,10 @@ class RowRecognition(View):
         return failure
 
     def _forget_first(self, partition: Partition, row: int) -> None:
-        """The first row of its partition that was taken has left: partial matches that began with it are gone."""
+        """The first row of its partition that was taken has left: partial matches that began with it or before are gone."""
         before = partition.partial_matches
         if before:
-            partition.partial_matches = after = [s for s in before if s[1] != row]
+            partition.partial_matches = after = [s for s in before if s[1] > row]
             self._states.count += len(after) - len(before)
         self._keep(partition)
 
@@ -380,10 +381,8 @@ class RowRecognition(View):
             elif self.interval is not None:
                 self.interval.begins(row)
             failures.attempt(self._take_again, event, row)
-        again = list(self._taken)
         self._taken.clear()
         self._taken.update((renumbered.get(row, row), None) for row in taken)  # each keeps its place
-        self._taken.update((row, None) for row in again)
         failures.settle()
 
     def _forget_all(self) -> None:
