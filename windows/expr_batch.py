@@ -1,7 +1,7 @@
 """``expr_batch(condition[, include])``: a batch whenever a condition holds."""
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -23,7 +23,7 @@ __all__ = ["ExprBatch", "ExprBatchView"]
 @attrs.frozen
 class ExprBatch(WindowConfig):
     """Collects events and emits them as one batch when ``condition`` is true for an arriving event. That event is the last of the batch, or
-    (``include`` false) the first of the next one.
+    (``include`` false) the first of the next one. Events that arrive with it, such as contained ones, follow it without being asked about.
 
     The condition is asked again at the next step of the clock after a variable that it reads was set.
 
@@ -87,31 +87,41 @@ class ExprBatchView(BatchView):
             self.expiry.leave([e for e in old if e in self.current])
             self.drop(old)
         failures = Failures()
-        for event in new:
-            failures.attempt(self._take, event, self.now())
+        arriving = iter(new)
+        for event in arriving:
+            failures.attempt(self._take, event, arriving, failures)
         failures.settle()
 
-    def _take(self, event: Event, now: int) -> None:
-        self.current[event] = None
-        self.times[event] = now
-        self.expiry.enter((event,))
+    def _take(self, event: Event, arriving: Iterator[Event], failures: Failures) -> None:
+        """Take an event; one that makes the condition true takes those that arrive with it along, for which it is not asked."""
+        self._enter(event)
         if not self._due(event):
             return
         if self.include:
+            self._enter_all(arriving, failures)
             self._release()
             return
         del self.current[event]
         try:
             self._release({event: None})
         finally:  # whatever raises downstream, the event begins the next batch
-            self.times[event] = now
-            self.expiry.enter((event,))
+            self._enter_all((event, *arriving), failures)
+
+    def _enter_all(self, events: Iterable[Event], failures: Failures) -> None:
+        for event in events:
+            failures.attempt(self._enter, event)
+
+    def _enter(self, event: Event) -> None:
+        self.current[event] = None
+        self.times[event] = self.now()
+        self.expiry.enter((event,))
 
     def _due(self, event: Event) -> bool:
         oldest = next(iter(self.current))
         newest = next(reversed(self.current))
+        none_expired = 0
         return self.expiry.holds(
-            event, len(self.current), len(self.last), (newest, self.times[newest]), (oldest, self.times[oldest]),
+            event, len(self.current), none_expired, (newest, self.times[newest]), (oldest, self.times[oldest]),
         )
 
     def _release(self, following: dict[Event, None] | None = None) -> None:
