@@ -81,6 +81,7 @@ class _Text:
 
     def __init__(self, running: RunningOnWindow, plan: OnWindowPlan) -> None:
         self._plan = plan
+        self._lookup = running.matches.lookup
         self._in_table = isinstance(running.matches.store, TableStore)
         self._type = plan.match.store.event_type
         self.printer = Printer(running.context.environment, 3)
@@ -88,8 +89,8 @@ class _Text:
 
     def lines(self) -> list[str]:
         plan = self._plan
-        lookup = PrintedLookup(plan.match.lookup, self.printer, 0, "break", counted=False)
-        candidates = lookup.rows("store" if plan.match.lookup.index is None else "lent")
+        lookup = PrintedLookup(self._lookup, self.printer, 0, "break", counted=False)
+        candidates = lookup.rows("store" if self._lookup.index is None else "lent")
         tests = lookup.tests() + ([] if plan.match.where is None else [self.printer.test(plan.match.where)])
         rows = f"[{ROW} for {ROW} in {candidates} if {' and '.join(tests)}]" if tests else f"[*{candidates}]"
         lines = ["rows = NO_EVENTS", "while True:", *indented([*lookup.lines, f"rows = {rows}", "break"])]

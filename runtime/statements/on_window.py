@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import attrs
+
 from epl.plan.stores.on_statements import MatchPlan, OnDeletePlan, OnSelectPlan, OnUpdatePlan, OnWindowPlan
 from epl.plan.stores.tables import Table
 from runtime import result_set
@@ -30,15 +32,19 @@ class Matches:
         self._routed = context.core.routed
         self.store: NamedWindowStore | TableStore = (
             table_store(plan.store, environment) if isinstance(plan.store, Table) else store_of_window(context, plan.store))
-        self.scans = plan.lookup.in_order and isinstance(self.store, NamedWindowStore) and not self.store.in_order
+        lookup, window = plan.lookup, self.store if isinstance(self.store, NamedWindowStore) else None
+        self.scans = lookup.in_order and window is not None and not window.in_order
         """Whether all rows are read in spite of an index: it would give them in another order, and others of a batch window."""
-        self.rows = None if plan.lookup.index is None or self.scans else LentRows(self.store.rows)
+        if window is not None and lookup.in_order and lookup.of_one_key:  # the index has them in order of arrival
+            lookup = attrs.evolve(lookup, in_order=False)
+        self.lookup = lookup
+        self.rows = None if lookup.index is None or self.scans else LentRows(self.store.rows)
         """Where the look-up has its indexes; None without one."""
         self._offered = plan.offered
         if self._offered is not None:
             self.store.rows.offer(self._offered)
-        self._look_up = None if self.rows is None else compile_lookup(plan.lookup, self.rows, environment, 2)
-        tests = plan.lookup.applied if self._look_up is None else ()
+        self._look_up = None if self.rows is None else compile_lookup(lookup, self.rows, environment, 2)
+        tests = lookup.applied if self._look_up is None else ()
         self._tests = [compile_predicate(each, environment, 2) for each in tests]
         if plan.where is not None:
             self._tests.append(compile_predicate(plan.where, environment, 2))

@@ -12,6 +12,7 @@ from epl.analysis.clauses.inserts import insert_columns, plan_insert
 from epl.analysis.clauses.property_assignments import analyse_property_assignment
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.analysis.lookups.conditions import is_computed
 from epl.analysis.lookups.named_indexes import in_order_of_store, named_indexes
 from epl.analysis.lookups.planner import conjuncts, looked_up, plan_lookup, property_of
 from epl.analysis.statements.hints import hints_of, preferred_indexes
@@ -125,11 +126,16 @@ def bind_match(where: Expression | None, target: WindowTarget, statement: Statem
     conditions = conjuncts(condition)
     named = named_indexes(target.store, catalog, preferred_indexes(statement))
     lookup = plan_lookup(conditions, 0, {1}, named)
-    if isinstance(target.store, Table):
+    if isinstance(target.store, Table) or _by_computed_keys(lookup):
         lookup = in_order_of_store(lookup, named)
     whole = all(each in lookup.applied for each in conditions)
     offered = None if lookup.named is not None or isinstance(target.store, Table) else _sorted_by(conditions)
     return MatchPlan(store=target.store, lookup=lookup, where=None if whole else condition, offered=offered)
+
+
+def _by_computed_keys(lookup: LookupPlan) -> bool:
+    """Return whether rows are found by expressions alone: Esper reads all of them."""
+    return lookup.of_one_key and lookup.index is not None and all(is_computed(key) for key in lookup.index.hash)
 
 
 def _sorted_by(conditions: Sequence[TypedExpression]) -> str | None:
