@@ -130,7 +130,7 @@ def _bind_name(first: Name, node: Chain, scope: Scope) -> TypedExpression | None
     of_table = _of_table(first, node, scope)
     if of_table is not None:
         return of_table
-    return _stream_path(node, scope) or class_member(node, scope) or _declared_without_arguments(first, node, scope)
+    return _declared_without_arguments(first, node, scope) or _stream_path(node, scope) or class_member(node, scope)
 
 
 def _of_table(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
@@ -167,9 +167,9 @@ def _refuse_if_property(first: Name, node: Chain, scope: Scope) -> None:
 
 
 def _declared_without_arguments(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
-    """A declared expression without parameters may be written without parentheses."""
+    """A declared expression without parameters may be written without parentheses: it comes before properties, but not in its own body."""
     declaration = find_declaration(first.name, scope)
-    if declaration is None or declaration.parameters:
+    if declaration is None or declaration.parameters or declaration.name in scope.expanding:
         return None
     return follow(bind_declared(declaration, Call(name=first.name, span=first.span), scope), node.links[1:], scope, node)
 
@@ -202,7 +202,7 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
     local = next((n for n in scope.locals if isinstance(n.type, EventOf) and n.type.event_type.name == first.name), None)
     if local is not None and number is None and len(links) > 1:
         return follow(_local(local), links[1:], scope, node)
-    if scope.unqualified and (optional_at(links, 0) or any(s.visible and not s.outer and s.event_type.any_type for s in scope.streams)):
+    if scope.unqualified and optional_at(links, 0):
         return _dynamic_of_stream(node, scope)
     if any(s.visible and s.outer and s.event_type.property(first.name) is not None for s in scope.streams):
         raise EplValidationError(
@@ -243,7 +243,7 @@ def _dynamic_of_stream(node: Chain, scope: Scope) -> TypedExpression:
 
 def _next_is_property(number: int, links: Sequence[Link], scope: Scope) -> bool:
     stream, link = scope.streams[number], links[1]
-    if stream.group or isinstance(link, (Call, Index)) or getattr(link, "optional", False):
+    if stream.group or stream.event_type.any_type or isinstance(link, (Call, Index)) or getattr(link, "optional", False):
         return True
     return declares(stream.event_type, links, 1)
 

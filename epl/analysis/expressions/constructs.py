@@ -15,7 +15,7 @@ from epl.analysis.expressions.conversions import (
     type_name,
 )
 from epl.analysis.expressions.operators import same_values
-from epl.analysis.expressions.paths import is_integer, stream_value
+from epl.analysis.expressions.paths import is_integer, stream_by_alias, stream_value
 from epl.analysis.expressions.scope import Scope
 from epl.analysis.names.type_names import resolve_type_name
 from epl.errors import EplUnsupportedError, EplValidationError
@@ -172,10 +172,19 @@ def bind_instance_of(node: syntax.InstanceOf, scope: Scope) -> TypedExpression:
 
 @bind_node.register
 def bind_type_of(node: syntax.TypeOf, scope: Scope) -> TypedExpression:
-    operand = bind(node.value, scope)
+    operand = _stream_before_property(node.value, bind(node.value, scope), scope)
     if isinstance(operand, TableValue):
         operand = attrs.evolve(operand, or_nulls=False)
     return typed.TypeNameOf(type=STRING, operand=operand)
+
+
+def _stream_before_property(node: syntax.Expression, value: TypedExpression, scope: Scope) -> TypedExpression:
+    """Return the event of a stream whose alias is written alone, where a property of that name was taken for it."""
+    name = node.links[0] if isinstance(node, syntax.Chain) and len(node.links) == 1 else None
+    if not isinstance(name, syntax.Name) or not isinstance(value, (typed.StreamProperty, typed.DynamicProperty)):
+        return value
+    number = stream_by_alias(name.name, scope)
+    return value if number is None else stream_value(number, scope)
 
 
 @bind_node.register

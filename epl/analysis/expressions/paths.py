@@ -23,7 +23,7 @@ def streams_with(name: str, scope: Scope, links: Sequence[Link] = ()) -> list[in
     those of its own; in that of a filter, if there are none, also those of the statement that it belongs to.
     """
     path = links or (Name(name),)
-    numbers = [n for n, s in enumerate(scope.streams) if s.visible and not s.group and declares(s.event_type, path)]
+    numbers = [n for n, s in enumerate(scope.streams) if s.visible and not s.group and (s.event_type.any_type or declares(s.event_type, path))]
     own = [n for n in numbers if not scope.streams[n].outer]
     return own or (numbers if scope.in_filter else [])
 

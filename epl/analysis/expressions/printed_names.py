@@ -56,7 +56,7 @@ class ScopeNames(Names):
         declaration = find_declaration(name, self._scope)
         if declaration is None or declaration.parameters or declaration.alias or name in self._scope.catalog.variables:
             return False
-        return not paths.streams_with(name, self._scope) and paths.stream_by_name(name, self._scope) is None
+        return all(local.name != name for local in self._scope.locals)
 
     def is_aggregation(self, name: str) -> bool:
         return super().is_aggregation(name) or name.lower() in self._scope.catalog.aggregations
