@@ -19,11 +19,12 @@ SMALL_INTEGERS = ("byte", "short", "int")
 
 
 def streams_with(name: str, scope: Scope, links: Sequence[Link] = ()) -> list[int]:
-    """Return numbers of the visible streams whose type declares the property, or the one that all names of ``links`` name. In a sub-query
-    those of its own; in that of a filter, if there are none, also those of the statement that it belongs to.
+    """Return numbers of the visible streams whose type declares the property, or the one that all names of ``links`` name, or of any type.
+    In a sub-query those of its own; in that of a filter, if there are none, also those of the statement that it belongs to.
     """
     path = links or (Name(name),)
-    numbers = [n for n, s in enumerate(scope.streams) if s.visible and not s.group and (s.event_type.any_type or declares(s.event_type, path))]
+    candidates = [(n, s.event_type) for n, s in enumerate(scope.streams) if s.visible and not s.group]
+    numbers = [n for n, event_type in candidates if event_type.any_type or declares(event_type, path)]
     own = [n for n in numbers if not scope.streams[n].outer]
     return own or (numbers if scope.in_filter else [])
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import attrs
 
-from epl.analysis.expressions import chains, paths
+from epl.analysis.expressions import chains
 from epl.analysis.expressions.binding import bind
 from epl.analysis.expressions.declared import find_declaration
 from epl.analysis.expressions.properties import path_of
