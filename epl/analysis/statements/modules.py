@@ -25,6 +25,7 @@ from epl.analysis.statements.schemas import analyse_schema
 from epl.analysis.statements.select_statement import analyse_select
 from epl.analysis.statements.select_without_from import analyse_select_row
 from epl.analysis.statements.subquery_numbers import number_subqueries
+from epl.analysis.statements.subquery_types import check_subquery_types
 from epl.analysis.statements.substitution_parameters import number_parameters, parameter_types
 from epl.analysis.statements.tables import analyse_create_table
 from epl.analysis.statements.type_sizes import check_type_sizes
@@ -137,7 +138,10 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
     context = context_named(statement, catalog)
     catalog = attrs.evolve(catalog, statement_context=context, expanded=set())
     refuse_as_written(statement, catalog)
-    body, declared = analyse(number_subqueries(with_window_collections(statement, catalog), written=statement), catalog, name)
+    numbered = number_subqueries(with_window_collections(statement, catalog), written=statement)
+    if not isinstance(numbered.body, CreateExpression):
+        check_subquery_types(numbered.body, catalog)
+    body, declared = analyse(numbered, catalog, name)
     body = attrs.evolve(body, subqueries=distinct_subqueries(body))
     check_access(statement, declared)
     _refuse_names_of_tables(declared, catalog)
