@@ -1,6 +1,8 @@
 """What sub-queries read is there: refused before any other fault of a statement, as Esper does."""
 from __future__ import annotations
 
+import attrs
+
 from epl.analysis.clauses.from_clause.historical import is_historical
 from epl.analysis.clauses.from_clause.streams import source_type
 from epl.analysis.statements.subquery_numbers import subqueries_in
@@ -10,8 +12,8 @@ from epl.syntax.nodes import Body
 
 
 def check_subquery_types(body: Body, catalog: Catalog) -> None:
-    """Refuse a statement whose sub-queries name event types, named windows or tables that there are not."""
-    for subquery in subqueries_in(body):
+    """Refuse a statement whose sub-queries name event types, named windows or tables that there are not; those of order by come later."""
+    for subquery in subqueries_in(attrs.evolve(body, order_by=()) if isinstance(body, Select) else body):
         select = subquery.select
         if not isinstance(select, Select) or select.from_ is None:
             continue
