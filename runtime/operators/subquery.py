@@ -99,7 +99,8 @@ class SubqueryStream:
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         if self._derived is not None:
-            old = self._before(new, old)
+            self._hold(new)
+            old = self._held(old)
         if self._keeps_rows and (self._enough is None or len(self.rows) < self._enough):
             self.rows.update(new, old)
         failures = Failures()
@@ -107,8 +108,8 @@ class SubqueryStream:
             aggregations.update(new, old, failures)
         failures.settle()
 
-    def _before(self, new: Sequence[Event], old: Sequence[Event]) -> list[Event]:
-        """The rows held that the old rows are equal to."""
+    def _held(self, old: Sequence[Event]) -> list[Event]:
+        """Return the rows held that the old rows are equal to, the oldest of each; hold them no more."""
         derived = self._derived
         assert derived is not None
         gone = []
@@ -119,7 +120,6 @@ class SubqueryStream:
                 gone.append(equal.pop(0))
             if not equal:
                 derived.pop(values, None)
-        self._hold(new)
         return gone
 
     def _hold(self, rows: Iterable[Event]) -> None:
