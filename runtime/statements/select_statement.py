@@ -249,17 +249,16 @@ class RunningSelect(SelectOperators):
             self.recognizer.parent_contents = lambda: iter(self.chain)
             sink = self.recognizer
         if pattern_of(self.stream.plan) is not None:
-            if plan.result_set.order_by or self.overlaps is not None:
+            if self._sorts_together() or self.overlaps is not None:
                 sink = MatchesTogether(sink, context)
-        elif self._sorts_timers_together():
+        elif self._sorts_together() and len(self.stream.plan.windows) > 1:
             sink = TimersTogether(sink, context)
         self.chain.child = sink
 
-    def _sorts_timers_together(self) -> bool:
-        """Return whether rows of several timers due at one time are sorted as one: not where an output rate counts their deltas."""
-        result_set = self.plan.result_set
-        limited = result_set.output is not None and result_set.output.has_rate
-        return bool(result_set.order_by) and not limited and len(self.stream.plan.windows) > 1
+    def _sorts_together(self) -> bool:
+        """Return whether rows of several deltas, of matches or of timers due at one time, are sorted as one: not where an output clause
+        counts the deltas."""
+        return bool(self.plan.result_set.order_by) and self.plan.result_set.output is None
 
     @property
     def receiver(self) -> Receiver | PartitionEntry:
