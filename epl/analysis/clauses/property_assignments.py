@@ -5,6 +5,7 @@ from collections.abc import Collection
 
 from epl.analysis.clauses.assignments import assigned_column, bind_index, is_call, path_of, refuse, unrecognized
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
+from epl.analysis.expressions.declared import find_alias
 from epl.analysis.expressions.paths import dotted_property
 from epl.analysis.expressions.scope import Scope
 from epl.errors import EplUnsupportedError
@@ -28,6 +29,8 @@ def analyse_property_assignment(
         return PropertyAssignment("call", bind_in_clause(written.target, scope))
     value = bind_in_clause(written.value, scope)
     first, rest = path_of(written.target)
+    if not rest and find_alias(first.name, scope) is not None:  # as in Esper, the alias takes the name, and nothing is assigned
+        return PropertyAssignment("call", value)
     if isinstance(first, Name) and first.name in names and rest and isinstance(rest[0], (Name, Call)):
         first, rest = rest[0], rest[1:]
         if rest and isinstance(rest[0], Index):
