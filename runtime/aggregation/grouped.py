@@ -384,7 +384,10 @@ def build_aggregator(
     unbound: bool,
     reclaim: ReclaimGroups | None = None,
 ) -> Aggregator:
-    """Return the aggregator of a statement's rows; ``group_by`` are the statement's keys (none: one group)."""
+    """Return the aggregator of a statement's rows; ``group_by`` are the statement's keys (none: one group).
+
+    ``reclaim`` has no effect, as in Esper, where an aggregation has a ``group_by:`` of other keys.
+    """
     environment = environment.needed_by(plans, group_by)
 
     def prepared() -> list[tuple[GroupFactory, tuple[TypedExpression, ...], list[int]]]:
@@ -396,6 +399,8 @@ def build_aggregator(
         return list(zip(factories, levels, slots))
 
     parts = environment.shared("groups", (plans, group_by), prepared)
+    if any(keys != tuple(group_by) for _, keys, _ in parts):
+        reclaim = None
     built = [(_one(factory, keys, environment, arity, unbound, reclaim), slots) for factory, keys, slots in parts]
     return built[0][0] if len(built) == 1 else Separate(built)
 
