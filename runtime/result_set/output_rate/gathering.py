@@ -45,10 +45,11 @@ class OutputBuffer(Protocol):
 
 class BufferBase:
     """Base: works on the statement's result set. ``calls_for_limited``: listeners are called where ``limit`` removes all rows that
-    ``last`` has kept."""
+    ``last`` has kept. ``repeats_old``: without a row in the remove stream a fully aggregated select gives its current one there."""
 
     counts_failures = True
     calls_for_limited = False
+    repeats_old = True
 
     def __init__(self, inner: ResultSet) -> None:
         self.inner = inner

@@ -74,11 +74,11 @@ def collect_whole(inner: ResultSet, new: Sequence[Row], old: Sequence[Row], new_
     old_rows.add(mine[1])
 
 
-def add_current(inner: FullyAggregated, new_rows: OutputRows, old_rows: OutputRows) -> None:
-    """Add the row of the aggregations as they are, where a stream has no row."""
+def add_current(inner: FullyAggregated, new_rows: OutputRows, old_rows: OutputRows, *, as_old: bool = True) -> None:
+    """Add the row of the aggregations as they are, where a stream has no row; ``as_old``: to the remove stream, too."""
     if inner.needs_new and not new_rows.events:
         inner.current(True, new_rows)
-    if inner.needs_old and not old_rows.events:
+    if as_old and inner.needs_old and not old_rows.events:
         inner.current(False, old_rows)
 
 
@@ -102,7 +102,7 @@ class AllRows(BufferBase):
         new, self._new = self._new, OutputRows()
         old, self._old = self._old, OutputRows()
         if isinstance(self.inner, FullyAggregated):
-            add_current(self.inner, new, old)
+            add_current(self.inner, new, old, as_old=self.repeats_old)
         self.emit(new, old, force)
 
     def state(self) -> State:
@@ -205,7 +205,7 @@ class LastFullyAggregated(BufferBase):
     def flush(self, force: bool) -> None:
         before, self._before = self._before or OutputRows(), None
         new_rows = OutputRows()
-        add_current(self.inner, new_rows, before)
+        add_current(self.inner, new_rows, before, as_old=self.repeats_old)
         self.emit(new_rows, before, force)
 
     def state(self) -> State:
@@ -253,6 +253,7 @@ class Withheld:
         deltas, self._deltas = self._deltas, []
         others, self._others = self._others, {}
         failures = Failures()
+        self.gathers.repeats_old = not deltas
         for place, (new, old) in enumerate(deltas):
             failures.attempt(getattr(self.gathers, others.get(place, "take")), new, old)
         failures.attempt(self.gathers.flush, force)
