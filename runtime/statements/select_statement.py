@@ -16,7 +16,7 @@ from runtime.event_loop.filter_index import Receiver
 from runtime.expressions import Environment, compile_predicate
 from runtime.operators.deltas_together import MatchesTogether, TimersTogether
 from runtime.operators.insert_into import Inserter
-from runtime.operators.iterable_unbound import LastEvents
+from runtime.operators.iterable_unbound import LastEvents, NoEvents
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.stateful_entry import StatefulEntry
@@ -322,6 +322,8 @@ def _chain(stream: StreamPlan, rows: ResultSetPlan, context: OperatorContext) ->
         return build_chain(stream.windows, stream.retain, context)
     if rows.shape != "grouped fully aggregated":
         return LastEvents(None)
+    if rows.output is not None and rows.output.has_rate and rows.output.selector != "snapshot":
+        return NoEvents()
     return LastEvents(key_evaluator(rows.group_by, context), len(rows.group_by))
 
 
