@@ -191,9 +191,15 @@ def _extreme(function: str, *, ever: bool = False, filtered: bool = False) -> Ca
 # ------------------------------------------------------------------ events kept
 
 
+def _streams(expression: TypedExpression) -> set[int]:
+    """Return the streams whose properties are read; an aggregation of a table's row is of none, as in Esper."""
+    computed = {node.stream for node in expression.walk() if isinstance(node, StreamProperty) and node.computed is not None}
+    return set(expression.streams) - computed
+
+
 def _only_stream(call: AggregationCall, expressions: Sequence[TypedExpression]) -> int:
     """The one stream that the expressions read."""
-    streams = frozenset[int]().union(*(e.streams for e in expressions))
+    streams = set[int]().union(*map(_streams, expressions))
     if len(streams) != 1:
         raise EplValidationError(
             f"The '{call.name}' aggregation function requires that any child expressions evaluate properties of the same stream; "
@@ -327,11 +333,11 @@ def _by_criteria(function: str, *, ever: bool = False) -> Callable[[AggregationC
         if any(c is None for c in criteria):
             raise EplValidationError(f"The '{call.name}' aggregation function requires sort criteria expressions, not a wildcard")
         keys = [c for c in criteria if c is not None]
-        if any(len(k.streams) != 1 for k in keys):
+        if any(len(_streams(k)) != 1 for k in keys):
             raise EplValidationError(
                 f"The '{call.name}' aggregation function requires that any parameter expressions evaluate properties of the same stream"
             )
-        stream = next(iter(keys[0].streams))
+        stream = next(iter(_streams(keys[0])))
         if function == "sorted" and not call.leaves(stream):
             raise EplValidationError("The 'sorted' aggregation function requires that a data window is declared for the stream")
         event = EventOf(call.streams[stream])
