@@ -15,8 +15,10 @@ import os
 import re
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 from tests.comparison import difference
 from tests.drawn.language.programs import ALWAYS, LANGUAGE, program
@@ -31,9 +33,12 @@ FAULTS = re.compile(
 FAULTY_REFUSALS = re.compile(
     r"CompileException|Invalid sum type|[Uu]nexpected exception|streamsJoined|"
     r"Unknown variable or type|underlying get|ClassCast|cannot be cast|out of bounds|Could not initialize|"
-    r"Not a .*-way join|already exists|Fatal exception|No codeblock parent"
+    r"Not a .*-way join|already exists|Fatal exception|No codeblock parent|linear-access|has not been validated|"
+    r"Unsupported type for relational|between 'group' and 'merge'"
 )
 """And where it is at fault while it compiles."""
+FAULTY_TEXT = re.compile(r"[<>]=? (any|some|all) \('")
+"""What it computes wrongly wherever it stands (docs/compatibility.md)."""
 AT_ONCE = 100
 """So many programs are recorded in one go."""
 TIMES = 4
@@ -43,10 +48,19 @@ TIMES = 4
 def cut(trace: Program) -> Program:
     """The program up to the first step at which Esper fails."""
     for place, step in enumerate(trace["steps"]):
-        refused = step["op"] == "compile_error" and FAULTY_REFUSALS.search(step["message"])
-        if place and (refused or any("error" in call for call in step.get("out", ())) or FAULTS.search(step.get("exception", ""))):
+        if place and is_fault(step):
             return {**trace, "steps": trace["steps"][:place]}
     return trace
+
+
+def is_fault(step: Mapping[str, Any]) -> bool:
+    """Return whether Esper fails at the step, or emits a row that is null."""
+    if any("error" in call or None in (*(call.get("new") or ()), *(call.get("old") or ())) for call in step.get("out", ())):
+        return True
+    if step["op"] == "compile_error":
+        return bool(FAULTY_REFUSALS.search(step["message"]))
+    words = step.get("exception", "")
+    return bool(FAULTS.search(words) or FAULTY_REFUSALS.search(words) or FAULTY_TEXT.search(step.get("epl", "")))
 
 
 def drawn_programs(count: int, seed: str, kind: str, *, rarest: bool = False) -> list[Program]:
@@ -71,11 +85,16 @@ def round_of(count: int, seed: str, kind: str, *, rarest: bool = False) -> tuple
         for each in recorded(drawn):
             if each.get("error"):
                 dropped["Esper does not end"] += 1
-            elif is_refused(each) and FAULTY_REFUSALS.search(each["steps"][0]["message"]):
-                dropped["Esper fails to compile"] += 1
             else:
-                kept.append(cut(each))
-    return kept, dropped
+                kept.append(each)
+    return without_faults(kept, dropped), dropped
+
+
+def without_faults(programs: list[Program], dropped: Counter[str]) -> list[Program]:
+    """Return the programs, each up to the first step at which Esper fails, but for those that it fails to compile."""
+    kept = [cut(each) for each in programs if not is_fault(each["steps"][0])]
+    dropped["Esper is at fault from the beginning"] += len(programs) - len(kept)
+    return kept
 
 
 def certain(programs: list[Program]) -> list[Program]:
@@ -132,7 +151,7 @@ def main() -> int:
     dropped = Counter[str]()
     kind = "-".join(word for word in ("rare", "dense") if getattr(arguments, word)) or "plain"
     if arguments.recorded:
-        kept = json.loads(arguments.recorded.read_text(encoding="utf-8"))
+        kept = without_faults(json.loads(arguments.recorded.read_text(encoding="utf-8")), dropped)
     else:
         kept, dropped = round_of(arguments.count, arguments.seed, kind, rarest=arguments.rarest)
         if arguments.keep:
