@@ -260,7 +260,7 @@ def except_(_counts: Counts) -> Call:
 
 
 def intersect(_counts: Counts) -> Call:
-    return lambda items, other: _members(items, other, True)
+    return lambda items, other: _members(items, other or items, True)  # as in Esper, all items are in a collection that has none
 
 
 def _members(items: Items | None, other: Items | None, contained: bool) -> Items | None:

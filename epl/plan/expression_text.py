@@ -160,6 +160,7 @@ TEXTS: dict[type, Callable[[Any, Writer], str]] = {
     typed.Concatenation: lambda n, text: " || ".join(map(text, n.parts)),
     typed.Conditional: _case,
     typed.Extreme: lambda n, text: f"{n.function}({text.list(n.operands)})",
+    typed.ItemsOf: lambda n, text: text(n.operand),
     typed.NewArrayOf: lambda n, text: f"{{{text.list(n.items)}}}",
     typed.NewStructOf: _struct,
     typed.TypeNameOf: lambda n, text: f"typeof({text(n.operand)})",

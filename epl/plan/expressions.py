@@ -401,6 +401,13 @@ class NewArrayOf(TypedExpression):
 
 
 @attrs.frozen(kw_only=True)
+class ItemsOf(TypedExpression):
+    """What an enumeration method reads of ``{a, b}``, the operand: the items that are not null."""
+
+    operand: NewArrayOf
+
+
+@attrs.frozen(kw_only=True)
 class NewArraySized(TypedExpression):
     """``new T[n][m]``: filled with the element type's default."""
 

@@ -26,7 +26,7 @@ OPERATIONS: dict[str, Any] = {
         operations.member_object, operations.quantified,
         operations.element_at, operations.dynamic_value, operations.dynamic_exists, operations.dynamic_index, operations.index_exists,
         operations.dynamic_key,
-        operations.sized_array, operations.no_nulls, operations.each,
+        operations.sized_array, operations.no_nulls, operations.without_nulls, operations.each,
         java.wrap_int, java.wrap_long, java.negate, java.to_float, java.integer_divide, java.integer_remainder, java.float_divide,
         java.float_remainder,
         java.decimal_add, java.decimal_subtract, java.decimal_multiply, java.decimal_divide, java.decimal_remainder,

@@ -240,6 +240,11 @@ def sized_array(sizes: Sequence[int | None], depth: int, default: Any) -> list[A
     return [None if depth > 1 else default] * size
 
 
+def without_nulls(values: list[Any]) -> list[Any]:
+    """Return the values that are not null."""
+    return [value for value in values if value is not None]
+
+
 def no_nulls(values: list[Any]) -> list[Any]:
     """Return the elements of an array of primitives."""
     if None in values:

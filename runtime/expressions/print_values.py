@@ -29,6 +29,7 @@ from epl.plan.expressions import (
     IsInsertStream,
     Local,
     MapValue,
+    ItemsOf,
     NewArrayOf,
     NewArraySized,
     NewStructOf,
@@ -261,6 +262,12 @@ def print_new_array(printer: Printer, node: NewArrayOf) -> str:
 
 
 DEFAULTS = {"boolean": False, "float": 0.0, "double": 0.0, "char": "\0"}
+
+
+@prints(ItemsOf)
+def print_items(printer: Printer, node: ItemsOf) -> str:
+    body = f"[{', '.join(map(printer.value, node.operand.items))}]"
+    return f"without_nulls({body})" if any(map(may_be_null, node.operand.items)) else body
 
 
 @prints(NewArraySized)

@@ -161,6 +161,11 @@ def enumerate_with(spec: EnumerationSpec, collection: TypedExpression, call: Cal
         null_propagates=bound.null_propagates)
 
 
+def items_of(collection: TypedExpression) -> TypedExpression:
+    """Return what an enumeration method reads of a collection: of ``{a, b}`` the items that are not null, as in Esper."""
+    return typed.ItemsOf(type=collection.type, operand=collection) if isinstance(collection, typed.NewArrayOf) else collection
+
+
 def _with_first(shape: LambdaShape | None, arguments: Sequence[TypedExpression]) -> LambdaShape | None:
     """The shape with the type of the first argument where it asks for that."""
     if shape is None or not arguments:
@@ -177,7 +182,11 @@ def _enumeration_argument(
 ) -> TypedExpression:
     if not isinstance(argument, syntax.Lambda):
         value = bind(argument, scope)
-        return as_rows(value) if method.lower() in OF_TWO and isinstance(value, typed.SubqueryValue) and is_subquery_value(value) else value
+        if method.lower() not in OF_TWO:
+            return value
+        if isinstance(argument, syntax.ArrayLiteral):
+            return items_of(value)
+        return as_rows(value) if isinstance(value, typed.SubqueryValue) and is_subquery_value(value) else value
     if shape is None or len(argument.parameters) > len(shape.parameters):
         raise EplValidationError(
             f"Parameters mismatch for enumeration method '{method}', the method does not take a "

@@ -482,7 +482,7 @@ def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> T
     if enumeration is not None and _is_one_of_many(value):
         value = typed.Single(type=ArrayType(value.type), operand=value)
     if enumeration is not None and is_iterable(value.type):
-        return calls.enumerate_with(enumeration, value, link, scope)
+        return calls.enumerate_with(enumeration, value if node.root is None else calls.items_of(value), link, scope)
     result = calls.invoke_method(value, link, scope)
     if result is not None:
         return result
