@@ -17,7 +17,7 @@ from windows.keys import Key, key_evaluator, key_of_values, may_change
 from windows.paging import Paged
 from windows.parameters import Duration, key_arguments
 from windows.protocol import BuildContext, RandomAccess, Sink, View
-from windows.shape import ANYTHING, DUE, TIME, optional, takes
+from windows.shape import ANYTHING, DUE, EVENT, TIME, compiled, optional, takes
 
 __all__ = ["GroupView", "GroupWin", "Merge"]
 
@@ -111,19 +111,34 @@ class Merge(WindowConfig):
 
 
 class KeyAdder:
-    """Downstream of one group's windows: puts the group's keys into its rows."""
+    """Downstream of one group's windows: puts the group's keys into its rows. A row that leaves is the one that has come: ``widened`` has
+    those that are there."""
 
     def __init__(self, merge: Merge, values: Sequence[Any], owner: GroupView) -> None:
         assert merge.row_type is not None
         self.make = event_class(merge.row_type)
         self.keys = [values[i] for i in merge.added]
         self.owner = owner
+        self.widened: dict[Event, Event] = {}
 
     def widen(self, row: Event) -> Event:
-        return self.make(*row.values(), *self.keys)
+        kept = self.widened.get(row)
+        return self.make(*row.values(), *self.keys) if kept is None else kept
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
-        self.owner.child.update([self.widen(r) for r in new], [self.widen(r) for r in old])
+        for row in new:
+            self.widened[row] = self.widen(row)
+        rows, gone = [self.widened[row] for row in new], [self.widen(row) for row in old]
+        for row in old:
+            self.widened.pop(row, None)
+        self.owner.child.update(rows, gone)
+
+    def state(self) -> Any:
+        return [list(pair) for pair in self.widened.items()]
+
+    @takes([(EVENT, EVENT)])
+    def restore(self, state: Any) -> None:
+        self.widened = dict(state)
 
 
 class KeyKeeper:
@@ -143,6 +158,9 @@ class KeyKeeper:
         self.child.update(new, old)
 
 
+_OF_GROUP = compiled((TIME, ANYTHING))
+
+
 class Group:
     """One group: its windows, what answers prev, the values of its keys, when it last changed."""
 
@@ -154,6 +172,17 @@ class Group:
         self.values = values
         self.adder = adder
         self.touched = 0
+
+    def state(self) -> Any:
+        return [self.touched, self.view.state(), *([] if self.adder is None else [self.adder.state()])]
+
+    @takes([ANYTHING])
+    def restore(self, state: Any) -> None:
+        _OF_GROUP(state[:2])
+        self.touched, kept, *rows = state
+        self.view.restore(kept)
+        if self.adder is not None and rows:  # a former version did not keep them
+            self.adder.restore(rows[0])
 
 
 class GroupView(View):
@@ -172,8 +201,7 @@ class GroupView(View):
         self._held: dict[Event, Key] | None = {} if may_change(config.keys) and self.merge is None else None
         self.context = GroupContext(context, self.access, self.groups)
         self.pages = Paged(
-            "groupwin", lambda: self.groups, lambda key: self.groups[key].values, lambda key, group: [group.touched, group.view.state()]
-        )
+            "groupwin", lambda: self.groups, lambda key: self.groups[key].values, lambda key, group: group.state())
         self.context.touch = self.pages.touch
         self.now = context.now
         self.reclaim = None if config.reclaim_aged is None else Reclaim(config.reclaim_aged, config.reclaim_frequency, context)
@@ -251,12 +279,11 @@ class GroupView(View):
             "current": None if current is None else current.values,
         }
 
-    @takes({"groups": [(ANYTHING, (TIME, ANYTHING))], "next_look": DUE, "current": optional([ANYTHING])})
+    @takes({"groups": [(ANYTHING, [ANYTHING])], "next_look": DUE, "current": optional([ANYTHING])})
     def restore(self, state: Any) -> None:
-        for values, (touched, kept) in state["groups"]:
+        for values, saved in state["groups"]:
             group = self._make_group(key_of_values(values, self.key_types), list(values))
-            group.touched = touched
-            group.view.restore(kept)
+            group.restore(saved)
             if self._held is not None:
                 self._held.update(dict.fromkeys(group.view, key_of_values(values, self.key_types)))
         if self.reclaim is not None:
