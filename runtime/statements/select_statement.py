@@ -318,7 +318,7 @@ def _chain(stream: StreamPlan, rows: ResultSetPlan, context: OperatorContext) ->
     """The stream's windows; without any, the rows of a named window, or what ``@IterableUnbound`` keeps."""
     if store_of(stream) is not None:
         return contents_of(stream, context)
-    if stream.windows or not rows.iterable_unbound:
+    if stream.windows or not rows.iterable_unbound or rows.arity > 1:
         return build_chain(stream.windows, stream.retain, context)
     if rows.shape != "grouped fully aggregated":
         return LastEvents(None)
