@@ -49,9 +49,9 @@ PURE: frozenset[type[typed.TypedExpression]] = frozenset({
     typed.DynamicExists, typed.Element, typed.MapValue, typed.VariableValue, typed.CurrentTime, typed.Local, typed.IsInsertStream,
     typed.Convert, typed.Arithmetic, typed.Bitwise, typed.Concatenation, typed.Negation, typed.Not, typed.Logic, typed.Equality,
     typed.Order, typed.Range, typed.Membership, typed.Quantified, typed.LikeMatch, typed.RegexpMatch, typed.Conditional, typed.Coalesce,
-    typed.Extreme, typed.SameEvent, typed.Cast, typed.TypeTest, typed.TypeNameOf, typed.NewArrayOf, typed.ItemsOf, typed.NewArraySized, typed.NewStructOf,
+    typed.Extreme, typed.SameEvent, typed.Cast, typed.TypeTest, typed.TypeNameOf, typed.NewArrayOf, typed.NewArraySized, typed.NewStructOf,
     typed.Function, typed.Applied, typed.Invoke, typed.Previous, typed.Aggregated, typed.AggregationMethodCall, typed.GroupingCall,
-    typed.TimeSpan, typed.Single, typed.SubqueryValue, typed.HashNumber, StructAs,
+    typed.TimeSpan, typed.ItemsOf, typed.Single, typed.SubqueryValue, typed.HashNumber, StructAs,
 })
 """Expressions whose value depends on the row, its group, engine time and variables alone (prev: see ``operators.previous``)."""
 
