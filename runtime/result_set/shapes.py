@@ -277,11 +277,10 @@ class RowPerGroup(Aggregating):
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         super().__init__(plan, environment)
         self.key = key_function(plan.group_by, environment, plan.arity)
-        own_groups = any(a.group_by is not None and set(a.group_by) != set(plan.group_by) for a in plan.aggregations)
-        self._keyed = self.aggregator if isinstance(self.aggregator, Keyed) and not own_groups else None
+        self._local = [a.group_by is not None and set(a.group_by) != set(plan.group_by) for a in plan.aggregations]
+        self._keyed = self.aggregator if isinstance(self.aggregator, Keyed) and not any(self._local) else None
         self._in_table = self.aggregator if isinstance(self.aggregator, TableAggregator) else None
         self._pairwise = not self.needs_old and plan.arity == 1 and (plan.output is None or plan.output.only_after)
-        self._local = [a.group_by is not None for a in plan.aggregations]
         self._order: Callable[[Sequence[Any]], list[int]] | None = environment.printed(
             "ordering", (plan.group_by,), lambda: ordering([e.type for e in plan.group_by])
         )
