@@ -11,9 +11,13 @@ log = logging.getLogger("epl")
 
 
 class Delivery:
-    """What a statement has emitted and not delivered yet. Implemented by runtime.statements.statement.Statement."""
+    """What a statement has emitted and not delivered yet. Implemented by runtime.statements.statement.Statement.
+
+    ``ends_turn``: whether it waits only until the instance of the statement has had the event by all of its entries.
+    """
 
     name: str
+    ends_turn = False
 
     def deliver(self) -> None:
         raise NotImplementedError

@@ -128,6 +128,7 @@ class EventLoop:
         """(-priority, whether what it gets goes no further) of statements, by number, where execution is prioritized."""
         self.pending: dict[Delivery, None] = {}
         """What has something to deliver once all statements have had the event."""
+        self._ends_turns = False
         self.dispatchers: dict[EventType, Callable[[Event], None]] = {}
         self.intakes: dict[str | EventType, Callable[[dict[str, Any]], None]] = {}
         """What takes a user's dict, by the type as sent. Both are generated (runtime.event_loop.dispatch)."""
@@ -492,6 +493,17 @@ class EventLoop:
 
     # ------------------------------------------------------------------ delivery
 
+    def end_turns(self) -> None:
+        """Deliver what has waited only until its instance had the event: that is to come once more. What waits so until the flush is then
+        delivered before what statements have emitted."""
+        self._ends_turns = True
+        for delivery in [each for each in self.pending if each.ends_turn]:
+            del self.pending[delivery]
+            try:
+                delivery.deliver()
+            except Exception as error:  # noqa: BLE001 - as below
+                self.on_error(error, delivery.name, None)
+
     def flush(self) -> None:
         """Deliver; what listeners send meanwhile is delivered by their own sends."""
         pending = self.pending
@@ -503,6 +515,9 @@ class EventLoop:
                 except Exception as error:  # noqa: BLE001 - as below
                     self.on_error(error, delivery.name, None)
                 continue
+            if self._ends_turns:
+                self.end_turns()
+                self._ends_turns = False
             waiting = tuple(pending)
             pending.clear()
             for delivery in waiting:

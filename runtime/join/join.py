@@ -47,6 +47,7 @@ class Join(Delivery):
     """See above. ``streams``: where the deltas of each stream go; ``child`` gets those of rows. ``name``: the statement's."""
 
     child: RowSink
+    ends_turn = True
 
     def __init__(self, plan: SelectPlan, context: OperatorContext) -> None:
         assert plan.join is not None

@@ -55,6 +55,8 @@ class MatchesTogether(DeltasTogether, Delivery):
     """Downstream of the windows of a pattern, which take its matches one by one: passes on together what the matches of one event, or of
     timers due at one time, lead to."""
 
+    ends_turn = True
+
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         self.gather(new, old)
         self._context.core.pending[self] = None

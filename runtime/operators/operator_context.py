@@ -23,11 +23,11 @@ from runtime.clock.periods import add_period
 from runtime.clock.schedule import Order, ScheduledTimer
 from runtime.event_loop.delivery import MatchStates
 from runtime.event_loop.loop import EventLoop
-from runtime.event_loop.prepared_filters import PreparedFilter, Unless
+from runtime.event_loop.prepared_filters import PreparedFilter, Target, Unless
 from runtime.event_loop.receiver_order import Placed, Places
 from runtime.expressions import Environment, compile_expression, compile_predicate
 from runtime.expressions.environment import nodes_of
-from runtime.operators.ended_partitions import BeginAgain, Redeliveries, Redelivery
+from runtime.operators.ended_partitions import BeginAgain, InTurn, Redeliveries, Redelivery, Turn
 from runtime.operators.grouped_delivery import divider
 from runtime.operators.partition_filters import PartitionFilters
 from runtime.result_set import accumulators_of
@@ -47,8 +47,8 @@ class StatementContext:
     them."""
 
     __slots__ = (
-        "begins_again", "core", "environment", "filters", "follows", "has_place", "number", "output", "overlaps", "plan", "redeliveries",
-        "_has_cells", "_has_stores", "_own_tests",
+        "begins_again", "core", "environment", "filters", "follows", "has_patterns", "has_place", "number", "output", "plan",
+        "redeliveries", "_has_cells", "_has_stores", "_own_tests",
     )
 
     def __init__(self, core: EventLoop, plan: StatementPlan, number: int, environment: Environment, output: Sink) -> None:
@@ -72,11 +72,11 @@ class StatementContext:
         self._has_cells = self._has_cells or self._has_stores
         self.filters: PartitionFilters | None = None
         """What the partitions' entries have in common; None without a context."""
-        self.overlaps = False
-        """Whether several partitions of the context may have an event."""
         self.redeliveries: Redeliveries | None = None
         """How an event that ends a partition which matches it too is delivered again to all others that do, as Esper does where partitions
         overlap or one begins as soon as another has ended; None elsewhere."""
+        self.has_patterns = False
+        """Whether that may start and stop filters of other partitions, before their turn with the event comes."""
         self.begins_again = False
         """Whether an event that ends a partition may begin the next one: in Esper it does if a statement of the partition matches it."""
         self._own_tests: dict[int, bool] = {}
@@ -85,9 +85,9 @@ class StatementContext:
             self.filters = PartitionFilters(core, environment, plan.name, drop=drop)
         if plan.context is not None:
             lifetimes = [level for level in plan.context.levels if isinstance(level, LifetimeLevel)]
-            self.overlaps = any(level.overlapping for level in lifetimes)
-            if self.overlaps or any(level.start is None for level in lifetimes):
+            if any(level.overlapping or level.start is None for level in lifetimes):
                 self.redeliveries = Redeliveries(core, number, copies=not self.follows)
+                self.has_patterns = any(isinstance(part, PatternPlan) for part in plans_of(plan.body))
             self.begins_again = bool(lifetimes)
 
     def environment_of_instance(self, context: Mapping[str, Any] | None) -> Environment:
@@ -201,6 +201,16 @@ class OperatorContext:
             return Redelivery(statement.redeliveries, self.partition)
         context = statement.plan.context
         return BeginAgain(self.core, context) if statement.begins_again and context is not None else None
+
+    def turn_among_patterns(self) -> Turn | None:
+        """Return the partition's turn where filters of a pattern may change before it comes; None elsewhere."""
+        statement = self.statement
+        return Turn(statement.redeliveries, self.partition) if statement.redeliveries is not None and statement.has_patterns else None
+
+    def in_turn(self, target: Target) -> Target:
+        """Return what gets the events of an entry of the partition for the target."""
+        turn = self.turn_among_patterns()
+        return target if turn is None else InTurn(turn, target)
 
     # ------------------------------------------------------------------ BuildContext
 

@@ -55,7 +55,7 @@ class PartitionEntry:
         context = self._context
         prepared = context.prepare(self.specification, self._number)
         prepared.calls_listeners = hasattr(self._target, "receive_alone")
-        self.active = prepared.activate(context.values(prepared), self._target or self)
+        self.active = prepared.activate(context.values(prepared), context.in_turn(self._target or self))
         self.active.partition = context.partition
         self.active.turn = context.turn
 

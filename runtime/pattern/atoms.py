@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from epl.plan.patterns.pattern import EveryNode, FilterNode, PatternNode
+from epl.plan.patterns.pattern import FilterNode, PatternNode
 from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter
 from runtime.pattern.instances import Instance, Match, Operator, Parent, number, part
 from windows.event import Event
@@ -75,7 +75,7 @@ class FilterInstance(Instance):
 
     def activate(self) -> None:
         prepared = self.atom.prepared
-        self.active = prepared.activate(prepared.values_of(*self.match), self)
+        self.active = prepared.activate(prepared.values_of(*self.match), self.atom.machine.target_of(self))
         self.active.partition = self.atom.machine.partition
         self.active.turn = self.atom.machine.turn
 
@@ -107,8 +107,7 @@ class FilterInstance(Instance):
     def quit(self) -> None:
         if self.active is not None:
             self.active.deactivate()
-            if self.atom.machine.instead is not None:
-                self.active.target = self.atom.machine.instead
+            self.atom.machine.note_stop(self.active)
             self.active = None
 
     def state(self) -> list[State]:
@@ -116,11 +115,7 @@ class FilterInstance(Instance):
 
 
 class EveryFilter(FilterAtom):
-    """``every`` over a filter: the entry stays, since the one that would follow has the same values."""
-
-    def __init__(self, node: EveryNode, machine: PatternMachine) -> None:
-        assert isinstance(node.item, FilterNode)
-        super().__init__(node.item, machine, node)
+    """A filter under ``every`` or ``until``: the entry stays, since the one that would follow has the same values."""
 
     def instance(self, parent: Parent, match: Match) -> FilterInstance:
         return EveryFilterInstance(self, parent, match)

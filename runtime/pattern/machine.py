@@ -17,9 +17,10 @@ from runtime.clock.crontab import Crontab
 from runtime.clock.periods import add_months, span_of
 from runtime.clock.schedule import ScheduledTimer
 from runtime.event_loop.delivery import Delivery
-from runtime.event_loop.prepared_filters import PreparedFilter, Target
+from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter, Target
 from runtime.expressions import compile_expression
 from runtime.operators.contained_events import Containment
+from runtime.operators.ended_partitions import InTurn
 from runtime.operators.operator_context import OperatorContext
 from runtime.pattern.atoms import EveryFilter, FilterAtom, FilterInstance
 from runtime.pattern.every_distinct import EveryDistinct
@@ -53,8 +54,9 @@ class PatternMachine(Parent, Delivery):
         self._core = context.core
         self.partition = context.partition
         self.turn = context.turn
-        self.instead: Target | None = None
-        """What gets an event that filters match, once the partition has ended."""
+        self._turn = context.turn_among_patterns()
+        self._instead: Target | None = self._turn
+        """What gets an event that a filter has matched which has stopped meanwhile."""
         self.subexpressions = context.core.subexpressions.of_statement(context.name)
         self._sink = first
         self._stream = stream
@@ -77,6 +79,8 @@ class PatternMachine(Parent, Delivery):
         """Return the operator of a node; some depend on what is ``above``, which is None at the root."""
         if isinstance(node, plan.ScheduleNode):
             return ScheduleObserver(node, self, stays=above is None or isinstance(above, plan.OrNode))
+        if isinstance(node, plan.FilterNode) and isinstance(above, plan.UntilNode):
+            return EveryFilter(node, self, node)
         if isinstance(node, plan.FollowedByNode):
             return FollowedBy(node, self, is_root=above is None)
         if isinstance(node, plan.WithinNode):
@@ -187,6 +191,20 @@ class PatternMachine(Parent, Delivery):
             self._core.on_error(error, self.name, None)
             return False
 
+    def target_of(self, instance: FilterInstance) -> Target:
+        """Return what gets the events of a filter that starts."""
+        if self._turn is None:
+            return instance
+        self._turn.note_change()
+        return InTurn(self._turn, instance)
+
+    def note_stop(self, entry: ActiveFilter) -> None:
+        """Note that the entry of a filter has stopped."""
+        if self._instead is not None:
+            entry.target = self._instead
+        if self._turn is not None:
+            self._turn.note_change()
+
     def offer(self, instance: FilterInstance, event: Event) -> None:
         """Take note of an event that a filter matches, until all filters have had it."""
         self._offers.append((instance, event))
@@ -249,8 +267,7 @@ class PatternMachine(Parent, Delivery):
             self._starting = False
 
     def close(self) -> None:
-        if not self._context.statement.overlaps:
-            self.instead = self._context.after_end()
+        self._instead = self._context.after_end()
         if self._root is not None:
             self._root.quit()
             self._root = None
@@ -305,7 +322,7 @@ class PatternMachine(Parent, Delivery):
 
 def _every(node: plan.EveryNode, machine: PatternMachine) -> Operator:
     if isinstance(node.item, plan.FilterNode):
-        return EveryFilter(node, machine)
+        return EveryFilter(node.item, machine, node)
     if isinstance(node.item, plan.ScheduleNode):
         return ScheduleObserver(node.item, machine, stays=True, ends=False)
     return Every(node, machine)

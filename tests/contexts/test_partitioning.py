@@ -136,7 +136,7 @@ def check(text: str, types: tuple[str, ...]) -> None:
         assert isinstance(verdict, Whole)
         assert verdict.reason == "where a partition ends at a time, what else is due then runs by the partitions' numbers"
         return
-    if "initiated by Sale(amount > 3)" in context and "order by" in statement:
+    if "initiated by Sale(amount > 3)" in context and ("order by" in statement or "pattern [" in statement):
         assert isinstance(verdict, Whole)
         assert verdict.reason.startswith("where partitions overlap, their numbers decide")
         return

@@ -63,8 +63,8 @@ def check_in_partitions(plan: StatementPlan, context: Context, variables: Mappin
         raise NotPartitionable(name_of(body.window), "it begins with the rows of another one")
     if any(map(_ends_by_time, context.levels)) and _has_timers(body):
         raise NotPartitionable(operator, "where a partition ends at a time, what else is due then runs by the partitions' numbers")
-    if context.is_nested and any(map(_overlaps, context.levels)) and any(getattr(part, "order_by", None) for part in plans_of(body)):
-        raise NotPartitionable(operator, "where partitions overlap, their numbers decide whether a statement with order by comes first")
+    if context.is_nested and any(map(_overlaps, context.levels)):
+        _check_among_overlapping(body, operator)
     _check_stores(plan, context)
     for part in plans_of((body, context.levels)):
         if isinstance(part, RecognitionStreamPlan):
@@ -82,6 +82,15 @@ def check_in_partitions(plan: StatementPlan, context: Context, variables: Mappin
 
 def _overlaps(level: ContextLevel) -> bool:
     return isinstance(level, LifetimeLevel) and level.overlapping
+
+
+def _check_among_overlapping(body: Any, operator: str) -> None:
+    """Check that it does not matter in which order the partitions of a context get an event that ends some of them."""
+    for part in plans_of(body):
+        if getattr(part, "order_by", None):
+            raise NotPartitionable(operator, "where partitions overlap, their numbers decide whether a statement with order by comes first")
+        if isinstance(part, PatternPlan):
+            raise NotPartitionable(operator, "where partitions overlap, their numbers decide how often a pattern gets what ends some")
 
 
 def _ends_by_time(level: ContextLevel) -> bool:
