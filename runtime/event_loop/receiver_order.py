@@ -17,18 +17,21 @@ A statement whose filter has several paths, by ``or``, comes after all of these.
 
 What a context starts while events flow, the filters of partitions and of what begins and ends them, has a path too. Where paths end at one
 node it comes as it has started: after the statements that were there when its partition began, before those deployed since (``turn_of``).
+The conditions of a context, those of the partition's category alone, come first in a path, the statement's own after them.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
 import attrs
 
 from epl.event_types import EventType
+from epl.plan.context.contexts import CATEGORY
 from epl.plan.expression_text import expression_text
 from epl.plan.expressions import (
+    Conditional,
     Constant,
     ContextValue,
     Convert,
@@ -112,18 +115,49 @@ def paths_of(plan: FilterPlan) -> Sequence[Path]:
     return _paths(key, plan.conditions)
 
 
-def paths_of_entries(plan: FilterSpecification) -> Sequence[Path]:
-    """Return the paths of a filter whose entries come and go. The keys of a partition come first, and are compared as by ``=``, though
-    null is one of them."""
+def categories_of(plan: FilterSpecification) -> tuple[str, ...]:
+    """Return the properties of partitions that say for which category an entry of the filter is, one of each level of categories."""
+    return tuple(dict.fromkeys(category[0] for category in map(_category_of, plan.values) if category is not None))
+
+
+def _category_of(value: TypedExpression) -> tuple[str, int] | None:
+    """The property of a partition and the place of the category for which a value of an entry is true; None for other values."""
+    if isinstance(value, Equality) and isinstance(value.left, ContextValue) and isinstance(value.right, Constant):
+        return (".".join(value.left.path), value.right.value) if value.left.path[-1] == CATEGORY else None
+    return None
+
+
+def paths_of_entries(plan: FilterSpecification, categories: Sequence[int] = ()) -> Sequence[Path]:
+    """Return the paths of a filter whose entries come and go. The keys of a partition, which are compared as by ``=``, though null is one
+    of them, and the test of its category come before what the statement asks for. ``categories``: the values of ``categories_of`` in the
+    partition."""
     own = {plan.first_local + number for number, value in enumerate(plan.values) if isinstance(value, ContextValue)}
-    keys = {id(each) for each in plan.equal if isinstance(each.operand, Local) and each.operand.number in own}
-    steps = [_step("is" if each.null_matches and id(each) not in keys else "=", expression_text(each.expression))
-             for each in sorted(plan.equal, key=lambda each: id(each) not in keys)]
+    keys = [each for each in plan.equal if isinstance(each.operand, Local) and each.operand.number in own]
+    added = [_step("=", expression_text(each.expression)) for each in keys]
+    steps = [_step("is" if each.null_matches else "=", expression_text(each.expression)) for each in plan.equal if each not in keys]
     if plan.listed is not None:
         steps.append(_step("in", expression_text(plan.listed.expression)))
     if plan.range is not None:
         steps.append(_range_step(plan.range))
-    return _paths(steps, plan.conditions)
+    chosen = set(zip(categories_of(plan), categories, strict=True))
+    labels = {plan.first_local + number for number, value in enumerate(plan.values) if _category_of(value) in chosen}
+    conditions = []
+    for condition in plan.conditions:
+        test = _test_of(condition, labels)
+        if test is None:
+            conditions.append(condition)
+        else:
+            added += _ways(test)[0]
+    return [(*_by_rank(added), *path) for path in _paths(steps, conditions)]
+
+
+def _test_of(condition: TypedExpression, labels: Container[int]) -> TypedExpression | None:
+    """Return the test of the category for what tests all of them; None for other conditions, and where the test has alternatives, which
+    stays one condition that no index has. ``labels``: the numbers of the values that are true for the category."""
+    for label, test in condition.pairs if isinstance(condition, Conditional) else ():
+        if isinstance(label, Local) and label.number in labels and len(_ways(test)) == 1:
+            return test
+    return None
 
 
 def _range_step(lookup: RangeLookup) -> Step:
@@ -141,7 +175,11 @@ def _paths(key: list[Step], conditions: Sequence[TypedExpression]) -> Sequence[P
         ways = [[*before, *steps] for before in ways for steps in _ways(condition)]
         if len(ways) > MOST_PATHS:
             return [(), ()]
-    return [tuple(sorted(steps, key=lambda step: step.rank)) for steps in ways]
+    return [_by_rank(steps) for steps in ways]
+
+
+def _by_rank(steps: Iterable[Step]) -> Path:
+    return tuple(sorted(steps, key=lambda step: step.rank))
 
 
 def _ways(condition: TypedExpression) -> list[list[Step]]:
@@ -268,4 +306,4 @@ def _ascending(index: dict[Bounds, _Node]) -> Iterable[_Node]:
         return index.values()
 
 
-__all__ = ["Path", "Placed", "Places", "Step", "arrange", "paths_of", "paths_of_entries", "place_before", "turn_of"]
+__all__ = ["Path", "Placed", "Places", "Step", "arrange", "categories_of", "paths_of", "paths_of_entries", "place_before", "turn_of"]

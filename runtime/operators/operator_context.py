@@ -330,10 +330,11 @@ class OperatorContext:
         assert filters is not None
         rank, _, number, stream = self.order(stream)
         comes_after = rank % 2
-        paths = filters.paths(specification)
+        categories = filters.categories(specification, self.properties)
+        paths = filters.paths(specification, categories)
         if (self.late or not comes_after) and len(paths) == 1:
             place = NOTHING_LOOKED_UP if self.late and not paths[0] else 0
-            return filters.placed(specification, (rank, place, number, stream), self.turn, is_late=self.late)
+            return filters.placed(specification, categories, (rank, place, number, stream), self.turn, is_late=self.late)
         looked_up = LAST if last else 0 if self.late or stream < 0 else place_of(specification)
         return rank + 1 - comes_after, looked_up, number, stream
 

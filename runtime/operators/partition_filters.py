@@ -8,8 +8,11 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
 from runtime.event_loop.loop import EventLoop
 from runtime.event_loop.prepared_filters import PreparedFilter
-from runtime.event_loop.receiver_order import Path, Placed, Places, paths_of_entries
+from runtime.event_loop.receiver_order import Path, Placed, Places, categories_of, paths_of_entries
 from runtime.expressions import Environment, compile_expression
+
+Categories = tuple[int, ...]
+"""The place of a partition's category in each level of categories that a filter is tested for."""
 
 
 class CurrentPartition:
@@ -35,23 +38,32 @@ class PartitionFilters:
         self._name = name
         self._drop = drop
         self._prepared: dict[tuple[int, Places | Placed], PreparedFilter] = {}
-        self._paths: dict[int, Sequence[Path]] = {}
-        self._placed: dict[tuple[int, Places], Placed] = {}
+        self._categories: dict[int, Sequence[str]] = {}
+        self._paths: dict[tuple[int, Categories], Sequence[Path]] = {}
+        self._placed: dict[tuple[int, Categories, Places], Placed] = {}
 
-    def paths(self, specification: FilterSpecification) -> Sequence[Path]:
+    def categories(self, specification: FilterSpecification, properties: Mapping[str, Any]) -> Categories:
+        """Return for which categories a filter is in a partition with these properties."""
+        names = self._categories.get(id(specification))
+        if names is None:
+            names = self._categories[id(specification)] = categories_of(specification)
+        return tuple([properties[name] for name in names])
+
+    def paths(self, specification: FilterSpecification, categories: Categories) -> Sequence[Path]:
         """Return the paths of a filter."""
-        paths = self._paths.get(id(specification))
+        key = id(specification), categories
+        paths = self._paths.get(key)
         if paths is None:
-            paths = self._paths[id(specification)] = paths_of_entries(specification)
+            paths = self._paths[key] = paths_of_entries(specification, categories)
         return paths
 
-    def placed(self, specification: FilterSpecification, order: Places, turn: int, *, is_late: bool) -> Placed:
+    def placed(self, specification: FilterSpecification, categories: Categories, order: Places, turn: int, *, is_late: bool) -> Placed:
         """Return the place of a stream's filters by their path. ``turn``: of the entry that starts."""
-        key = id(specification), order
+        key = id(specification), categories, order
         placed = self._placed.get(key)
         if placed is None:
             placed = self._placed[key] = self._core.filters.place(
-                specification.event_type, order, self.paths(specification), turn, is_late=is_late)
+                specification.event_type, order, self.paths(specification, categories), turn, is_late=is_late)
         return placed
 
     def prepared(self, specification: FilterSpecification, order: Places | Placed) -> PreparedFilter:
