@@ -44,15 +44,23 @@ class OutputBuffer(Protocol):
 
 
 class BufferBase:
-    """Base: works on the statement's result set. ``calls_for_limited``: listeners are called where ``limit`` removes all rows that
-    ``last`` has kept. ``repeats_old``: without a row in the remove stream a fully aggregated select gives its current one there."""
+    """Base: works on the statement's result set. ``calls_for_omitted``: listeners are called where none of the rows that ``last`` has kept
+    is emitted, since ``limit`` removes them or no one reads the remove stream. ``repeats_old``: without a row in the remove stream a fully
+    aggregated select gives its current one there."""
 
     counts_failures = True
-    calls_for_limited = False
+    calls_for_omitted = False
     repeats_old = True
+    _omits_old = False
 
     def __init__(self, inner: ResultSet) -> None:
         self.inner = inner
+
+    def call_for_omitted(self) -> None:
+        """Keep rows of the remove stream also where they are not read."""
+        self.calls_for_omitted = True
+        self._omits_old = not self.inner.needs_old
+        self.inner.needs_old = True
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         raise NotImplementedError
@@ -71,7 +79,9 @@ class BufferBase:
 
     def emit(self, new: OutputRows, old: OutputRows, force: bool) -> None:
         """Order, limit and pass the rows on."""
-        force = force or (self.calls_for_limited and bool(new.events or old.events))
+        force = force or (self.calls_for_omitted and bool(new.events or old.events))
+        if self._omits_old:
+            old = OutputRows()
         self.inner.emit(self.inner.finish(new), self.inner.finish(old), force)
 
     def state(self) -> State:

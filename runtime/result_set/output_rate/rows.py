@@ -143,7 +143,7 @@ class LateRows(AllRows):
 
     def flush(self, force: bool) -> None:
         late, self._late = self._late, ([], [])
-        force = force or (self.calls_for_limited and bool(late[0] or late[1]))
+        force = force or (self.calls_for_omitted and bool(late[0] or late[1]))
         failures = Failures()
         try:
             collect_whole(self.inner, *late, self._new, self._old)

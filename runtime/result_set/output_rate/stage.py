@@ -296,8 +296,8 @@ class OutputStage(Stage):
         calls_for_none = _calls_for_none(plan, inner, context)
         self._quiet = context.plan.context is not None and not calls_for_none
         gathers = self.gathering.gathers if isinstance(self.gathering, Withheld) else self.gathering
-        if isinstance(gathers, (LastRow, LastLateRow)) and isinstance(inner, Unaggregated):
-            gathers.calls_for_limited = self._quiet and plan.unit != "events"
+        if self._quiet and plan.unit != "events" and isinstance(gathers, (LastRow, LastLateRow)) and isinstance(inner, Unaggregated):
+            gathers.call_for_omitted()
         self._terminated: WhenTerminated | None = None
         if plan.condition is not None and isinstance(self.gathering, (FirstOfGroups, FirstOfGroupEvents)):  # which have it themselves
             self.condition: Condition = Always(self._flush)
