@@ -106,7 +106,7 @@ PREVIOUS = {"previous": "prev", "tail": "prevtail", "count": "prevcount", "windo
 
 
 def _previous(node: typed.Previous, text: Writer) -> str:
-    value = text.property(node.stream, "") or "*" if node.value is None else text(node.value)
+    value = text.property(node.stream, node.counted) or "*" if node.value is None else text(node.value)
     return f"{PREVIOUS[node.kind]}({'' if node.index is None else text(node.index) + ', '}{value})"
 
 

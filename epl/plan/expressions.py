@@ -469,12 +469,16 @@ class HashNumber(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class Previous(TypedExpression):
-    """prev (``kind`` previous), prevtail, prevcount, prevwindow over a stream's data window; ``value`` is evaluated on the event found."""
+    """prev (``kind`` previous), prevtail, prevcount, prevwindow over a stream's data window; ``value`` is evaluated on the event found.
+
+    ``counted``: what prevcount names, a path or the event ("", as everywhere else). It reads no value of it.
+    """
 
     kind: Choice["previous", "tail", "count", "window"]
     stream: int
     index: TypedExpression | None
     value: TypedExpression | None
+    counted: str = ""
 
 
 @attrs.frozen(kw_only=True)

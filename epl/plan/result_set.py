@@ -10,7 +10,7 @@ import attrs
 from epl.event_types import EventType
 from epl.plan.checks import check
 from epl.plan.crontab import CrontabPlan
-from epl.plan.expressions import Constant, TypedExpression
+from epl.plan.expressions import Constant, IsInsertStream, Previous, Prior, TypedExpression
 from epl.value_types import ValueType
 
 if TYPE_CHECKING:
@@ -63,6 +63,14 @@ class AggregationPlan:
     def expressions(self) -> tuple[TypedExpression, ...]:
         """Everything that is evaluated on a row."""
         return (*self.arguments, *((self.filter,) if self.filter is not None else ()), *(self.group_by or ()))
+
+    @property
+    def of_moment(self) -> bool:
+        """Whether what is evaluated on a row is something else when the row leaves than when it entered, for nothing it holds has changed:
+        prev, and prior of a named window, are null then, istream() is false."""
+        return any(
+            isinstance(node, (IsInsertStream, Previous)) or (isinstance(node, Prior) and node.newest)
+            for expression in (*self.arguments, *((self.filter,) if self.filter is not None else ())) for node in expression.walk())
 
 
 @attrs.frozen

@@ -35,7 +35,7 @@ from runtime.aggregation.numeric import (
 from runtime.aggregation.rates import RateByClock, RateByTimestamp
 from runtime.aggregation.sketch import CountMinSketch
 from runtime.aggregation.user import UserAccumulator
-from runtime.aggregation.wrappers import Distinct, Filtered
+from runtime.aggregation.wrappers import Distinct, Filtered, Moment, OfMoment
 from runtime.clock.periods import add_period
 from runtime.expressions import Environment, compile_expression, compile_row, compile_scalar
 
@@ -48,7 +48,8 @@ Readers = Sequence[Any]
 
 @attrs.frozen
 class Arguments:
-    """A plan's expressions as functions of a row: ``value`` the first argument, ``values`` all, ``condition`` the filter (None without)."""
+    """A plan's expressions as functions of a row: ``value`` the first argument, ``values`` all, ``condition`` the filter (None without).
+    ``moment``: which they are of, None where that makes no difference."""
 
     plan: AggregationPlan
     value: Callable[[Row], Any]
@@ -56,6 +57,13 @@ class Arguments:
     condition: Callable[[Row], Any] | None
     environment: Environment
     arity: int
+    moment: Moment | None = None
+
+    def around(self, accumulator: Any) -> Any:
+        """Return what the rows enter and leave: the accumulator with the plan's filter in front."""
+        if self.condition is not None:
+            accumulator = Filtered(accumulator, self.condition)
+        return accumulator if self.moment is None else OfMoment(accumulator, self.moment)
 
 
 @attrs.frozen
@@ -79,8 +87,7 @@ def _plain(make: Callable[[Arguments], Any]) -> Factory:
         accumulator = make(arguments)
         if arguments.plan.distinct:
             accumulator = Distinct(accumulator, arguments.value)
-        if arguments.condition is not None:
-            accumulator = Filtered(accumulator, arguments.condition)
+        accumulator = arguments.around(accumulator)
         return Parts(accumulator, accumulator)
 
     return build
@@ -108,7 +115,7 @@ def maker_of(arguments: Arguments) -> Callable[[], Any] | None:
     """Return what makes the accumulator of a plan, being both what is read and what takes the rows; None where that is not all
     (``Factory``)."""
     plan = arguments.plan
-    if plan.distinct or arguments.condition is not None:
+    if plan.distinct or arguments.condition is not None or arguments.moment is not None:
         return None
     if plan.function == "avg" and _kind(arguments) not in ("BigDecimal", "BigInteger"):
         make_sum = partial(SUMS[_kind(arguments)], arguments.value)
@@ -165,7 +172,7 @@ def _shared(arguments: Arguments, shared: Shared, key: Any, make: Callable[[], A
     key = (key, plan.stream, plan.filter, plan.group_by)
     if key not in shared:
         accumulator = make()
-        shared[key] = accumulator, (accumulator if arguments.condition is None else Filtered(accumulator, arguments.condition))
+        shared[key] = accumulator, arguments.around(accumulator)
     return shared[key]
 
 
@@ -288,29 +295,35 @@ def scalar_function(expression: TypedExpression, environment: Environment, arity
     return lambda row, insert_stream, readers: compiled(*row, insert_stream, readers)
 
 
-def value_function(expression: TypedExpression, environment: Environment, arity: int, readers: Readers) -> Callable[[Row], Any]:
-    """Return f(row) → the expression's value; aggregations inside it are read from ``readers`` at that moment."""
+def value_function(
+    expression: TypedExpression, environment: Environment, arity: int, readers: Readers, moment: Moment | None = None
+) -> Callable[[Row], Any]:
+    """Return f(row) → the expression's value; aggregations inside it are read from ``readers`` at that moment. ``moment``: it is of it."""
     if arity == 1 and isinstance(expression, StreamProperty):
         return attrgetter(field_name(expression.name))
     if arity == 1 and isinstance(expression, StreamEvent):
         return lambda row: row
     nested = any(isinstance(n, Aggregated) for n in expression.walk())
-    if arity == 1 and not nested:
+    if arity == 1 and not nested and moment is None:
         return compile_expression(expression, environment, 1)
     function = scalar_function(expression, environment, arity)
+    if moment is not None:
+        return lambda row: function(row, moment.entering, readers)
     return lambda row: function(row, True, readers)
 
 
 def arguments_of(plan: AggregationPlan, environment: Environment, arity: int, readers: Readers = ()) -> Arguments:
     """Return the plan's expressions, compiled. ``readers``: the group's, for an aggregation inside an aggregation."""
+    moment = Moment() if plan.of_moment else None
     values = row_function(plan.arguments, environment, arity) if plan.arguments else None
     return Arguments(
         plan,
-        value_function(plan.arguments[0], environment, arity, readers) if plan.arguments else _nothing,
-        _nothing if values is None else (lambda row: values(row, True, readers)),
-        None if plan.filter is None else value_function(plan.filter, environment, arity, readers),
+        value_function(plan.arguments[0], environment, arity, readers, moment) if plan.arguments else _nothing,
+        _nothing if values is None else (lambda row: values(row, moment is None or moment.entering, readers)),
+        None if plan.filter is None else value_function(plan.filter, environment, arity, readers, moment),
         environment,
         arity,
+        moment,
     )
 
 

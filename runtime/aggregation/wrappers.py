@@ -1,4 +1,4 @@
-"""distinct and filter: around any accumulator."""
+"""distinct, filter and what is of the moment: around any accumulator."""
 
 from __future__ import annotations
 
@@ -28,6 +28,47 @@ class Filtered:
     def leave(self, row: Row) -> None:
         if self.condition(row):
             self.inner.leave(row)
+
+    def value(self) -> Any:
+        return self.inner.value()
+
+    def clear(self) -> None:
+        self.inner.clear()
+
+    def state(self) -> Any:
+        return self.inner.state()
+
+    def restore(self, state: Any) -> None:
+        self.inner.restore(state)
+
+
+class Moment:
+    """Whether rows enter: what prev and istream() within an aggregation's arguments read."""
+
+    __slots__ = ("entering",)
+
+    def __init__(self) -> None:
+        self.entering = True
+
+
+class OfMoment:
+    """For a row that leaves, what is evaluated is of that moment."""
+
+    __slots__ = ("inner", "moment")
+
+    def __init__(self, inner: Accumulator, moment: Moment) -> None:
+        self.inner = inner
+        self.moment = moment
+
+    def enter(self, row: Row) -> None:
+        self.inner.enter(row)
+
+    def leave(self, row: Row) -> None:
+        self.moment.entering = False
+        try:
+            self.inner.leave(row)
+        finally:
+            self.moment.entering = True
 
     def value(self) -> Any:
         return self.inner.value()

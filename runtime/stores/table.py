@@ -353,7 +353,8 @@ class TableAggregator(Aggregator):
         self._feeds = [(each.position, *_feed(each, into, environment, arity)) for each in into.columns]
         self._slots: list[int] = [next(each.position for each in into.columns if each.slot == slot) for slot in range(slots)]
         self._absent: Readers = [Absent()] * slots
-        self._is_plain = not any(_may_fail_uncounted(each.plan) for each in into.columns)
+        self._leaving = [(each.position, *_feed(each, into, environment, arity, leaving=True)) for each in into.columns]
+        self._is_plain = not any(_may_fail_uncounted(each.plan) or each.plan.of_moment for each in into.columns)
         self._rows_leave = rows_leave
         self.failed: dict[Row, list[int]] = {}
 
@@ -386,7 +387,7 @@ class TableAggregator(Aggregator):
             return
         target = self._store.row_for(self.key(row))
         failure = None
-        for place, (position, value, condition) in enumerate(self._feeds):
+        for place, (position, value, condition) in enumerate(self._leaving):
             try:
                 if place not in failed and (condition is None or condition(row)):
                     target.kept[position].leave(value(row))
@@ -452,9 +453,13 @@ def _may_fail_uncounted(plan: AggregationPlan) -> bool:
     return plan.function == "count" and not all(isinstance(argument, StreamProperty) for argument in plan.arguments)
 
 
-def _feed(each: IntoColumn, into: IntoTable, environment: Environment, arity: int) -> tuple[Callable[[Row], Any], Any]:
-    """Return what the table's accumulator gets of a row, and which rows it gets."""
+def _feed(
+    each: IntoColumn, into: IntoTable, environment: Environment, arity: int, *, leaving: bool = False
+) -> tuple[Callable[[Row], Any], Any]:
+    """Return what the table's accumulator gets of a row, and which rows it gets. ``leaving``: of a row that leaves."""
     arguments = arguments_of(each.plan, environment, arity)
+    if leaving and arguments.moment is not None:
+        arguments.moment.entering = False
     column = into.table.columns[each.position]
     if column.event_type is None:
         return arguments.values, arguments.condition

@@ -32,7 +32,7 @@ from epl.plan.expressions import (
     VariableValue,
 )
 from epl.plan.result_set import AggregationPlan, LimitPlan, OrderKey, OutputPlan, ReclaimGroups, ResultSetPlan, Shape, StreamSelector
-from epl.plan.walk import plans_of
+from epl.plan.walk import expressions_of, plans_of
 from epl.syntax import Call, Chain, Expression, Literal, Name, Select, StreamWildcard, SubstitutionParameter, Unary, Wildcard
 from epl.syntax.expressions import Subquery
 from epl.syntax.nodes import Node
@@ -159,8 +159,8 @@ def _clauses(
     order_by = _order_by(select, scope)
     _check_order_by(order_by, selected, select)
     if collector.plans and having is not None:
-        _check_having(having, grouping, select, attrs.evolve(scope, aggregations=None))
         refuse_previous(having, select.having)
+        _check_having(having, grouping, select, attrs.evolve(scope, aggregations=None))
     if collector.plans and catalog.statement_context is not None:
         return _with_own_keys(streams, catalog, grouping, selection, having, order_by)
     return selection, having, order_by
@@ -252,7 +252,8 @@ def _having(select: Select, scope: Scope) -> TypedExpression | None:
 
 def refuse_previous(condition: TypedExpression, written: Expression | None) -> None:
     """Refuse prev in the where- or having-clause of a statement with aggregations, as Esper does."""
-    previous = next((n for n in condition.walk() if isinstance(n, Previous)), None)
+    evaluated = (condition, *_aggregated(condition))
+    previous = next((n for e in evaluated for n in e.walk() if isinstance(n, Previous)), None)
     if previous is not None:
         name = {"previous": "prev", "tail": "prevtail", "count": "prevcount", "window": "prevwindow"}[previous.kind]
         raise StatementRefusal(
@@ -397,7 +398,8 @@ def decide_shape(
     if not grouping.keys and grouping.levels is None:
         if not aggregations:
             return "un-aggregated"
-        only_aggregated = not select_reads and not selection.whole and not selection.streams and not _looks_back(selection.expressions)
+        looks_back = _looks_back(selection.expressions) or _has_previous(aggregations, order_by)
+        only_aggregated = not select_reads and not selection.whole and not selection.streams and not looks_back
         only_aggregated = only_aggregated and (having is None or not reads((having,)))
         only_aggregated = only_aggregated and not _asks_of_row((*selection.expressions, *((having,) if having is not None else ())))
         return "fully aggregated" if only_aggregated and local else "aggregated"
@@ -438,6 +440,11 @@ def _asks_of_row(expressions: Sequence[TypedExpression]) -> bool:
 
 def _looks_back(expressions: Sequence[TypedExpression]) -> bool:
     return any(isinstance(n, (Previous, Prior)) for e in expressions for n in e.walk())
+
+
+def _has_previous(*plans: Sequence[Any]) -> bool:
+    """Return whether prev is anywhere in them: as in Esper it makes rows per event wherever it is, even within an aggregation."""
+    return any(isinstance(n, Previous) for e in expressions_of(plans) for n in e.walk())
 
 
 __all__ = ["analyse", "decide_shape", "refuse_previous"]

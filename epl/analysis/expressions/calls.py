@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from epl.analysis.expressions.binding import StatementRefusal, bind
 from epl.analysis.expressions.conversions import MAP_KINDS, common_type, convert, require_numeric, type_name
 from epl.analysis.expressions.paths import is_integer, stream_value
-from epl.analysis.expressions.properties import path_of
+from epl.analysis.expressions.properties import Read, path_of
 from epl.analysis.expressions.scope import Scope
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf
@@ -283,10 +283,11 @@ def _previous(call: Call, scope: Scope) -> TypedExpression | None:
             if is_numeric(index.type):
                 raise EplUnsupportedError("prev with an index that is not a whole number is not supported", span=call.span)
             raise EplValidationError("Previous function requires an integer index parameter or expression", span=call.span)
-    number = _stream_of(value, call)
+    looked_at = _looked_at(value, call)
     result = LONG.boxed if kind == "count" else ArrayType(value.type.boxed) if kind == "window" else value.type.boxed
-    return typed.Previous(
-        type=result, kind=kind, stream=number, index=index, value=None if kind == "count" else value)  # type: ignore[arg-type]
+    if kind == "count":
+        return typed.Previous(type=result, kind="count", stream=looked_at.stream, index=None, value=None, counted=looked_at.path)
+    return typed.Previous(type=result, kind=kind, stream=looked_at.stream, index=index, value=value)  # type: ignore[arg-type]
 
 
 def _prior(call: Call, scope: Scope) -> TypedExpression | None:
@@ -306,7 +307,7 @@ def _prior(call: Call, scope: Scope) -> TypedExpression | None:
     if index.value is not None and index.value < 0:
         raise StatementRefusal("Failed to deploy: Minimum buffer size is 1", span=call.span)
     value = bind_argument(call.arguments[1], scope, call.name)
-    stream = _stream_of(value, call)
+    stream = _looked_at(value, call).stream
     return typed.Prior(
         type=value.type.boxed, stream=stream, index=index.value, value=value, newest=scope.streams[stream].over_window)
 
@@ -315,12 +316,13 @@ def _is_constant(argument: syntax.Expression, scope: Scope) -> bool:
     return isinstance(argument, syntax.Literal)
 
 
-def _stream_of(value: TypedExpression, call: Call) -> int:
-    """The one stream that prev or prior looks back on; Esper takes a property or the event itself."""
-    streams = value.streams
-    if len(streams) != 1 or path_of(value) is None:
+def _looked_at(value: TypedExpression, call: Call) -> Read:
+    """What prev or prior looks back on: Esper takes a property of one stream, or the event itself."""
+    path = path_of(value)
+    if path is None or len(value.streams) != 1:
         raise EplValidationError("Previous function requires an event property as parameter", span=call.span)
-    return next(iter(streams))
+    return path
+
 
 def _istream(call: Call, scope: Scope) -> TypedExpression | None:
     if call.arguments:

@@ -54,6 +54,9 @@ def _reads(expression: TypedExpression) -> Iterator[Read]:
     if isinstance(expression, SubqueryValue):
         yield from _reads(expression.operand) if expression.operand is not None else ()
         return
+    if isinstance(expression, Previous) and expression.value is None:
+        yield Read(expression.stream, expression.counted)
+        return
     if isinstance(expression, (Previous, Prior)):
         yield from _reads(expression.value) if expression.value is not None else ()
         return

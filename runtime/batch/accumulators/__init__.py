@@ -32,6 +32,8 @@ def accumulator(plan: AggregationPlan, number: int, window: Window | None) -> Ac
     """Return the accumulator of one aggregation; raise NotCompilable."""
     if window is not None and not all(is_steady(e) for e in plan.expressions):
         raise NotCompilable(f"{plan.function} of what may change while an event is held")
+    if plan.of_moment:
+        raise NotCompilable(f"{plan.function} of what is something else as events leave")
     if plan.group_by is not None or (plan.constants and plan.function != "nth"):
         raise NotCompilable(f"{plan.function} with group_by or parameters")
     if plan.function in ("min", "max"):
