@@ -10,6 +10,7 @@ from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.generated_code import field_name
 from epl.plan.expressions import StreamProperty
 from epl.plan.join.lookups import IndexPlan, NamedIndex
+from epl.plan.stores.on_statements import Offered
 from runtime.aggregation.sorted_bag import SortedBag
 from runtime.expressions import Environment
 from runtime.expressions.compiled import function_of
@@ -249,7 +250,7 @@ class IndexedRows:
         self._rows: dict[Event, None] = dict.fromkeys(rows)
         self._indexes: dict[IndexPlan, Index] = {}
         self._users: dict[IndexPlan, int] = {}
-        self._offers: Counter[str] = Counter()
+        self._offers: Counter[Offered] = Counter()
         self._arrivals: Arrivals | None = None
         self._restrictions: dict[NamedIndex, list[Restriction]] = {}
         self.restricted = False
@@ -301,15 +302,23 @@ class IndexedRows:
 
     # ------------------------------------------------------------------ orders in which queries give rows
 
-    def offer(self, name: str) -> None:
-        """Let queries that bound the property give rows in its order, until ``withdraw``."""
-        self._offers[name] += 1
+    def offer(self, index: Offered) -> None:
+        """Let queries that bound the property give rows in its order, those that compare the properties in order of arrival, until
+        ``withdraw``."""
+        self._offers[index] += 1
 
-    def withdraw(self, name: str) -> None:
-        self._offers[name] -= 1
+    def withdraw(self, index: Offered) -> None:
+        self._offers[index] -= 1
+        if not self._offers[index]:
+            del self._offers[index]
 
     def offers(self, name: str) -> bool:
-        return self._offers[name] > 0
+        """Return whether queries that bound the property give rows in its order."""
+        return name in self._offers
+
+    def offers_equal(self, names: frozenset[str]) -> bool:
+        """Return whether queries that compare the properties give rows in order of arrival."""
+        return any(isinstance(index, frozenset) and index <= names for index in self._offers)
 
     # ------------------------------------------------------------------ indexes that were created
 

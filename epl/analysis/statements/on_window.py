@@ -21,7 +21,7 @@ from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.context.contexts import context_of
 from epl.plan.expressions import TypedExpression
 from epl.plan.join.lookups import LookupPlan
-from epl.plan.stores.on_statements import MatchPlan, OnDeletePlan, OnSelectPlan, OnUpdatePlan
+from epl.plan.stores.on_statements import MatchPlan, Offered, OnDeletePlan, OnSelectPlan, OnUpdatePlan
 from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow, StreamPlan
 from epl.spans import Span
@@ -129,7 +129,7 @@ def bind_match(where: Expression | None, target: WindowTarget, statement: Statem
     if isinstance(target.store, Table) or _by_computed_keys(lookup):
         lookup = in_order_of_store(lookup, named)
     whole = all(each in lookup.applied for each in conditions)
-    offered = None if lookup.named is not None or isinstance(target.store, Table) else _sorted_by(conditions)
+    offered = None if lookup.named is not None or isinstance(target.store, Table) else _indexed_by(conditions)
     return MatchPlan(store=target.store, lookup=lookup, where=None if whole else condition, offered=offered)
 
 
@@ -138,11 +138,16 @@ def _by_computed_keys(lookup: LookupPlan) -> bool:
     return lookup.of_one_key and lookup.index is not None and all(is_computed(key) for key in lookup.index.hash)
 
 
-def _sorted_by(conditions: Sequence[TypedExpression]) -> str | None:
-    """Return the property, if there is a single one that is looked up, and by a range."""
+def _indexed_by(conditions: Sequence[TypedExpression]) -> Offered | None:
+    """Return the property, if there is a single one that is looked up, and by a range; those that are equal to something, without one.
+
+    Esper's index over both kinds has rows in an order of its own.
+    """
     keys = looked_up(conditions, 0, {1})
+    if keys.equal:
+        return None if keys.ranges else frozenset(filter(None, map(property_of, keys.equal))) or None
     names = {property_of(key) for key in keys.ranges}
-    return names.pop() if len(names) == 1 and not keys.equal else None
+    return names.pop() if len(names) == 1 else None
 
 
 def _where(

@@ -33,16 +33,19 @@ class UpdateIstreamPlan(BodyPlan):
     where: TypedExpression | None
 
 
+Offered = str | frozenset[str]
+"""What an on-statement has an index over: one property, by which it is sorted, or some that are equal to something."""
+
+
 @attrs.frozen(kw_only=True)
 class MatchPlan:
     """Which rows of a window or table (stream 0) an event (stream 1) concerns: those that ``lookup`` finds and for which ``where`` holds,
-    if it is not a part of the look-up. ``offered``: the property of a named window by which an index has rows sorted
-    that queries may use, too."""
+    if it is not a part of the look-up. ``offered``: what an index of a named window is over that queries may use, too."""
 
     store: NamedWindow | Table
     lookup: LookupPlan
     where: TypedExpression | None = None
-    offered: str | None = None
+    offered: Offered | None = None
 
 
 @attrs.frozen(kw_only=True)

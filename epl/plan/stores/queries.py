@@ -23,12 +23,14 @@ from epl.value_types import ValueType
 class RowsPlan:
     """Which rows a query is about: those that ``lookup`` finds and for which ``where`` holds, if it is not a part of the look-up.
 
-    ``ranges``: the properties that ranges bound. Rows come in order of the first by which an on-statement has them sorted.
+    ``ranges``: the properties that ranges bound. Rows come in order of the first by which an on-statement has them sorted. ``equal``:
+    those that are equal to something. Where an on-statement finds rows by some of them, they come in order of arrival.
     """
 
     lookup: LookupPlan
     where: TypedExpression | None = None
     ranges: tuple[str, ...] = ()
+    equal: frozenset[str] = frozenset()
 
 
 @attrs.frozen(kw_only=True)

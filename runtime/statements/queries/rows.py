@@ -92,13 +92,14 @@ class StreamRows:
         """Return them in the order in which the window or table iterates; those that an index was created for, in its order."""
         store, plan = stores[self._store], self._plan
         find = self._look_up(store, plan.lookup, environment)
-        order = self._order(store)
+        arrived = store.rows.offers_equal(plan.equal)
+        order = None if arrived else self._order(store)
         if find is None:
             own = plan.lookup.applied if plan.where is None else (plan.where,)
-            rows = passing(store if order is None else store.rows, tests_of((*self._conditions, *own), environment, 1))
+            rows = passing(store.rows if arrived or order is not None else store, tests_of((*self._conditions, *own), environment, 1))
         else:
             rows = passing(find((None,)), tests_of((*self._conditions, plan.where), environment, 1))
-            if order is None and plan.lookup.named is None and _is_whole(store):
+            if order is None and not arrived and plan.lookup.named is None and _is_whole(store):
                 return list(store.ordered(rows))
         return rows if order is None else sorted(rows, key=order)
 

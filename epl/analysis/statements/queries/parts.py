@@ -71,22 +71,25 @@ def plan_rows(condition: TypedExpression | None, named: NamedIndexes = NO_INDEXE
     """Return how the rows of stream 0 for which the condition holds are found: by an index that was created, else by one over what must be
     equal to something known.
 
-    Without the former, ranges and in-lists are evaluated, since an index would give the rows in another order; they are sorted where an
-    on-statement has an index that Esper uses. Sub-queries are evaluated in any case, as in Esper.
+    Without the former, ranges and in-lists are evaluated, since an index would give the rows in another order; they are in its order where
+    an on-statement has an index that Esper uses. Sub-queries are evaluated in any case, as in Esper.
     """
     conditions = conjuncts(condition)
     known = [each for each in conditions if not any(isinstance(node, SubqueryValue) for node in each.walk())]
     lookup = plan_lookup(known, 0, (), named)
     ranges: list[str] = []
+    equal: frozenset[str] = frozenset()
     if lookup.named is None:
-        ranges = sorted(filter(None, map(property_of, looked_up(known, 0).ranges)))
+        keys = looked_up(known, 0)
+        ranges = sorted(filter(None, map(property_of, keys.ranges)))
+        equal = frozenset(filter(None, map(property_of, keys.equal)))
         lookup = plan_lookup([each for each in known if isinstance(each, Equality)], 0)
     elif lookup.listed:  # so does Esper
         lookup = attrs.evolve(lookup, in_order=True)
     if lookup.index is None:
-        return RowsPlan(lookup=attrs.evolve(lookup, conditions=(), applied=()), where=condition, ranges=tuple(ranges))
+        return RowsPlan(lookup=attrs.evolve(lookup, conditions=(), applied=()), where=condition, ranges=tuple(ranges), equal=equal)
     whole = all(each in lookup.applied for each in conditions)
-    return RowsPlan(lookup=lookup, where=None if whole else condition, ranges=tuple(ranges))
+    return RowsPlan(lookup=lookup, where=None if whole else condition, ranges=tuple(ranges), equal=equal)
 
 
 def indexes_of(store: NamedWindow | Table, statement: Statement, catalog: Catalog) -> NamedIndexes:
