@@ -7,6 +7,7 @@ import pytest
 
 from epl.errors import EplUnsupportedError, EplValidationError
 from runtime import Runtime
+from runtime.result_set.output_rate.first_of_groups import VariableTimePoll
 
 SCHEMA = "@public @buseventtype create schema T(k string, v int); @name('s0') "
 EVENTS = [("A", 1), ("B", 2), ("A", 3), ("C", 4), ("A", 5), ("B", 6)]
@@ -171,3 +172,18 @@ def test_an_aggregation_with_groups_of_its_own_is_the_same_alone(own: str, outpu
         found.append((rows, [(r["k"], r["g"], r["own"]) for r in runtime.statement("s0")]))
     assert found[0] == found[1]
     assert any(row[2] for call in found[0][0] for side in call for row in side)
+
+
+def test_a_group_of_output_first_that_was_stored_with_a_due_time_waits_for_it() -> None:
+    now = [1500]
+    poll = VariableTimePoll(lambda: now[0], lambda start: start + 1000)
+    poll.restore(2000)
+    assert poll.state() == 2000
+    assert not poll.met(1, 0)
+    now[0] = 2000
+    assert poll.met(1, 0)
+    assert poll.state() == [2000]
+    now[0] = 2999
+    again = VariableTimePoll(lambda: now[0], lambda start: start + 1000)
+    again.restore(poll.state())
+    assert not again.met(1, 0)

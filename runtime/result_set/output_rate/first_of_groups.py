@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from epl.plan.expressions import Constant
+from epl.plan.expressions import Constant, VariableValue
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.factory import Row
 from runtime.aggregation.grouped import key_from_state, key_to_state
@@ -16,7 +16,7 @@ from runtime.result_set.projection import OutputRows
 from windows.failures import Failures
 from windows.paging import Paged
 from windows.protocol import State
-from windows.shape import ANYTHING, BOOLEAN, COUNT, DUE, INTEGER, takes
+from windows.shape import ANYTHING, BOOLEAN, COUNT, DUE, INTEGER, TIME, compiled, takes
 
 NEVER = 1 << 63
 
@@ -91,6 +91,41 @@ class TimePoll:
         self.next = state
 
 
+class VariableTimePoll:
+    """The same of a period that reads variables: it is that of the moment at which it is asked whether it has passed, as in Esper.
+
+    ``due``: of a state that was stored when the period counted as it was at the output.
+    """
+
+    __slots__ = ("now", "add_period", "last", "due")
+
+    def __init__(self, now: Callable[[], int], add_period: Callable[[int], int]) -> None:
+        self.now = now
+        self.add_period = add_period
+        self.last: int | None = None
+        self.due: int | None = None
+
+    def met(self, new: int, old: int) -> bool:
+        now = self.now()
+        end_of_period = self.add_period(now if self.last is None else self.last)
+        due = self.due if self.last is None else end_of_period
+        if due is not None and now < due:
+            return False
+        self.last = now
+        return True
+
+    def state(self) -> State:
+        return self.due if self.last is None else [self.last]
+
+    def restore(self, state: State) -> None:
+        if isinstance(state, (list, tuple)):
+            compiled((TIME,))(state)
+            (self.last,) = state
+        else:
+            compiled(DUE)(state)
+            self.due = state
+
+
 class WhenPoll:
     """A group's condition: an expression over what the group has counted. Counts are reset before variables are set."""
 
@@ -116,7 +151,7 @@ class WhenPoll:
         self.counts.restore(state)
 
 
-AnyPoll = Poll | TimePoll | WhenPoll
+AnyPoll = Poll | TimePoll | VariableTimePoll | WhenPoll
 
 
 def poll_maker(plan: OutputPlan, context: TimeContext) -> Callable[[], AnyPoll]:
@@ -129,7 +164,8 @@ def poll_maker(plan: OutputPlan, context: TimeContext) -> Callable[[], AnyPoll]:
         return lambda: TimePoll(context.now, lambda now: _or_never(crontab.next_after(now)))
     if plan.every is not None and plan.unit == "time":
         period = plan.every
-        return lambda: TimePoll(context.now, lambda start: context.add_time(start, period))
+        poll_of_time = VariableTimePoll if any(isinstance(node, VariableValue) for node in period.walk()) else TimePoll
+        return lambda: poll_of_time(context.now, lambda start: context.add_time(start, period))
     if plan.every is None:
         return lambda: Poll(lambda: 1)
     every = compile_expression(plan.every, context.environment, 0)
