@@ -13,8 +13,9 @@ from typing import Any
 import attrs
 import numpy as np
 
-from epl.plan.expressions import StreamProperty
+from epl.plan.expressions import IsInsertStream, StreamProperty
 from epl.plan.result_set import OutputPlan
+from epl.plan.walk import expressions_of
 from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.batch.output_rate.conditions import (
     DONE,
@@ -214,6 +215,12 @@ def check_keys(of: SelectEvents) -> None:
     """Check that the last row of a group is known by its key; raise NotCompilable where that takes more than properties."""
     if not all(isinstance(part, StreamProperty) for part in of.rows.group_by):
         raise NotCompilable("an output clause of groups by an expression")
+
+
+def check_streams_alike(of: SelectEvents) -> None:
+    """Raise NotCompilable for rows that see, new or old, what rows see that leave, where they read it."""
+    if any(isinstance(node, IsInsertStream) for e in expressions_of(of.rows) for node in e.walk()):
+        raise NotCompilable("istream() under output first or last of events in groups")
 
 
 # ------------------------------------------------------------------ without groups

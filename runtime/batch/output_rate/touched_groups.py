@@ -10,7 +10,17 @@ import numpy as np
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.batch.output_rate.all_groups import AllGroupEvents, AllGroups
-from runtime.batch.output_rate.base import AllRows, First, Held, LastFullyAggregated, LastRow, Rate, Snapshot, check_keys
+from runtime.batch.output_rate.base import (
+    AllRows,
+    First,
+    Held,
+    LastFullyAggregated,
+    LastRow,
+    Rate,
+    Snapshot,
+    check_keys,
+    check_streams_alike,
+)
 from runtime.batch.output_rate.conditions import LISTED, STAMP, EveryEvents
 from runtime.batch.output_rate.held_deltas import Deltas
 from runtime.batch.output_rate.lagging_deltas import LaggingDeltas
@@ -128,6 +138,7 @@ class LastOfGroupEvents(OfGroups):
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
         super().__init__(of, plan)
         check_keys(of)
+        check_streams_alike(of)
 
     def gathered(self, held: Held) -> State:
         return [self._kept(held, name) for name in ("new", "old")]
@@ -271,6 +282,7 @@ class FirstOfGroupEvents(FirstOf):
         super().__init__(of, plan)
         if not of.needs_new:
             raise NotCompilable("output first of the remove stream of events in groups")
+        check_streams_alike(of)
         self._new = True
 
     def gathered(self, held: Held) -> State:

@@ -291,7 +291,7 @@ class FirstOfGroups:
 
 class FirstOfGroupEvents:
     """first, grouped aggregated: the events of a delta whose groups meet their conditions, those that leave among them, all in the insert
-    stream."""
+    stream. As in Esper they see what rows see that leave: istream() is false."""
 
     def __init__(self, inner: Any, plan: OutputPlan, context: Any) -> None:
         self.inner = inner
@@ -303,7 +303,7 @@ class FirstOfGroupEvents:
         for rows, entered in ((new, True), (old, False)):
             for row in rows:
                 batch = OutputRows()
-                self.inner.rows((row,), True, batch)
+                self.inner.rows((row,), False, batch)
                 key = self.inner.statement_key(row)
                 if batch.events and self._polls.met(key, int(entered), int(not entered)):
                     first[key] = batch

@@ -88,7 +88,8 @@ class LastOfGroups(AllGroups):
 
 
 class LastOfGroupEvents(BufferBase):
-    """last, grouped aggregated: each group's last row of each stream.
+    """last, grouped aggregated: each group's last row of each stream. As in Esper, both see what rows see that leave (istream() is
+    false) where the clause is optimized.
 
     Of a stream of a delta Esper looks at no more rows once one does not meet having, as recorded.
     """
@@ -100,13 +101,15 @@ class LastOfGroupEvents(BufferBase):
         self._new: dict[Any, tuple[Row, OutputRows]] = {}
         self._old: dict[Any, tuple[Row, OutputRows]] = {}
         self._key = self.inner.statement_key
+        output = inner.plan.output
+        self._as_new = output is not None and not output.optimized
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         self.inner.apply(new, old)
         if self.inner.needs_old:
             self._keep(old, False, self._old)
         if self.inner.needs_new:
-            self._keep(new, True, self._new)
+            self._keep(new, self._as_new, self._new)
         return True
 
     def _keep(self, rows: Sequence[Row], insert_stream: bool, kept: dict[Any, tuple[Row, OutputRows]]) -> None:
