@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from epl.dialects.front_door import DialectText, detected, dialect_texts
 from epl.errors import EplSyntaxError, EplUnsupportedError, EplValidationError
+from epl.grammar.lexis import Tokens
 from epl.grammar.modules import Grammar
 from epl.spans import Span
 from epl.syntax import Expression, Module, Statement
@@ -56,6 +57,28 @@ def parse_module(text: str | PathLike[str]) -> Module:
         ('a.b', 2)
     """
     return _with_dialects(text_of(text), _grammar().module)
+
+
+def statements_before(text: str, place: int) -> Module | None:
+    """Parse the statements of a module that end before the place, where the rest is not EPL; None where there are none, and where the text
+    is not one of words, numbers and strings.
+
+    Examples:
+        >>> before = statements_before("create schema A(x int); select * frm A", 33)
+        >>> len(before.statements)
+        1
+    """
+    try:
+        Tokens(text, dialect_texts(text))
+    except EplSyntaxError:
+        return None
+    end = text.rfind(";", 0, place)
+    while end >= 0:
+        try:
+            return parse_module(text[: end + 1])
+        except (EplSyntaxError, EplValidationError):  # that semicolon is part of a string
+            end = text.rfind(";", 0, end)
+    return None
 
 
 def parse_statement(text: str | PathLike[str]) -> Statement:

@@ -3,16 +3,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from epl.analysis.statements.annotations import unknown_in_module, warning_of
 from epl.analysis.statements.modules import analyse_module
 from epl.catalog import Catalog, Variable
-from epl.errors import AlreadyDeclaredError, EplDeploymentError, EplError, EplRuntimeError, EplValidationError, EplWarning
+from epl.errors import (
+    AlreadyDeclaredError,
+    EplDeploymentError,
+    EplError,
+    EplRuntimeError,
+    EplSyntaxError,
+    EplUnsupportedError,
+    EplValidationError,
+    EplWarning,
+)
 from epl.event_types import EventType
 from epl.functions.registry import FunctionRegistry
 from epl.functions.user import import_python
+from epl.parse import statements_before
 from epl.plan.context.contexts import Context
 from epl.plan.declared import Declared
 from epl.plan.statements import CreateTablePlan, CreateVariablePlan, ModulePlan, StatementPlan
@@ -87,6 +98,22 @@ class Deployer:
         for name in (*self._settings.imports, *module.imports) if allowed else ():
             if any(name == root or name.startswith(f"{root}.") for root in allowed) and not import_python(self._functions, name):
                 raise EplValidationError(f"Could not load class by name '{name}', please check imports", hint="no Python module or class")
+
+    def compiled(self, text: str, without: Sequence[Deployment] = ()) -> ModulePlan:
+        """Return the plan of a module's text; see ``analysed``."""
+        try:
+            module = parsed(text)
+        except (EplSyntaxError, EplValidationError) as error:
+            self._refuse_before(error, text, without)
+            raise
+        return self.analysed(module, without)
+
+    def _refuse_before(self, error: EplError, text: str, without: Sequence[Deployment]) -> None:
+        """Raise what is wrong with a statement before the one that is not EPL: as in Esper, one is compiled after the other."""
+        before = None if error.span is None else statements_before(text, error.span.start)
+        if before is not None:
+            with suppress(EplUnsupportedError):
+                analyse_module(before, self.catalog(before.name, without))
 
     def analysed(self, module: Module, without: Sequence[Deployment] = ()) -> ModulePlan:
         """Return the plan of a module, as if the deployments ``without`` were not there. Raise EplError; warn of unknown annotations, in

@@ -14,7 +14,7 @@ from epl.texts import text_of
 from runtime.api.deployment import Deployment
 from runtime.api.engine import Counts, check_options
 from runtime.api.error_reports import without_engine_frames
-from runtime.api.plan_cache import in_dialect, parsed
+from runtime.api.plan_cache import in_dialect
 from runtime.api.queried_partitions import Selectors
 from runtime.api.queries import Parameters, PreparedQuery, QueryRows, planned_query
 from runtime.api.restore import Provided
@@ -103,7 +103,7 @@ class Runtime(Counts):
         with self.lock:
             self._check_open()
             with in_dialect(text, dialect, self.settings) as written:
-                return self._deployer.analysed(parsed(written))
+                return self._deployer.compiled(written)
 
     @without_engine_frames
     def deploy(
@@ -144,7 +144,7 @@ class Runtime(Counts):
             with in_dialect(source if isinstance(source, str) else "", dialect, self.settings) as written:
                 text = written if isinstance(source, str) else source
                 replaced = self._deployer.namesakes(text) if replace else []
-                plan = self._deployer.analysed(parsed(text), replaced) if isinstance(text, str) else text
+                plan = self._deployer.compiled(text, replaced) if isinstance(text, str) else text
                 for deployment in replaced:
                     self._undeploy(deployment)
                 deployment = self._deployer.deploy(plan, name, dict(listeners or {}), dict(parameters or {}))

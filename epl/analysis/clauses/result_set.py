@@ -67,10 +67,12 @@ def analyse(
     """
     output, refused_output = _output(select, catalog, hints)
     plain = Scope(catalog, streams, declarations=declarations, allow_previous=allow_previous)
-    grouping = _grouping(select, plain, output_name, has_remove_stream, hints)
+    grouping = _grouping(select, plain, output_name, has_remove_stream)
     collector = _collector(select, grouping, has_remove_stream)
     scope = attrs.evolve(plain, aggregations=collector)
     selection, having, order_by = _clauses(select, scope, collector, grouping, output_name)
+    if grouping.levels is not None and any(hint in hints for hint in RECLAIM_HINTS):
+        raise StatementRefusal("Reclaim hints are not available with rollup", span=select.group_by[0].span)
     each_group = output is not None and output.selector in ("first", "last")
     shape = decide_shape(
         selection, grouping, having, order_by, tuple(collector.plans), each_group, shown=lambda read: _shown(read, select.items, scope))
@@ -108,7 +110,7 @@ def analyse(
     )
 
 
-def _grouping(select: Select, scope: Scope, output_name: str, has_remove_stream: bool, hints: Container[str]) -> Grouping:
+def _grouping(select: Select, scope: Scope, output_name: str, has_remove_stream: bool) -> Grouping:
     """Return the keys and levels of group by; refuse first what Esper refuses before them."""
     key_scope = attrs.evolve(
         scope, clause="group-by-clause", aggregation_refusal=GROUP_BY_AGGREGATED, refuses_aggregations_first=True,
@@ -119,8 +121,6 @@ def _grouping(select: Select, scope: Scope, output_name: str, has_remove_stream:
     except EplValidationError:
         _refuse_before_keys(select, scope, output_name, has_remove_stream)
         raise
-    if grouping.levels is not None and any(hint in hints for hint in RECLAIM_HINTS):
-        raise StatementRefusal("Reclaim hints are not available with rollup", span=select.group_by[0].span)
     return grouping
 
 
