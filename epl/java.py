@@ -9,7 +9,7 @@ import decimal
 import math
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -314,6 +314,16 @@ def _java_text(value: float, shortest: Callable[[float], str]) -> str:
         fraction = text[point:] if point > 0 else "0" * -point + text
         return f"{minus}{whole}.{fraction or '0'}"
     return f"{minus}{text[0]}.{text[1:] or '0'}E{point - 1}"
+
+
+def key_text(values: Sequence[Any]) -> str:
+    """Return the values of a key as Esper's messages show them.
+
+    >>> key_text(["a"]), key_text(["a", None])
+    ('a', 'MultiKey[a,null]')
+    """
+    texts = list(map(text_of, values))
+    return texts[0] if len(texts) == 1 else f"MultiKey[{','.join(texts)}]"
 
 
 def text_of(value: Any) -> str:

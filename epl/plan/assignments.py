@@ -27,11 +27,13 @@ class VariableAssignment:
 @attrs.frozen
 class PropertyAssignment:
     """One step of update istream and of on-statements. ``kind``: value, element (``p[index] = x``), key (``p('k') = x``), call, reset (the
-    aggregations ``places`` of a table's row begin again).
+    aggregations ``places`` of a table's row begin again). ``lenient``: an element that the array does not have is not set; else it is an
+    error.
     """
 
     kind: Choice["value", "element", "key", "call", "reset"]
     value: TypedExpression
     property: str = ""
     index: TypedExpression | None = None
+    lenient: bool = False
     places: tuple[int, ...] = ()

@@ -57,7 +57,8 @@ def _lines(plan: PropertyAssignment, event_type: EventType, printer: Printer) ->
     assert plan.index is not None
     index = printer.value(plan.index)
     if plan.kind == "element":
-        return [f"a, i = {place}, {index}", f"if fits(a, i, {name}):", *_indented([f"v = with_element(a, i, {value})", *then])]
+        fits = "holds(a, i)" if plan.lenient else f"fits(a, i, {name})"
+        return [f"a, i = {place}, {index}", f"if {fits}:", *_indented([f"v = with_element(a, i, {value})", *then])]
     return [f"a = {place}", "if a is not None:", *_indented([f"v = {{**a, {index}: {value}}}", *then])]
 
 
@@ -79,6 +80,11 @@ def _fits(array: Any, index: int | None, name: str) -> bool:
     return True
 
 
+def _holds(array: Any, index: int) -> bool:
+    """Whether there is an element to set; as in Esper, a literal index outside of the array sets nothing."""
+    return array is not None and index < len(array)
+
+
 def _with_element(array: Sequence[Any], index: int, value: Any) -> list[Any]:
     changed = list(array)
     changed[index] = value
@@ -95,7 +101,7 @@ def _sent(extra: dict[str, Any] | None, name: str) -> dict[str, Any] | None:
     return extra.without((name,)) if isinstance(extra, Extra) else extra
 
 
-CHANGING: dict[str, Any] = {"fits": _fits, "with_element": _with_element, "sent": _sent, "reset": _reset}
+CHANGING: dict[str, Any] = {"fits": _fits, "holds": _holds, "with_element": _with_element, "sent": _sent, "reset": _reset}
 """What ``change_lines`` name."""
 
 __all__ = ["CHANGING", "change_lines", "compile_changes"]

@@ -64,7 +64,7 @@ def _is_raw(declared: ValueType | None) -> bool:
 
 
 def _key(key: Any) -> str:
-    return key if isinstance(key, str) else str(json_value(key, None))
+    return "null" if key is None else key if isinstance(key, str) else str(json_value(key, None))
 
 
 def _json_float(value: float, declared: ValueType | None) -> Any:

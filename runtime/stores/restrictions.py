@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from epl.errors import EplDeploymentError, EplRuntimeError
-from epl.java import double_text, text_of
+from epl.java import double_text, key_text
 from epl.plan.join.lookups import NamedIndex
 from runtime.expressions import Environment
 from runtime.stores.quadtree import Place, contains
@@ -82,11 +82,7 @@ def _unique(named: NamedIndex, index: UniqueKeys, environment: Environment) -> R
         row = index.conflict(new, old)
         if row is not None:
             values = values_function((*named.plan.hash, *named.plan.space), environment)(row)
-            if named.plan.space:
-                key = _place_text(values)
-            else:
-                texts = ["null" if value is None else text_of(value) for value in values]
-                key = texts[0] if len(texts) == 1 else f"MultiKey[{','.join(texts)}]"
+            key = _place_text(values) if named.plan.space else key_text(values)
             raise EplRuntimeError(f"Unique index violation, index '{named.name}' is a unique index and key '{key}' already exists")
 
     return check

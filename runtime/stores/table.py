@@ -10,12 +10,12 @@ import attrs
 
 from epl.attribute_text import named, named_class
 from epl.errors import EplDeploymentError, EplRuntimeError
+from epl.java import key_text
 from epl.java_hash import bucket_numbers, hash_of_keys
 from epl.plan.expressions import StreamProperty
 from epl.plan.join.lookups import NamedIndex
 from epl.plan.result_set import AggregationPlan
 from epl.plan.stores.tables import IntoColumn, IntoTable, Table, TableColumn
-from epl.reprs import brief
 from runtime.aggregation.factory import Arguments, Readers, Row, arguments_of, factory_of
 from runtime.aggregation.generated_steps import GroupSteps
 from runtime.aggregation.grouped import Aggregator, key_from_state, key_to_state
@@ -160,9 +160,7 @@ class TableStore:
     def _violated(self, key: Key) -> EplRuntimeError:
         if not self._key_places:
             return EplRuntimeError(f"Unique index violation, table '{self.table.name}' is a declared to hold a single un-keyed row")
-        values = values_of_key(key, len(self._key_places))
-        texts = [value if isinstance(value, str) else brief(value) for value in values]
-        shown = texts[0] if len(texts) == 1 else f"MultiKey[{','.join(texts)}]"
+        shown = key_text(values_of_key(key, len(self._key_places)))
         return EplRuntimeError(f"Unique index violation, index '{self.table.name}' is a unique index and key '{shown}' already exists")
 
     @property

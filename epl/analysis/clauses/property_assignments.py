@@ -6,7 +6,7 @@ from collections.abc import Collection
 from epl.analysis.clauses.assignments import assigned_column, bind_index, is_call, path_of, refuse, unrecognized
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.declared import find_alias
-from epl.analysis.expressions.paths import dotted_property
+from epl.analysis.expressions.paths import dotted_property, literal_of
 from epl.analysis.expressions.scope import Scope
 from epl.errors import EplUnsupportedError
 from epl.event_types import EventType, Property
@@ -33,7 +33,7 @@ def analyse_property_assignment(
         return PropertyAssignment("call", value)
     if isinstance(first, Name) and first.name in names and rest and isinstance(rest[0], (Name, Call)):
         first, rest = rest[0], rest[1:]
-        if rest and isinstance(rest[0], Index):
+        if rest and isinstance(rest[0], Index) and literal_of(rest[0]) is None:
             raise unrecognized(written)
     dotted = dotted_property(event_type, (first, *rest), 0)
     if dotted is not None and dotted[1] == 1 + len(rest):
@@ -49,10 +49,12 @@ def analyse_property_assignment(
         return PropertyAssignment("value", _whole(written, value, prop), prop.name)
     link = rest[0]
     element = prop.type if prop.indexed else prop.type.element if isinstance(prop.type, ArrayType) else None
-    if element is None or not isinstance(link, Index) or len(link.arguments) != 1:
+    literal = literal_of(link)
+    if element is None or not isinstance(link, Index) or len(link.arguments) != 1 or (isinstance(literal, int) and literal < 0):
         raise refuse(written, f"Property '{expression_text(written.target)}' is not available for write access")
     index = bind_index(link.arguments[0], prop.name, scope)
-    return PropertyAssignment("element", assigned_column(written, value, element, prop.name, decimals=True), prop.name, index)
+    assigned = assigned_column(written, value, element, prop.name, decimals=True)
+    return PropertyAssignment("element", assigned, prop.name, index, lenient=literal is not None)
 
 
 def analyse_reset(written: Assignment, event_type: EventType, scope: Scope, names: Collection[str]) -> PropertyAssignment | None:
