@@ -117,7 +117,7 @@ class WithinInstance(Instance):
 
 
 class While(Operator):
-    """Ends its item with the first match for which the condition does not hold."""
+    """Ends its item with the first match for which the condition is false. As in Esper a match for which it is null is left out."""
 
     def __init__(self, node: WhileNode, machine: PatternMachine) -> None:
         super().__init__(node, machine)
@@ -150,9 +150,10 @@ class WhileInstance(Instance):
             return
         if ended:
             self.child = None
-        if self.while_.machine.attempt(self.while_.test, match):
+        holds = self.while_.machine.attempt(self.while_.test, match)
+        if holds:
             self.parent.matched(self, match, ended)
-        else:
+        elif holds is not None:
             self.quit()
             self.parent.failed(self)
 

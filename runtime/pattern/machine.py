@@ -183,10 +183,11 @@ class PatternMachine(Parent, Delivery):
             child.quit()
             child.parent.failed(child)
 
-    def attempt(self, test: Callable[[Match], Any], match: Match) -> bool:
-        """Return whether a condition holds; where it raises it does not, and the error is reported."""
+    def attempt(self, test: Callable[[Match], Any], match: Match) -> bool | None:
+        """Return whether a condition holds, None where it is null; where it raises it does not, and the error is reported."""
         try:
-            return test(match) is True
+            value = test(match)
+            return value if value is None else value is True
         except Exception as error:  # noqa: BLE001 - law 6
             self._core.on_error(error, self.name, None)
             return False
