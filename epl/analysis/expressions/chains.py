@@ -183,7 +183,8 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
         owners = [owner for owner in owners if _leads_on(owner, node, scope)] or owners
     elements = _elements_with(links, scope)
     of_property = len(links) > 1 and isinstance(links[1], Name)
-    number = stream_with_property(first.name, scope) if of_property else stream_by_name(first.name, scope)
+    is_dynamic = scope.unqualified and optional_at(links, 0)  # a property, whatever the names of streams
+    number = None if is_dynamic else stream_with_property(first.name, scope) if of_property else stream_by_name(first.name, scope)
     aliased = number is not None and scope.streams[number].alias == first.name
     if len(owners) + len(elements) > 1:
         if elements or not (aliased or scope.prefers_first):
@@ -202,7 +203,7 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
     local = next((n for n in scope.locals if isinstance(n.type, EventOf) and n.type.event_type.name == first.name), None)
     if local is not None and number is None and len(links) > 1:
         return follow(_local(local), links[1:], scope, node)
-    if scope.unqualified and optional_at(links, 0):
+    if is_dynamic:
         return _dynamic_of_stream(node, scope)
     if any(s.visible and s.outer and s.event_type.property(first.name) is not None for s in scope.streams):
         raise EplValidationError(

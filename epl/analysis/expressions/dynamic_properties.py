@@ -19,9 +19,11 @@ def check_dynamic(value: TypedExpression, links: Sequence[Link], at: int, node: 
     declared ``x?`` a name that its type does not have, of JSON and below object arrays what is not declared.
     """
     event_type, link = event_type_of(value), links[at]
-    if event_type is None or event_type.kind not in CHECKED or event_type.any_type:
+    if event_type is None or event_type.any_type:
         return
     prop = event_type.property(getattr(link, "name", ""))
+    if event_type.kind not in CHECKED and not (prop is not None and _is_match(event_type)):
+        return
     by_index = isinstance(link, Name) and isinstance(next(iter(links[at + 1:]), None), Index)
     after = next(iter(links[at + (2 if by_index else 1):]), None)
     text = expression_text(node)
@@ -38,6 +40,11 @@ def check_dynamic(value: TypedExpression, links: Sequence[Link], at: int, node: 
         there = _key_getter(event_type, prop)
     if not there:
         raise EplValidationError(f"Property getter not available for property '{text}'", span=node.span)
+
+
+def _is_match(event_type: EventType) -> bool:
+    """Whether it is the type of a pattern's matches, whose properties are its tags."""
+    return event_type.kind == "row" and event_type.name == "pattern"
 
 
 def _holds_nothing(prop: Property | None, *, keyed: bool) -> bool:
