@@ -20,12 +20,13 @@ from benchmarks.plot import picture
 from benchmarks.resident import grown
 from benchmarks.scaling import curves, prepared
 from benchmarks.shapes import measured
+from benchmarks.snapshots import stored
 from benchmarks.throughput import measure
 from benchmarks.workloads import WORKLOADS
 
 PARTS = ("throughput", "scaling", "memory", "compiling", "shapes")
-ON_DEMAND = ("resident",)
-"""Parts that are run where they are named only: they take ten times as many events."""
+ON_DEMAND = ("resident", "snapshots")
+"""Parts that are run where they are named only: they take other numbers of events."""
 ALL_PARTS = 100_000
 GENERAL = ("esper", "row", "batch")
 """The engines whose growth and memory are measured: those that take any statement."""
@@ -79,6 +80,14 @@ class Bench:
                 sizes.append(grown(engine, name, self.events * 10 if engine == "batch" else self.events))
         self.failed.extend(f"resident {g.workload}, {g.engine}" for g in sizes if not g.megabytes)
         return report.resident(sizes)
+
+    def snapshots(self) -> str:
+        """After a hundredth and a tenth of the events."""
+        sizes = []
+        for name in self.workloads:
+            report_progress(f"snapshots {name}")
+            sizes.append(stored(name, self.events // 100))
+        return report.snapshots(sizes)
 
     def compiling(self) -> str:
         report_progress("compiling")

@@ -9,6 +9,7 @@ from benchmarks.memory import Held
 from benchmarks.resident import Grown
 from benchmarks.scaling import AXES, Curve
 from benchmarks.shapes import Compiled
+from benchmarks.snapshots import Stored
 from benchmarks.throughput import Result
 
 GOALS = {"batch": 0, "row": 1}
@@ -116,6 +117,13 @@ def resident(results: Sequence[Grown]) -> str:
     return "Megabytes of the process after each tenth of the events:\n\n" + table(head, rows)
 
 
+def snapshots(results: Sequence[Stored]) -> str:
+    """Bytes of snapshots after two numbers of events."""
+    rows = [[s.workload, s.title, *(f"{size:,}" for size in s.sizes.values())] for s in results]
+    head = ["workload", "statement", *(f"{events:,} events" for events in results[0].sizes)]
+    return "Bytes of a snapshot in the row tier:\n\n" + table(head, rows)
+
+
 def scaling(curves: Sequence[Curve]) -> str:
     """Slopes, and the points behind them."""
     parts = []
@@ -155,4 +163,4 @@ def replaced(document: str, part: str, text: str) -> str:
     return pattern.sub(lambda _: f"{begin}\n{text}\n{end}", document)
 
 
-__all__ = ["by_workload", "compiling", "memory", "number", "replaced", "resident", "scaling", "shapes", "table", "throughput"]
+__all__ = ["by_workload", "compiling", "memory", "number", "replaced", "resident", "scaling", "shapes", "snapshots", "table", "throughput"]
