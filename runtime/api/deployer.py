@@ -100,13 +100,14 @@ class Deployer:
                 raise EplValidationError(f"Could not load class by name '{name}', please check imports", hint="no Python module or class")
 
     def compiled(self, text: str, without: Sequence[Deployment] = ()) -> ModulePlan:
-        """Return the plan of a module's text; see ``analysed``."""
+        """Return the plan of a module's text, as if the deployments ``without`` were not there. Raise EplError; warn of unknown
+        annotations, in the name of the code that called the caller's public method."""
         try:
             module = parsed(text)
         except (EplSyntaxError, EplValidationError) as error:
             self._refuse_before(error, text, without)
             raise
-        return self.analysed(module, without)
+        return self._analysed(module, without)
 
     def _refuse_before(self, error: EplError, text: str, without: Sequence[Deployment]) -> None:
         """Raise what is wrong with a statement before the one that is not EPL: as in Esper, one is compiled after the other."""
@@ -115,9 +116,7 @@ class Deployer:
             with suppress(EplUnsupportedError):
                 analyse_module(before, self.catalog(before.name, without))
 
-    def analysed(self, module: Module, without: Sequence[Deployment] = ()) -> ModulePlan:
-        """Return the plan of a module, as if the deployments ``without`` were not there. Raise EplError; warn of unknown annotations, in
-        the name of the code that called the caller's public method."""
+    def _analysed(self, module: Module, without: Sequence[Deployment] = ()) -> ModulePlan:
         self.bring_in(module)
         catalog = self.catalog(module.name, without)
         try:
@@ -126,7 +125,7 @@ class Deployer:
             locate(error, self.deployments.values())
             raise
         for annotation in unknown_in_module(module, catalog):
-            warnings.warn(warning_of(annotation), EplWarning, stacklevel=4)
+            warnings.warn(warning_of(annotation), EplWarning, stacklevel=5)
         return plan
 
     def namesakes(self, module: str | ModulePlan) -> list[Deployment]:

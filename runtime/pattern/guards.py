@@ -117,7 +117,7 @@ class WithinInstance(Instance):
 
 
 class While(Operator):
-    """Ends its item with the first match for which the condition is false. As in Esper a match for which it is null is left out."""
+    """Ends its item with the first match for which the condition is false. As in Esper a match for which it is null goes nowhere."""
 
     def __init__(self, node: WhileNode, machine: PatternMachine) -> None:
         super().__init__(node, machine)

@@ -39,16 +39,16 @@ def has_subqueries(node: Node) -> bool:
     return any(True for _ in subqueries_in(node))
 
 
-def subqueries_in(value: Any) -> Iterator[Subquery]:
-    """Yield those that are not within another one."""
+def subqueries_in(value: Any, besides: tuple[type[Node], ...] = ()) -> Iterator[Subquery]:
+    """Yield those that are not within another one, nor within a node of the kinds ``besides``."""
     if isinstance(value, Subquery):
         yield value
-    elif isinstance(value, Node):
+    elif isinstance(value, Node) and not isinstance(value, besides):
         for field in attrs.fields(type(value)):
-            yield from subqueries_in(getattr(value, field.name))
+            yield from subqueries_in(getattr(value, field.name), besides)
     elif isinstance(value, tuple):
         for item in value:
-            yield from subqueries_in(item)
+            yield from subqueries_in(item, besides)
 
 
 __all__ = ["has_subqueries", "number_subqueries", "subqueries_in"]

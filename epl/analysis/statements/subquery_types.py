@@ -8,12 +8,17 @@ from epl.analysis.clauses.from_clause.streams import source_type
 from epl.analysis.statements.subquery_numbers import subqueries_in
 from epl.catalog import Catalog
 from epl.syntax import Select, TypeFilter
+from epl.syntax.clauses import Contained
 from epl.syntax.nodes import Body
+from epl.syntax.patterns import Guard, Observer
+
+WITHOUT = (Contained, Observer, Guard)
+"""Where sub-queries may not be at all."""
 
 
 def check_subquery_types(body: Body, catalog: Catalog) -> None:
     """Refuse a statement whose sub-queries name event types, named windows or tables that there are not; those of order by come later."""
-    for subquery in subqueries_in(attrs.evolve(body, order_by=()) if isinstance(body, Select) else body):
+    for subquery in subqueries_in(attrs.evolve(body, order_by=()) if isinstance(body, Select) else body, WITHOUT):
         select = subquery.select
         if not isinstance(select, Select) or select.from_ is None:
             continue
