@@ -138,7 +138,7 @@ def test_left_to_the_handler_the_event_is_lost_to_its_statement_and_a_restart_go
 UPDATES = MODULE + """create schema V(k string, vs int[]);
 @name('u') update istream T set k = 'a' where k = 'a' and own(v) > 0;
 insert into V select k, {1, 2} as vs from T(v > 9);
-@name('place') update istream V set vs[2] = 5 where k = 'a';
+@name('place') update istream V set vs[1 + 1] = 5 where k = 'a';
 """
 
 
