@@ -69,16 +69,14 @@ def statements_before(text: str, place: int) -> Module | None:
         1
     """
     try:
-        Tokens(text, dialect_texts(text))
+        tokens = Tokens(text, dialect_texts(text)).all
     except EplSyntaxError:
         return None
-    end = text.rfind(";", 0, place)
-    while end >= 0:
-        try:
-            return parse_module(text[: end + 1])
-        except (EplSyntaxError, EplValidationError):  # that semicolon is part of a string
-            end = text.rfind(";", 0, end)
-    return None
+    end = next((token.end for token in reversed(tokens) if token.key == ";" and token.start < place), 0)
+    try:
+        return parse_module(text[:end]) if end else None
+    except (EplSyntaxError, EplValidationError):
+        return None
 
 
 def parse_statement(text: str | PathLike[str]) -> Statement:

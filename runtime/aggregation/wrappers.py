@@ -12,22 +12,13 @@ from windows.shape import ANYTHING, COUNT, takes
 Row = Any
 
 
-class Filtered:
-    """Only rows for which ``condition(row)`` is true."""
+class Wrapper:
+    """Base: changes which rows enter and leave; value and state are those of the accumulator within."""
 
-    __slots__ = ("inner", "condition")
+    __slots__ = ("inner",)
 
-    def __init__(self, inner: Accumulator, condition: Callable[[Row], Any]) -> None:
+    def __init__(self, inner: Accumulator) -> None:
         self.inner = inner
-        self.condition = condition
-
-    def enter(self, row: Row) -> None:
-        if self.condition(row):
-            self.inner.enter(row)
-
-    def leave(self, row: Row) -> None:
-        if self.condition(row):
-            self.inner.leave(row)
 
     def value(self) -> Any:
         return self.inner.value()
@@ -40,6 +31,24 @@ class Filtered:
 
     def restore(self, state: Any) -> None:
         self.inner.restore(state)
+
+
+class Filtered(Wrapper):
+    """Only rows for which ``condition(row)`` is true."""
+
+    __slots__ = ("condition",)
+
+    def __init__(self, inner: Accumulator, condition: Callable[[Row], Any]) -> None:
+        super().__init__(inner)
+        self.condition = condition
+
+    def enter(self, row: Row) -> None:
+        if self.condition(row):
+            self.inner.enter(row)
+
+    def leave(self, row: Row) -> None:
+        if self.condition(row):
+            self.inner.leave(row)
 
 
 class Moment:
@@ -51,13 +60,13 @@ class Moment:
         self.entering = True
 
 
-class OfMoment:
+class OfMoment(Wrapper):
     """For a row that leaves, what is evaluated is of that moment."""
 
-    __slots__ = ("inner", "moment")
+    __slots__ = ("moment",)
 
     def __init__(self, inner: Accumulator, moment: Moment) -> None:
-        self.inner = inner
+        super().__init__(inner)
         self.moment = moment
 
     def enter(self, row: Row) -> None:
@@ -69,18 +78,6 @@ class OfMoment:
             self.inner.leave(row)
         finally:
             self.moment.entering = True
-
-    def value(self) -> Any:
-        return self.inner.value()
-
-    def clear(self) -> None:
-        self.inner.clear()
-
-    def state(self) -> Any:
-        return self.inner.state()
-
-    def restore(self, state: Any) -> None:
-        self.inner.restore(state)
 
 
 class Distinct:

@@ -9,7 +9,7 @@ import pytest
 
 from epl import syntax as S
 from epl.errors import EplSyntaxError, EplValidationError
-from epl.parse import parse_expression, parse_module, parse_query, parse_statement
+from epl.parse import parse_expression, parse_module, parse_query, parse_statement, statements_before
 from tests.calls import calls
 
 
@@ -163,6 +163,14 @@ def test_no_text_brings_the_parser_down(text: str) -> None:
             parse_module(text)
         except (EplSyntaxError, EplValidationError) as error:
             assert error.span is not None
+
+
+def test_semicolons_within_a_string_end_no_statement() -> None:
+    text = "create schema A(x int); select '" + ";" * 100_000 + "' as x frm A"
+    with calls(most=200_000):
+        before = statements_before(text, text.index("frm"))
+    assert before is not None and len(before.statements) == 1
+    assert statements_before("select ';' as x frm A", 16) is None
 
 
 def test_deep_nesting_is_refused_by_name() -> None:
