@@ -3,7 +3,8 @@
 
 A case says only what goes in (CONTRIBUTING.md, "Add a case"); the recorder that the environment variable EPL_ORACLE names (a
 program that takes JSON files of traces and rewrites them with Esper's output) adds what comes out. Without FILE: every case file
-beside this script. Files are written one step a line, so that a change reads well in a diff.
+beside this script. Files are written one step a line, so that a change reads well in a diff. Where Esper does not end, and the case did not
+say so before, nothing is written.
 """
 
 from __future__ import annotations
@@ -51,12 +52,23 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         copies = [pathlib.Path(folder) / f"{number}.json" for number, _ in enumerate(files)]
         for source, copy in zip(files, copies):
-            copy.write_text(source.read_text(encoding="utf-8"), encoding="utf-8")
+            cases = json.loads(source.read_text(encoding="utf-8"))
+            copy.write_text(json.dumps([{k: v for k, v in case.items() if k != "error"} for case in cases]), encoding="utf-8")
         done = subprocess.run([oracle, *map(str, copies)], check=False)
         if done.returncode:
             return done.returncode
-        for source, copy in zip(files, copies):
-            source.write_text(layout(json.loads(copy.read_text(encoding="utf-8"))), encoding="utf-8")
+        filled = {source: json.loads(copy.read_text(encoding="utf-8")) for source, copy in zip(files, copies)}
+    failed = [
+        f"{source.name}: {case['name']}: {case['error']}"
+        for source, cases in filled.items()
+        for case, before in zip(cases, json.loads(source.read_text(encoding="utf-8")))
+        if case.get("error") and not before.get("error")
+    ]
+    if failed:
+        print("record.py: nothing is written, record again\n" + "\n".join(failed), file=sys.stderr)
+        return 1
+    for source, cases in filled.items():
+        source.write_text(layout(cases), encoding="utf-8")
     return 0
 
 

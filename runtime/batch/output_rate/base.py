@@ -223,6 +223,12 @@ def check_streams_alike(of: SelectEvents) -> None:
         raise NotCompilable("istream() under output first or last of events in groups")
 
 
+def check_limit(of: SelectEvents, selector: str) -> None:
+    """Raise NotCompilable where the limit clause may leave no row."""
+    if of.rows.limit is not None and of.rows.limit.may_leave_none():
+        raise NotCompilable(f"output {selector} of rows of which limit may leave none is not computed in columns")
+
+
 # ------------------------------------------------------------------ without groups
 
 
@@ -260,6 +266,11 @@ class AllRows(Rate):
 class LastRow(AllRows):
     """last, of a row per event: the last row of each stream."""
 
+    def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
+        super().__init__(of, plan)
+        if of.rows.aggregations:
+            check_limit(of, "last")
+
     def place(self, code: Code, new: bool) -> None:
         at = "new_at" if new else "old_at"
         with code.block(f"if {at} < 0"):
@@ -272,6 +283,10 @@ class LastRow(AllRows):
 
 class LastFullyAggregated(AllRows):
     """last: the aggregations as they are, and as they were before the first delta."""
+
+    def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
+        super().__init__(of, plan)
+        check_limit(of, "last")
 
     def take(self, code: Code) -> None:
         with code.block("if done == 0"):
@@ -299,8 +314,7 @@ class First(Rate):
 
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
         super().__init__(of, plan)
-        if of.rows.limit is not None and of.rows.limit.may_leave_none():
-            raise NotCompilable("output first of rows of which limit may leave none is not computed in columns")
+        check_limit(of, "first")
 
     def take(self, code: Code) -> None:
         with code.block("if done != 0" if self.after is None else "if done != 0 or after_open == 0"):

@@ -123,6 +123,18 @@ class LastRow(AllRows):
         super().restore(state if _has_rows(state) else [_NO_ROWS, state or _NO_ROWS])
 
 
+class Unlimited(BufferBase):
+    """Base of last where aggregations have no groups: its only row of each stream is emitted whatever ``limit`` says, as in Esper."""
+
+    def emit(self, new: OutputRows, old: OutputRows, force: bool) -> None:
+        """Pass the rows on."""
+        self.inner.emit(new.events, old.events, force)
+
+
+class LastAggregatedRow(Unlimited, LastRow):
+    """last, of a row per event with aggregations."""
+
+
 class LateRows(AllRows):
     """all, of rows without aggregations that may change until output, which are made then. As in Esper having tests them as they come, and
     again at output."""
@@ -180,7 +192,7 @@ class LastLateRow(LateRows):
     keep_last = True
 
 
-class LastFullyAggregated(BufferBase):
+class LastFullyAggregated(Unlimited):
     """last, fully aggregated: the aggregations as they are, and as they were before the first delta whose row before it meets having."""
 
     inner: FullyAggregated
@@ -385,6 +397,6 @@ class Snapshot(BufferBase):
 
 
 __all__ = [
-    "AllRows", "Deltas", "First", "LastFullyAggregated", "LastLateRow", "LastRow", "LateRows", "Snapshot", "Withheld", "add_current",
-    "collect_whole",
+    "AllRows", "Deltas", "First", "LastAggregatedRow", "LastFullyAggregated", "LastLateRow", "LastRow", "LateRows", "Snapshot", "Withheld",
+    "add_current", "collect_whole",
 ]
