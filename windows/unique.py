@@ -153,10 +153,10 @@ class UniqueView(KeyedView):
             events[key] = event
             self.pages.touch(key)
             let_in.append(event)
+        if len(events) > self.peak:  # before those leave that an update replaces
+            self.peak = len(events)
         if old:
             gone += self.drop(old)
-        if len(events) > self.peak:
-            self.peak = len(events)
         if let_in or gone:
             failures.attempt(self.child.update, let_in, gone)
         failures.settle()
