@@ -393,16 +393,16 @@ def decide_shape(
 
     Raises EplValidationError for rollup where rows would be per event.
     """
-    select_reads = reads(selection.expressions)
     local = _local_groups_match(aggregations, grouping)
     if not grouping.keys and grouping.levels is None:
         if not aggregations:
             return "un-aggregated"
         looks_back = _looks_back(selection.expressions) or _has_previous(aggregations, order_by)
-        only_aggregated = not select_reads and not selection.whole and not selection.streams and not looks_back
-        only_aggregated = only_aggregated and (having is None or not reads((having,)))
+        of_row = reads((*selection.expressions, *((having,) if having is not None else ())), of_lambdas=True)
+        only_aggregated = not of_row and not selection.whole and not selection.streams and not looks_back
         only_aggregated = only_aggregated and not _asks_of_row((*selection.expressions, *((having,) if having is not None else ())))
         return "fully aggregated" if only_aggregated and local else "aggregated"
+    select_reads = reads(selection.expressions)
     of_row = select_reads if having is None else (*select_reads, *reads((having,)))
     reason = _why_not_per_group(selection, of_row, grouping, shown)
     in_select = selection.whole or missing(reads(k.expression for k in order_by), select_reads) is None

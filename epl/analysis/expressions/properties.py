@@ -39,29 +39,32 @@ class Read:
         return f"property '{self.path}'" if self.path else f"stream {self.stream}"
 
 
-def reads(expressions: Iterable[TypedExpression]) -> tuple[Read, ...]:
-    """Return every read of the expressions, each once, in order. Values of aggregations and sub-queries are not looked into."""
-    return tuple(dict.fromkeys(read for expression in expressions for read in _reads(expression)))
+def reads(expressions: Iterable[TypedExpression], *, of_lambdas: bool = False) -> tuple[Read, ...]:
+    """Return every read of the expressions, each once, in order. Values of aggregations and sub-queries are not looked into, nor, as in
+    Esper, the bodies of lambdas unless ``of_lambdas``."""
+    return tuple(dict.fromkeys(read for expression in expressions for read in _reads(expression, of_lambdas)))
 
 
-def _reads(expression: TypedExpression) -> Iterator[Read]:
+def _reads(expression: TypedExpression, of_lambdas: bool) -> Iterator[Read]:
+    if isinstance(expression, Function) and not of_lambdas:
+        return
     whole = read_of(expression)
     if whole is not None:
         yield whole
         for argument in _arguments(expression):
-            yield from _reads(argument)
+            yield from _reads(argument, of_lambdas)
         return
     if isinstance(expression, SubqueryValue):
-        yield from _reads(expression.operand) if expression.operand is not None else ()
+        yield from _reads(expression.operand, of_lambdas) if expression.operand is not None else ()
         return
     if isinstance(expression, Previous) and expression.value is None:
         yield Read(expression.stream, expression.counted)
         return
     if isinstance(expression, (Previous, Prior)):
-        yield from _reads(expression.value) if expression.value is not None else ()
+        yield from _reads(expression.value, of_lambdas) if expression.value is not None else ()
         return
     for child in expression.children():
-        yield from _reads(child)
+        yield from _reads(child, of_lambdas)
 
 
 def read_of(expression: TypedExpression) -> Read | None:
