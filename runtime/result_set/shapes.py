@@ -33,6 +33,8 @@ class ResultSet:
     contents: Callable[[], Iterable[Row]] = tuple
     is_read: Callable[[], bool] | None = None
     """Whether anything reads the rows now; None where they are emitted in any case. Set where a row costs as much as its group is large."""
+    calls_for_none = True
+    """Whether an empty delta that gives no row calls listeners."""
 
     def __init__(self, plan: ResultSetPlan, environment: Environment) -> None:
         self.plan = plan
@@ -48,7 +50,7 @@ class ResultSet:
             return
         batches = OutputRows(), OutputRows()
         self.collect(new, old, *batches)
-        self.emit(self.finish(batches[0]), self.finish(batches[1]), force=not new and not old)
+        self.emit(self.finish(batches[0]), self.finish(batches[1]), force=self.calls_for_none and not new and not old)
 
     def emit(self, new: Sequence[Event], old: Sequence[Event], force: bool = False) -> None:
         """Pass on the rows of the selected streams; with ``force`` (a window with FORCE_UPDATE released nothing) even nothing."""

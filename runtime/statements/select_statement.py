@@ -116,6 +116,12 @@ def _drops_empty(plan: SelectPlan, stream: StreamPlan) -> tuple[bool, bool]:
     return result_set.selector == "rstream", result_set.selector == "istream"
 
 
+def _tests_contained(plan: SelectPlan) -> bool:
+    """Whether having is asked of contained events that have no groups: as in Esper an event without them calls no listener then."""
+    rows = plan.result_set
+    return rows.having is not None and not rows.group_by and any(stream.contained is not None for stream in plan.streams)
+
+
 class RunningStream:
     """One stream of a select, from its entry in the filter index through its windows: ``chain``.
 
@@ -180,6 +186,7 @@ class SelectOperators:
         self.where = Where(_row_test(plan, context.environment)) if plan.where is not None else None
         self.result_set = result_set.build(plan.result_set, context.environment, context=context)
         self.result_set.contents = self.contents
+        self.result_set.calls_for_none = not _tests_contained(plan)
         self.overlaps = _overlaps(self.streams[0])
         self.inserter = Inserter(plan.insert, plan.result_set, context, context.output) if plan.insert is not None else None
         context.divide_output(plan.delivery)
