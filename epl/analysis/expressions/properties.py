@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import attrs
 
 from epl.plan.expressions import (
+    Applied,
     Constant,
     DynamicProperty,
     Element,
@@ -64,7 +65,7 @@ def _reads(expression: TypedExpression, of_lambdas: bool) -> Iterator[Read]:
         yield from _reads(expression.value, of_lambdas) if expression.value is not None else ()
         return
     for child in expression.children():
-        yield from _reads(child, of_lambdas)
+        yield from _reads(child.body if isinstance(expression, Applied) and isinstance(child, Function) else child, of_lambdas)
 
 
 def read_of(expression: TypedExpression) -> Read | None:
