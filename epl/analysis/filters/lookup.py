@@ -9,6 +9,7 @@ import attrs
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.scope import Scope
 from epl.analysis.filters.partitions import levels_for, partitioned
+from epl.analysis.filters.specifications import is_property
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
@@ -27,7 +28,6 @@ from epl.plan.expressions import (
     Parameter,
     Previous,
     Prior,
-    PropertyOf,
     StreamEvent,
     StreamProperty,
     SubqueryValue,
@@ -222,8 +222,8 @@ def check_strict_coercion(condition: TypedExpression, expressions: bool = True) 
 
 def _check_pair(one: TypedExpression, other: TypedExpression, expressions: bool, listed: bool = False) -> None:
     one, other = _unconverted(one), _unconverted(other)
-    is_property = _is_property(one)
-    if one.streams != {0} or not (is_property or (expressions and _is_looked_up(one) and not _is_chain(one))):
+    a_property = is_property(one)
+    if one.streams != {0} or not (a_property or (expressions and _is_looked_up(one) and not _is_chain(one))):
         return
     if not (_is_constant(other) or _is_known_before(other)):
         return
@@ -233,7 +233,7 @@ def _check_pair(one: TypedExpression, other: TypedExpression, expressions: bool,
     if not isinstance(one.type, Scalar) or not isinstance(value, Scalar) or not (_is_number(one.type) and _is_number(value)):
         return
     if not _fits(value.kind, one.type.kind):
-        literal = isinstance(other, Constant) and not is_property and not listed
+        literal = isinstance(other, Constant) and not a_property and not listed
         raise StatementRefusal(
             f"Implicit conversion from datatype '{value.kind if literal else value.boxed}' to '{one.type.boxed}' for property "
             f"'{expression_text(one)}' is not allowed (strict filter type coercion)",
@@ -253,20 +253,9 @@ def _fits(kind: str, sought: str) -> bool:
     return kind in RANKS and RANKS[kind] <= RANKS[sought]
 
 
-def _is_property(value: TypedExpression) -> bool:
-    """Whether it is a property of the event, also a nested one or one with a constant index or key."""
-    if isinstance(value, PropertyOf):
-        return _is_property(value.operand)
-    if isinstance(value, Element):
-        return isinstance(value.index, Constant) and _is_property(value.operand)
-    if isinstance(value, MapValue):
-        return isinstance(value.key, Constant) and _is_property(value.operand)
-    return isinstance(value, StreamProperty)
-
-
 def _is_chain(value: TypedExpression) -> bool:
     """Whether it reads an element by an index or a key that is computed, which Esper evaluates for every event."""
-    return any(isinstance(node, (Element, MapValue)) and not _is_property(node) for node in value.walk())
+    return any(isinstance(node, (Element, MapValue)) and not is_property(node) for node in value.walk())
 
 
 def _unconverted(value: TypedExpression) -> TypedExpression:

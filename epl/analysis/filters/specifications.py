@@ -17,6 +17,7 @@ from epl.plan.expressions import (
     ContextValue,
     Convert,
     CurrentTime,
+    Element,
     Equality,
     Function,
     HashNumber,
@@ -24,6 +25,7 @@ from epl.plan.expressions import (
     IsInsertStream,
     Local,
     Logic,
+    MapValue,
     Membership,
     Negation,
     Not,
@@ -31,6 +33,7 @@ from epl.plan.expressions import (
     Parameter,
     Previous,
     Prior,
+    PropertyOf,
     Range,
     StreamEvent,
     StreamEvents,
@@ -48,8 +51,8 @@ HASHED = (*NUMBERS, "boolean", "char", "String", "BigInteger")
 """Kinds of values that a hash table finds as Java's ``equals`` does."""
 SORTED = (*NUMBERS, "char", "String", "BigInteger")
 """Kinds of values that are in one order."""
-COMPUTED = (StreamProperty, Convert, Arithmetic, Negation, Constant)
-"""What the expression of a lookup, if it is not a property, consists of: of numbers, it never raises."""
+COMPUTED = (Convert, Arithmetic, Negation, Constant)
+"""What the expression of a lookup, if it is not a property, consists of beside properties: of numbers, it never raises."""
 READ_FOR_EACH_EVENT = (VariableValue, CurrentTime, Invoke, Function, Local, Previous, Prior, SubqueryValue, IsInsertStream, TableValue,
                        TableKeys)
 """What may differ from event to event, so that no entry brings its value."""
@@ -225,18 +228,33 @@ def _ends_missing(ranged: tuple[RangeLookup, TypedExpression]) -> int:
 
 
 def _is_event_side(node: TypedExpression, kinds: tuple[str, ...]) -> bool:
-    if isinstance(node, StreamProperty):
-        return node.stream == 0 and _is_of(node, kinds)
+    if is_property(node):
+        return _reads_event(node) and _is_of(node, kinds)
     if isinstance(node, HashNumber):
         return all(_is_hashable(argument) for argument in node.arguments)
-    return _reads_event(node) and all(isinstance(part, COMPUTED) and _is_of(part, NUMBERS) for part in node.walk())
+    return _reads_event(node) and _is_computed(node)
+
+
+def is_property(value: TypedExpression) -> bool:
+    """Return whether it is a property, also a nested one or one with a constant index or key."""
+    if isinstance(value, PropertyOf):
+        return is_property(value.operand)
+    if isinstance(value, Element):
+        return isinstance(value.index, Constant) and is_property(value.operand)
+    if isinstance(value, MapValue):
+        return isinstance(value.key, Constant) and is_property(value.operand)
+    return isinstance(value, StreamProperty)
 
 
 def _is_hashable(argument: TypedExpression) -> bool:
     """Of what the hash raises for no value."""
     if isinstance(argument, StreamProperty):
         return True
-    return all(isinstance(part, COMPUTED) and _is_of(part, NUMBERS) for part in argument.walk())
+    return _is_computed(argument)
+
+
+def _is_computed(node: TypedExpression) -> bool:
+    return _is_of(node, NUMBERS) and (is_property(node) or (isinstance(node, COMPUTED) and all(map(_is_computed, node.children()))))
 
 
 def _is_operand(one: TypedExpression, other: TypedExpression) -> bool:
@@ -257,4 +275,4 @@ def _same_kind(one: TypedExpression, other: TypedExpression) -> bool:
     return isinstance(one.type, Scalar) and isinstance(other.type, Scalar) and one.type.kind == other.type.kind
 
 
-__all__ = ["filter_specification"]
+__all__ = ["filter_specification", "is_property"]
