@@ -46,8 +46,8 @@ def plan_join(
     """Return the plan, and what of ``where`` is still to be evaluated on its rows.
 
     The conditions of an inner join are evaluated where its rows are found. An outer join finds its rows by the on clauses alone, in which
-    null equals null but in those of a historical stream; so does an inner join of a unidirectional stream, beside its where clause.
-    ``named``: the indexes that were created on the rows of a stream.
+    null equals null but in those of a historical stream that is no table; so does an inner join of a unidirectional stream, beside its where
+    clause. ``named``: the indexes that were created on the rows of a table.
     """
     reads = reads or {}
     driving = tuple(unidirectional) or _driving(len(kinds) + 1, reads)
@@ -204,7 +204,7 @@ class _Tree:
         inner: set[int] = set()
         for joined, (kind, conditions) in enumerate(zip(kinds, on), 1):
             earlier = min(conditions[0].streams) if conditions else joined - 1
-            asked = joined in reads or earlier in reads
+            asked = any(stream in reads and stream not in named for stream in (earlier, joined))
             self.conditions[frozenset((earlier, joined))] = tuple(conditions) if asked else tuple(map(_null_equals_null, conditions))
             self._related[earlier].append(joined)
             self._related[joined].append(earlier)
