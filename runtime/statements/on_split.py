@@ -14,16 +14,17 @@ from windows.event import NO_EVENTS, Event, event_class
 
 
 class RunningSplit(OnEvent):
-    """Hands each event to its branches; what none of them takes goes to the statement's listeners."""
+    """Hands each event to its branches; what none of them takes goes to the statement's listeners, but not in a context, as in Esper."""
 
     def __init__(self, plan: OnSplitPlan, context: OperatorContext) -> None:
         super().__init__(plan.stream, context, self)
         self._plan = plan
         self._branches = [_Branch(branch, context) for branch in plan.branches]
+        self._has_output = context.plan.context is None
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         for event in new:
-            if not self._split(event):
+            if not self._split(event) and self._has_output:
                 self.context.output.update((event,), NO_EVENTS)
 
     def _split(self, event: Event) -> bool:

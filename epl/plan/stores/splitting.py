@@ -26,7 +26,7 @@ class SplitBranchPlan:
 @attrs.frozen
 class OnSplitPlan(BodyPlan):
     """The branches in order; ``all``: each that applies, else only the first. An event that no branch takes is the statement's own
-    output.
+    output, where it has no context.
     """
 
     stream: StreamPlan
