@@ -40,17 +40,20 @@ class StoreDeltas:
         self._on_error = on_error
         self._routed = routed
         self._delivering = False
-        self._waiting: dict[Consumer, list[Delta]] = {}
+        self._waiting: dict[Consumer, tuple[int, list[Delta]]] = {}
+        """The deltas of each consumer, beside the number of the first one."""
+        self._added = 0
 
     def add(self, consumers: Iterable[Consumer], new: Sequence[Event], old: Sequence[Event]) -> None:
         """Let a delta wait; what several steps of one event change is one delta to a consumer."""
-        waiting = self._waiting
+        waiting, number = self._waiting, self._added
         if not self._routed.working:
             self._routed.allow(len(new) + len(old))
         for consumer in consumers:
             if not waiting:
                 self._queue.appendleft((None, None, FIRST))
-            waiting.setdefault(consumer, []).append((new, old))
+            waiting.setdefault(consumer, (number, []))[1].append((new, old))
+        self._added = number + 1
 
     def changing(self, window: str, rows: int) -> None:
         """Count rows that are to enter a window that has consumers; raise Refused where deltas have led to too many."""
@@ -62,9 +65,10 @@ class StoreDeltas:
         self._waiting.pop(consumer, None)
 
     def deliver(self) -> Sequence[Consumer]:
-        """Call the consumers in the order of their statements, and return them."""
-        waiting, self._waiting = self._waiting, {}
-        consumers = sorted(waiting, key=lambda consumer: consumer.order)
+        """Call the consumers in the order of their statements, those of one statement in the order in which their windows have changed, and
+        return them."""
+        waiting, self._waiting, self._added = self._waiting, {}, 0
+        consumers = sorted(waiting, key=lambda consumer: (consumer.order[:-1], waiting[consumer][0], consumer.order[-1]))
         dropped: list[Any] = []
         """Windows whose deltas go no further."""
         outer, self._delivering = self._delivering, True
@@ -73,7 +77,7 @@ class StoreDeltas:
                 if consumer.store in dropped:
                     continue
                 try:
-                    if consumer.take(*_as_one(waiting[consumer])):
+                    if consumer.take(*_as_one(waiting[consumer][1])):
                         dropped.append(consumer.store)
                 except Refused as error:
                     self._routed.note_refused(consumer.name, error.window)
