@@ -13,7 +13,7 @@ from epl.event_types import EventType
 from epl.generated_code import field_name
 from epl.plan.expressions import TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
-from runtime.event_loop.filter_tables import EntryList, FilterTable
+from runtime.event_loop.filter_tables import FilterTable
 from runtime.event_loop.handle_order import HandleOrder
 from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter, Started, Unless, make_table, table_key
 from runtime.event_loop.receiver_order import Path, Placed, Places, arrange
@@ -84,8 +84,13 @@ class TypeIndex:
         return True
 
     def active_tables(self) -> list[FilterTable]:
-        """Return the tables in the order in which they look entries up: the list of those without a look-up comes last, as in Esper."""
-        return sorted(self.active.values(), key=lambda table: isinstance(table, EntryList))
+        """Return the tables in the order in which they look entries up: as they came, but one whose filters have all the conditions of
+        another one's, and more, before that, as in Esper; so filters without conditions come last."""
+        ordered: list[FilterTable] = []
+        for table in self.active.values():
+            place = next((n for n, other in enumerate(ordered) if other.parts < table.parts), len(ordered))
+            ordered.insert(place, table)
+        return ordered
 
     def add(self, entry: Entry) -> bool:
         """Add an entry; return whether generated code has to change: it reads tables, so that values may come and go."""

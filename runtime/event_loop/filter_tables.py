@@ -23,9 +23,11 @@ MakeRanges = Callable[[], Ranges]
 
 
 class FilterTable(Protocol):
-    """``enter`` and ``leave`` get the place that an entry's values lead to. ``users``: how many prepared filters have entries here."""
+    """``enter`` and ``leave`` get the place that an entry's values lead to. ``users``: how many prepared filters have entries here.
+    ``parts``: what their conditions consist of, as far as that decides about the order of tables."""
 
     users: int
+    parts: frozenset[Any]
 
     @property
     def enter(self) -> Callable[[Any, Any], object]: ...
@@ -44,6 +46,7 @@ class _Table:
 
     def __init__(self) -> None:
         self.users = 0
+        self.parts: frozenset[Any] = frozenset()
         self._find: Callable[[Event], Iterable[Any] | None] | None = None
 
     def text(self, printer: Printer) -> str:

@@ -325,14 +325,28 @@ def table_key(specification: FilterSpecification, unless: Unless | None = None) 
     """Return a key that is equal for specifications whose entries are in one table. ``unless``: of one that looks nothing up."""
     if unless is not None:
         return "unless", id(unless.known), tuple(map(_shown, unless.keys))
+    return _parts(specification)
+
+
+def _parts(specification: FilterSpecification) -> tuple[Any, ...]:
+    """What is looked up, else whether there are conditions."""
+    looked_up: list[Any] = [_shown(expression) for expression in _expressions(specification)]
     between = specification.range
-    ranged = () if between is None else (
-        _shown(between.expression), between.low is not None, between.high is not None, between.include_low, between.include_high)
-    return tuple(map(_shown, _expressions(specification))), ranged
+    if between is not None:
+        looked_up.append((
+            _shown(between.expression), between.low is not None, between.high is not None, between.include_low, between.include_high))
+    return tuple(looked_up) or (("conditions",) if specification.conditions else ())
 
 
 def make_table(specification: FilterSpecification, unless: Unless | None = None) -> FilterTable:
     """Return an empty table for entries of the specification."""
+    table = _empty_table(specification, unless)
+    if unless is None:
+        table.parts = frozenset(_parts(specification))
+    return table
+
+
+def _empty_table(specification: FilterSpecification, unless: Unless | None) -> FilterTable:
     if unless is not None:
         return UnknownKeys(unless.keys, unless.known)
     expressions, between = _expressions(specification), specification.range

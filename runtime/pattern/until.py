@@ -18,8 +18,8 @@ class Until(Operator):
 
     def __init__(self, node: UntilNode, machine: PatternMachine) -> None:
         super().__init__(node, machine)
+        self.until = None if node.until is None else machine.operator(node.until, node)  # its filters come first, as they start first
         self.item = machine.operator(node.item, node)
-        self.until = None if node.until is None else machine.operator(node.until, node)
         self.exact = node.exact
         self._low = None if node.low is None else machine.of_match(node.low)
         self._high = None if node.high is None else machine.of_match(node.high)

@@ -46,8 +46,8 @@ def plan_join(
     """Return the plan, and what of ``where`` is still to be evaluated on its rows.
 
     The conditions of an inner join are evaluated where its rows are found. An outer join finds its rows by the on clauses alone, in which
-    null equals null but in those of a historical stream that is no table; so does an inner join of a unidirectional stream, beside its where
-    clause. ``named``: the indexes that were created on the rows of a table.
+    null equals null but in those of a historical stream that is no table; so does an inner join of a unidirectional stream, beside its
+    where clause. ``named``: the indexes that were created on the rows of a table.
     """
     reads = reads or {}
     driving = tuple(unidirectional) or _driving(len(kinds) + 1, reads)
