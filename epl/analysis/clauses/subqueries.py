@@ -49,7 +49,7 @@ from epl.plan.join.lookups import LookupPlan
 from epl.plan.join.subqueries import SubqueryPlan, not_false, row_type, subqueries_in, value_type
 from epl.plan.result_set import AggregationPlan
 from epl.plan.stores.tables import Table
-from epl.plan.streams import NamedWindow, StorePlan, StreamPlan, filter_of, store_of
+from epl.plan.streams import NamedWindow, StorePlan, StreamPlan, filter_of, store_of, unique_properties
 from epl.plan.windows import unique_key
 from epl.spans import Span
 from epl.syntax import Expression, GroupElement, RecognitionSource, Select, SelectItem, Stream, StreamWildcard, TypeFilter, Wildcard
@@ -454,6 +454,7 @@ def _is_shared(stream: StreamPlan) -> bool:
 
 def _lookup(plan: SubqueryPlan, where: TypedExpression | None, arity: int, named: NamedIndexes) -> LookupPlan:
     """Return how rows are found: those for which where is true; with ``counts_null`` also those for which it is null."""
+    named = attrs.evolve(named, unique=unique_properties(plan.stream))
     if not plan.counts_null:
         return plan_lookup(conjuncts(where), 0, range(1, arity), named)
     conditions = conjuncts(where)
@@ -471,7 +472,8 @@ def _membership(plan: SubqueryPlan, column: TypedExpression, where: TypedExpress
     same = Equality(type=BOXED_BOOLEAN, left=column, right=StreamProperty(type=column.type.boxed, stream=arity, name="value"))
     conditions = conjuncts(where)
     known = _looked_up(plan.stream, conditions, arity)
-    all_rows, lookup = plan_lookup(known, 0, range(1, arity)), plan_lookup([*known, same], 0, range(1, arity + 1))
+    named = NamedIndexes(unique=unique_properties(plan.stream))
+    all_rows, lookup = plan_lookup(known, 0, range(1, arity), named), plan_lookup([*known, same], 0, range(1, arity + 1), named)
     evaluated = [condition for condition in lookup.conditions if condition != same]
     looked_up = [condition for condition in evaluated if condition not in all_rows.conditions]
     null_passes = [*(c for c in evaluated if c not in looked_up), *(c for c in conditions if c not in lookup.applied)]

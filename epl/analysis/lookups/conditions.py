@@ -111,9 +111,11 @@ def conjuncts(expression: TypedExpression | None) -> tuple[TypedExpression, ...]
     return (expression,)
 
 
-def conditions_of(expressions: Sequence[TypedExpression], sought: int, known: frozenset[int]) -> Iterator[Condition]:
-    """Yield what rows of stream ``sought`` must satisfy, given the streams ``known``."""
-    sides = _Sides(sought, known)
+def conditions_of(
+    expressions: Sequence[TypedExpression], sought: int, known: frozenset[int], *, ranges: bool = True
+) -> Iterator[Condition]:
+    """Yield what rows of stream ``sought`` must satisfy, given the streams ``known``. ``ranges``: whether Esper may look them up."""
+    sides = _Sides(sought, known, ranges)
     for expression in expressions:
         yield from sides.conditions(expression)
 
@@ -121,9 +123,10 @@ def conditions_of(expressions: Sequence[TypedExpression], sought: int, known: fr
 class _Sides:
     """Distinguishes keys of the row sought from values that are known."""
 
-    def __init__(self, sought: int, known: frozenset[int]) -> None:
+    def __init__(self, sought: int, known: frozenset[int], ranges: bool) -> None:
         self._sought = sought
         self._known = known
+        self._ranges = ranges
 
     def conditions(self, node: TypedExpression) -> Iterator[Condition]:
         if isinstance(node, Equality):
@@ -192,7 +195,7 @@ class _Sides:
             computed = is_computed(node.value)
             yield Condition(node if computed else _with_ends(node), RangeKey(self._key(node.value), bounds, computed))
             return
-        if self._is_known(node.value) and all(self._is_sorted(end) and not is_computed(end) for end in ends):
+        if self._ranges and self._is_known(node.value) and all(self._is_sorted(end) and not is_computed(end) for end in ends):
             # so does Esper: its sorted indexes of the two ends find rows of which the low end comes first, whatever the condition says
             for end, sign, included in ((node.low, ">", node.include_low), (node.high, "<", node.include_high)):
                 operator = f"{sign}=" if included else sign

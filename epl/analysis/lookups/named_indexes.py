@@ -4,7 +4,7 @@ Esper 9.0.0 was asked, since the choice shows in the order of rows and in what m
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 import attrs
 
@@ -22,11 +22,19 @@ BUST = "bust"
 @attrs.frozen
 class NamedIndexes:
     """Those of a window or table. ``primary``: that of a table's own key, which takes part in the choice. ``preferred``: the names in
-    ``@Hint('index(a, b, bust)')``, of which the first that answers is taken; after ``bust`` no other may be."""
+    ``@Hint('index(a, b, bust)')``, of which the first that answers is taken; after ``bust`` no other may be. ``unique``: the properties of
+    which a window has one row for each combination of values."""
 
     indexes: tuple[NamedIndex, ...] = ()
     preferred: tuple[str, ...] = ()
     primary: NamedIndex | None = None
+    unique: frozenset[str] = frozenset()
+    is_table: bool = False
+
+    def may_sort(self, equal: Set[str | None]) -> bool:
+        """Return whether Esper may look rows up by ranges, too, where these properties are equal to something: it makes no index of its own
+        for a table, and one of the unique properties alone where all of them are."""
+        return bool(self.indexes) if self.is_table else not (self.unique and self.unique <= equal)
 
     def choose(self, conditions: Sequence[Condition]) -> NamedIndex | None:
         """Return the index that answers; None where none does. Raise EplValidationError where the hint says so."""
@@ -78,7 +86,9 @@ def _names(keys: Iterable[TypedExpression]) -> list[str]:
 
 def named_indexes(store: NamedWindow | Table, catalog: Catalog, preferred: tuple[str, ...] = ()) -> NamedIndexes:
     """Return the indexes of a window or table, as those of the catalog."""
-    return NamedIndexes(catalog.indexes_of(store), preferred, _primary(store) if isinstance(store, Table) and store.keys else None)
+    if isinstance(store, Table):
+        return NamedIndexes(catalog.indexes_of(store), preferred, _primary(store) if store.keys else None, is_table=True)
+    return NamedIndexes(catalog.indexes_of(store), preferred, unique=store.unique)
 
 
 def in_order_of_store(lookup: LookupPlan, named: NamedIndexes) -> LookupPlan:

@@ -42,7 +42,9 @@ def plan_lookup(
     """
     known = frozenset(known) - {sought}
     applied = tuple(condition for condition in conditions if condition.streams <= known | {sought})
-    return _Choice(sought, applied, list(conditions_of(applied, sought, known)), named).plan()
+    lookups = (each.lookup for each in conditions_of(applied, sought, known))
+    ranges = named.may_sort({property_of(each.key) for each in lookups if isinstance(each, EqualKey)})
+    return _Choice(sought, applied, list(conditions_of(applied, sought, known, ranges=ranges)), named).plan()
 
 
 def property_of(key: TypedExpression) -> str | None:

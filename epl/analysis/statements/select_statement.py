@@ -41,7 +41,7 @@ from epl.plan.patterns.pattern import pattern_of
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan
 from epl.plan.stores.tables import TableKeys, TableValue
-from epl.plan.streams import FilterPlan, StorePlan, StreamPlan, filter_of, only_stream, store_of
+from epl.plan.streams import FilterPlan, StorePlan, StreamPlan, filter_of, only_stream, store_of, unique_properties
 from epl.syntax import Expression, Select, Statement, StreamWildcard, TypeFilter, Wildcard
 
 NOT_MOVED = (Previous, Prior, SubqueryValue)
@@ -340,15 +340,19 @@ def bind_join(facts: SelectFacts) -> SelectFacts:
     reads = {number: call.reads for number, stream in enumerate(facts.streams) if (call := historical_of(stream)) is not None}
     plan, where = plan_join(
         [join.kind for join in from_.joins], facts.on, facts.where, driving, hints_of(facts.statement), reads,
-        table_indexes(facts))
+        indexes_of_streams(facts))
     return attrs.evolve(facts, join=plan, where=where)
 
 
-def table_indexes(facts: SelectFacts) -> dict[int, NamedIndexes]:
-    """Return the indexes of the tables that are joined; those of named windows are not used, as in Esper."""
+def indexes_of_streams(facts: SelectFacts) -> dict[int, NamedIndexes]:
+    """Return the indexes of the streams that are joined; those that were created on named windows are not used, as in Esper."""
     preferred = preferred_indexes(facts.statement)
-    tables = {number: table for number, stream in enumerate(facts.streams) if (table := stored_table_of(stream)) is not None}
-    return {number: named_indexes(table.table, facts.catalog, preferred) for number, table in tables.items()}
+    indexes: dict[int, NamedIndexes] = {}
+    for number, stream in enumerate(facts.streams):
+        table = stored_table_of(stream)
+        indexes[number] = (
+            NamedIndexes(unique=unique_properties(stream)) if table is None else named_indexes(table.table, facts.catalog, preferred))
+    return indexes
 
 
 def check_looking_back(facts: SelectFacts) -> SelectFacts:

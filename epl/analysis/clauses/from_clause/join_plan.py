@@ -22,7 +22,7 @@ Reads = Mapping[int, frozenset[int]]
 """Historical stream → the streams that its arguments read."""
 NOTHING: frozenset[int] = frozenset()
 Indexes = Mapping[int, NamedIndexes]
-"""The indexes that were created on the rows of a stream, by its number."""
+"""The indexes of the rows of a stream, by its number."""
 NO_STREAMS: Indexes = {}
 
 HARMLESS = (
@@ -47,7 +47,7 @@ def plan_join(
 
     The conditions of an inner join are evaluated where its rows are found. An outer join finds its rows by the on clauses alone, in which
     null equals null but in those of a historical stream that is no table; so does an inner join of a unidirectional stream, beside its
-    where clause. ``named``: the indexes that were created on the rows of a table.
+    where clause. ``named``: the indexes of the streams.
     """
     reads = reads or {}
     driving = tuple(unidirectional) or _driving(len(kinds) + 1, reads)
@@ -204,7 +204,7 @@ class _Tree:
         inner: set[int] = set()
         for joined, (kind, conditions) in enumerate(zip(kinds, on), 1):
             earlier = min(conditions[0].streams) if conditions else joined - 1
-            asked = any(stream in reads and stream not in named for stream in (earlier, joined))
+            asked = any(stream in reads and not named.get(stream, NO_INDEXES).is_table for stream in (earlier, joined))
             self.conditions[frozenset((earlier, joined))] = tuple(conditions) if asked else tuple(map(_null_equals_null, conditions))
             self._related[earlier].append(joined)
             self._related[joined].append(earlier)
