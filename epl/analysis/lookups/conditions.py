@@ -215,8 +215,8 @@ class _Sides:
                 continue
             if self._is_key(values[0]) and all(map(self._is_known, items)):
                 return Condition(node, ListKey(self._key(values[0]), tuple(map(exact_operand, items))))
-            columns = [item for item in items if not isinstance(item, Constant)]  # Esper looks up those alone: a constant does not count
-            if columns and self._is_known(values[0]) and all(map(self._is_key, columns)):
+            columns = [item for item in items if self._is_key(item) and not is_computed(item)]  # in Esper others do not count
+            if columns and self._is_known(values[0]) and all(self._sought in i.streams or isinstance(i, Constant) for i in items):
                 keys = tuple(dict.fromkeys(map(self._key, columns)))
                 return Condition(node, SeveralKeys(keys, exact_operand(values[0])))
         return Condition(node)

@@ -8,7 +8,7 @@ import attrs
 
 from epl.plan.checks import check
 from epl.plan.expression_text import PropertyText, expression_text
-from epl.plan.expressions import Constant, TypedExpression
+from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.join.lookups import LookupPlan
 
 JoinKind = Choice["comma", "inner", "left", "right", "full"]
@@ -104,14 +104,14 @@ class JoinPlan:
 
 def _finds_more(part: DrivePlan | JoinStep) -> bool:
     """Whether a look-up on the way finds rows that one from the other stream does not: between two ends, or outside of them, that may come
-    in either order; of a list with constants.
+    in either order; of a list with more than properties.
     """
     steps = part.steps if isinstance(part, DrivePlan) else part.then
     if isinstance(part, JoinStep):
         lookup = part.lookup
         if any(bounds.swap or bounds.outside for bounds in lookup.bounds):
             return True
-        if lookup.listed and any(isinstance(key, Constant) for key in lookup.keys):
+        if lookup.listed and not all(isinstance(key, StreamProperty) for key in lookup.keys):
             return True
     return any(map(_finds_more, steps))
 
