@@ -15,7 +15,7 @@ from windows.protocol import BuildContext, Sink, View
 from windows.shape import ANYTHING, NOTHING, takes
 from windows.union import UnionView
 
-__all__ = ["Chain", "PassThrough", "build_chain", "check_chain", "merge_groups"]
+__all__ = ["Chain", "PassThrough", "build_chain", "check_chain", "groups_of", "merge_groups"]
 
 
 def build_chain(configs: Sequence[WindowConfig], retain: str | None, context: BuildContext, *, removals: bool = False) -> View:
@@ -36,12 +36,24 @@ def _grouped(group: GroupWin, configs: Sequence[WindowConfig], retain: str | Non
     merge = next((c for c in configs if isinstance(c, Merge)), None)
     end = len(configs) if merge is None else configs.index(merge)
     inner, outer = configs[:end], configs[end + 1 :]
-    view = GroupView(group, merge, lambda output: compose(inner, retain, output, removals), context)
+    view = GroupView(group, merge, lambda output: compose(inner, retain, output, removals, next(iter(outer), None)), context)
     return Chain([view, compose(outer, retain, context)]) if outer else view
 
 
-def compose(configs: Sequence[WindowConfig], retain: str | None, context: BuildContext | GroupContext, removals: bool = False) -> View:
-    """Compose windows without a groupwin, one after the other; several data windows become an intersection or union in their place."""
+def groups_of(view: View) -> GroupView | None:
+    """Return the groupwin that the view of ``build_chain`` begins with."""
+    first = view.views[0] if isinstance(view, Chain) else view
+    return first if isinstance(first, GroupView) else None
+
+
+def compose(
+    configs: Sequence[WindowConfig], retain: str | None, context: BuildContext | GroupContext, removals: bool = False,
+    after: WindowConfig | None = None,
+) -> View:
+    """Compose windows without a groupwin, one after the other; several data windows become an intersection or union in their place.
+
+    ``after``: the window that takes what these emit.
+    """
     views: list[View] = []
     run: list[WindowConfig] = []
     for config in configs:
@@ -54,9 +66,10 @@ def compose(configs: Sequence[WindowConfig], retain: str | None, context: BuildC
         views.append(config.build(context))
         if isinstance(views[-1], DerivedView):
             views[-1].removals = removals or len(views) > 1
+    taker = run[0] if run else after
+    if taker is not None and views and isinstance(views[-1], DerivedView):
+        views[-1].replaces = not (taker.keeps_replaced or taker.is_batch)
     if run:
-        if views and isinstance(views[-1], DerivedView):
-            views[-1].replaces = not (run[0].keeps_replaced or run[0].is_batch)
         views.append(_retaining(run, retain, context))
     return views[0] if len(views) == 1 else Chain(views)
 
@@ -113,6 +126,9 @@ class Chain(View):
 
     def __iter__(self) -> Iterator[Event]:
         return iter(self.views[-1])
+
+    def release(self) -> None:
+        self.views[-1].release()
 
     def state(self) -> Any:
         return [view.state() for view in self.views]

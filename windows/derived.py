@@ -10,7 +10,7 @@ from epl.event_types import EventType, Property
 from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.windows import WindowArgument, WindowConfig
 from epl.value_types import BOXED_DOUBLE, BOXED_LONG, ValueType
-from windows.event import Event, event_class
+from windows.event import NO_EVENTS, Event, event_class
 from windows.failures import Failures
 from windows.protocol import BuildContext, View
 from windows.shape import ANYTHING, EVENT, Check, compiled, of_type, optional, takes
@@ -115,6 +115,10 @@ class DerivedView(View):
         """Emit the row in place of the one before."""
         self.emitted = self.row()
         self.child.update((self.emitted,), (before,) if self.replaces else ())
+
+    def release(self) -> None:
+        if self.emitted is not None and self.replaces:
+            self.child.update(NO_EVENTS, (self.emitted,))
 
     def take(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Bring the sums up to date; an event whose values raise does not count, and nothing is emitted."""

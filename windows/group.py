@@ -236,6 +236,10 @@ class GroupView(View):
             failures.attempt(self._update_group, key, *delta)
         failures.settle()
 
+    def release(self) -> None:
+        for group in self.groups.values():
+            group.view.release()
+
     def _keys_held(self, event: Event) -> Sequence[Key]:
         """The key of the group that may hold an event that leaves; searched for where it cannot be computed any more."""
         if self._held is not None and event in self._held:

@@ -32,6 +32,7 @@ class TimeAccum(WindowConfig):
     """
 
     names = ("time_accum",)
+    keeps_replaced = True
     reads_whole_events = False
     title = "Time-Accumulative-Batch"
     named_refusals = True

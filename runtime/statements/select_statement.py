@@ -26,7 +26,7 @@ from runtime.pattern.entries import PatternEntry, entry_of
 from runtime.pattern.overlaps import Overlaps
 from runtime.result_set.output_rate.stage import OutputStage
 from runtime.statements.statement_output import StatementOutput
-from windows.chain import build_chain
+from windows.chain import build_chain, groups_of
 from windows.event import NO_EVENTS, Event
 from windows.keys import key_evaluator
 from windows.prior import PriorBuffer
@@ -261,6 +261,9 @@ class RunningSelect(SelectOperators):
         elif self._sorts_together() and len(self.stream.plan.windows) > 1:
             sink = TimersTogether(sink, context)
         self.chain.child = sink
+        groups = groups_of(self.chain)
+        if groups is not None and not self._sorts_together():
+            context.on_end(groups.release)
 
     def _sorts_together(self) -> bool:
         """Return whether rows of several deltas, of matches or of timers due at one time, are sorted as one: not where an output clause
