@@ -8,7 +8,7 @@ from __future__ import annotations
 import attrs
 
 from epl.event_types import EventType
-from epl.plan.expressions import TypedExpression
+from epl.plan.expressions import Local, TypedExpression
 
 
 @attrs.frozen(kw_only=True)
@@ -38,10 +38,37 @@ class RangeLookup:
     include_low: bool = True
     include_high: bool = True
 
+    @property
+    def is_of_entry(self) -> bool:
+        return _is_of_entry(self.low, self.high)
+
+
+@attrs.frozen(kw_only=True)
+class OutsideLookup:
+    """``expression != low``, or ``expression not between low and high``: entries are asked in the order of these ends, as in Esper.
+
+    ``null_matches``: ``expression is not low``.
+    """
+
+    expression: TypedExpression
+    low: TypedExpression
+    high: TypedExpression | None = None
+    null_matches: bool = False
+
+    @property
+    def is_of_entry(self) -> bool:
+        return _is_of_entry(self.low, self.high)
+
+
+def _is_of_entry(*ends: TypedExpression | None) -> bool:
+    """Whether an entry brings one of the ends."""
+    return any(isinstance(node, Local) for end in ends if end is not None for node in end.walk())
+
 
 @attrs.frozen(kw_only=True)
 class FilterSpecification:
-    """Which events of a type (and its sub-types) match an entry with ``values``: all that satisfy each lookup and ``conditions``.
+    """Which events of a type (and its sub-types) match an entry with ``values``: all that satisfy each lookup and ``conditions``; that of ``outside`` is one of
+    these, too.
 
     ``values``: what an entry brings, over the streams and the context that it comes from. Operands and conditions read value number n as
     ``Local(number=first_local + n)``; the event itself is stream 0 and is in lookups' expressions and in conditions.
@@ -53,7 +80,14 @@ class FilterSpecification:
     equal: tuple[EqualLookup, ...] = ()
     listed: ListLookup | None = None
     range: RangeLookup | None = None
+    outside: OutsideLookup | None = None
     conditions: tuple[TypedExpression, ...] = ()
 
+    @property
+    def goes_by_ends(self) -> bool:
+        """Whether entries are in order of ends that they bring."""
+        lookup = self.range or self.outside
+        return lookup is not None and lookup.is_of_entry
 
-__all__ = ["EqualLookup", "FilterSpecification", "ListLookup", "RangeLookup"]
+
+__all__ = ["EqualLookup", "FilterSpecification", "ListLookup", "OutsideLookup", "RangeLookup"]

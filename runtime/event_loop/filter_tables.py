@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from epl.plan.exact import exact_operand
 from epl.plan.expressions import TypedExpression
 from runtime.event_loop.range_tables import OneEndedRanges, TwoEndedRanges
+from runtime.event_loop.walked_entries import WalkedEntries
 from runtime.expressions import Environment
 from runtime.expressions.compiled import function_of
 from runtime.expressions.print_keys import key_text
@@ -18,7 +19,7 @@ from runtime.expressions.printer import Printer
 from windows.buckets import put, take
 from windows.event import Event
 
-Ranges = OneEndedRanges | TwoEndedRanges
+Ranges = OneEndedRanges | TwoEndedRanges | WalkedEntries
 MakeRanges = Callable[[], Ranges]
 
 

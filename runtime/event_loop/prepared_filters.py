@@ -19,11 +19,13 @@ import attrs
 from epl.generated_code import local_name
 from epl.plan.exact import exact_operand
 from epl.plan.expressions import Logic, TypedExpression
-from epl.plan.filter_specifications import EqualLookup, FilterSpecification, RangeLookup
+from epl.java_hash import hash_function
+from epl.plan.filter_specifications import EqualLookup, FilterSpecification, OutsideLookup, RangeLookup
 from epl.value_types import BOXED_BOOLEAN
 from runtime.event_loop.filter_tables import EntryList, FilterTable, HashedRanges, HashTable, MakeRanges, RangeTable, UnknownKeys
 from runtime.event_loop.range_tables import OneEndedRanges, TwoEndedRanges
 from runtime.event_loop.receiver_order import Placed, Places
+from runtime.event_loop.walked_entries import WalkedEntries
 from runtime.expressions import Environment
 from runtime.expressions.compiled import function_of
 from runtime.expressions.print_keys import key_part
@@ -138,7 +140,7 @@ class PreparedFilter:
 
     __slots__ = (
         "activate", "calls_listeners", "close", "drop", "leave", "listed_value", "name", "specification", "test", "values_of",
-        "_enter", "_leave_one", "_order", "_place", "_started", "_table",
+        "_enter", "_goes_by_ends", "_leave_one", "_order", "_place", "_started", "_table",
     )
 
     def __init__(
@@ -150,6 +152,7 @@ class PreparedFilter:
         self.specification = specification
         self.name = name
         self._order = order
+        self._goes_by_ends = specification.goes_by_ends
         self.drop = drop
         self.calls_listeners = False
         """Whether its targets are LoneTargets."""
@@ -173,9 +176,10 @@ class PreparedFilter:
             self.listed_value = function_of(f"def evaluate(e0):\n    return {listed}\n", printer.bindings)
 
     def order_of(self, turn: int) -> Places:
-        """Return the order of an entry that has started at a turn."""
+        """Return the order of an entry that has started at a turn. Entries with ranges of their own go by the ends of these, as the table
+        gives them."""
         order = self._order
-        return order.order_of(turn) if isinstance(order, Placed) else order
+        return order.order_of(0 if self._goes_by_ends else turn) if isinstance(order, Placed) else order
 
     def _activate(self, values: Sequence[Any], target: Target) -> ActiveFilter:
         entry = ActiveFilter(self, values, target)
@@ -251,12 +255,13 @@ def _place_of(specification: FilterSpecification, environment: Environment) -> C
     names = _locals(specification)
     unpacked = f"    ({''.join(f'{name}, ' for name in names)}) = values\n" if names else ""
     text = f"def evaluate(values):\n{unpacked}    return {_place(specification, printer)}\n"
-    return function_of(text, {**printer.bindings, "NOWHERE": NOWHERE, "ends": _ends, "both": _both})
+    return function_of(text, {**printer.bindings, "NOWHERE": NOWHERE, "ends": _ends, "outside": _outside, "both": _both})
 
 
 def _place(specification: FilterSpecification, printer: Printer) -> str:
     """The text of the place in the table; for an in-list of the places."""
-    ranged = None if specification.range is None else _ends_text(specification.range, printer)
+    between = specification.range or specification.outside
+    ranged = None if between is None else _ends_text(between, printer)
     if specification.listed is not None:
         keys = [_not_null(key_part(operand, printer), printer) for operand in specification.listed.operands]
         if ranged is None:
@@ -289,7 +294,12 @@ def _not_null(text: str, printer: Printer) -> str:
     return f"(NOWHERE if ({name} := {text}) is None else {name})"
 
 
-def _ends_text(lookup: RangeLookup, printer: Printer) -> str:
+def _ends_text(lookup: RangeLookup | OutsideLookup, printer: Printer) -> str:
+    if isinstance(lookup, OutsideLookup):
+        low = printer.value(lookup.low)
+        if lookup.high is not None:
+            return f"outside({low}, {printer.value(lookup.high)})"
+        return low if lookup.null_matches else _not_null(low, printer)
     low, high = (None if end is None else printer.value(exact_operand(end)) for end in (lookup.low, lookup.high))
     if low is not None and high is not None:
         return f"ends({low}, {high})"
@@ -302,6 +312,11 @@ def _ends(low: Any, high: Any) -> Any:
     if low is None or high is None:
         return NOWHERE
     return (low, high) if low <= high else (high, low) if high <= low else NOWHERE
+
+
+def _outside(low: Any, high: Any) -> Any:
+    """Two ends, in order; none where one of them is null, which excludes nothing."""
+    return () if low is None or high is None else (low, high) if low <= high else (high, low)
 
 
 def _both(key: Any, ends: Any) -> Any:
@@ -331,10 +346,12 @@ def table_key(specification: FilterSpecification, unless: Unless | None = None) 
 def _parts(specification: FilterSpecification) -> tuple[Any, ...]:
     """What is looked up, else whether there are conditions."""
     looked_up: list[Any] = [_shown(expression) for expression in _expressions(specification)]
-    between = specification.range
+    between, outside = specification.range, specification.outside
     if between is not None:
         looked_up.append((
             _shown(between.expression), between.low is not None, between.high is not None, between.include_low, between.include_high))
+    elif outside is not None:
+        looked_up.append((_shown(outside.expression), outside.high is not None, outside.null_matches))
     return tuple(looked_up) or (("conditions",) if specification.conditions else ())
 
 
@@ -349,11 +366,16 @@ def make_table(specification: FilterSpecification, unless: Unless | None = None)
 def _empty_table(specification: FilterSpecification, unless: Unless | None) -> FilterTable:
     if unless is not None:
         return UnknownKeys(unless.keys, unless.known)
-    expressions, between = _expressions(specification), specification.range
+    expressions, between = _expressions(specification), specification.range or specification.outside
     if between is None:
         return HashTable(expressions) if expressions else EntryList()
     make: MakeRanges
-    if between.low is not None and between.high is not None:
+    if isinstance(between, OutsideLookup):
+        hash_of = hash_function(between.expression.type) if between.high is None else None
+
+        def make() -> WalkedEntries:
+            return WalkedEntries(hash_of)
+    elif between.low is not None and between.high is not None:
         include_low, include_high = between.include_low, between.include_high
 
         def make() -> TwoEndedRanges:

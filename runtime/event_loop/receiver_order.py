@@ -43,6 +43,7 @@ from epl.plan.expressions import (
     Order,
     Range,
     TypedExpression,
+    VariableValue,
 )
 from epl.plan.filter_specifications import FilterSpecification, RangeLookup
 from epl.plan.streams import FilterPlan
@@ -220,8 +221,10 @@ def _operator(condition: Equality | Order, mirrored: bool) -> str:
 
 
 def _is_looked_up(value: TypedExpression, *others: TypedExpression) -> bool:
-    """Whether the value is the event's, and what it is compared with is not."""
-    return 0 in value.streams and not _calls(value) and all(0 not in other.streams for other in others)
+    """Whether the value is the event's, and what it is compared with is not, nor a variable, which may change."""
+    if 0 not in value.streams or _calls(value) or any(0 in other.streams for other in others):
+        return False
+    return not any(isinstance(node, VariableValue) for each in (value, *others) for node in each.walk())
 
 
 def _calls(expression: TypedExpression) -> bool:

@@ -1,0 +1,51 @@
+"""Entries that an index of Esper's walks through for each event, in the order of their values."""
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from epl.java_hash import in_hash_order
+from windows.buckets import Bucket, put, take
+
+
+class WalkedEntries:
+    """Entries by the values that events are not to have. ``hash_of``: the order is that of a Java HashMap of the values, which never
+    shrinks while there are any; None: ascending. Entries of one value come in the order in which they started."""
+
+    __slots__ = ("_buckets", "_hash_of", "_known", "_most")
+
+    def __init__(self, hash_of: Callable[[Any], int] | None) -> None:
+        self._hash_of = hash_of
+        self._buckets: dict[Hashable, Bucket] = {}
+        self._most = 0
+        self._known: list[Any] | None = None
+
+    def enter(self, value: Hashable, item: Any) -> None:
+        put(self._buckets, value, item)
+        self._most = max(self._most, len(self._buckets))
+        self._known = None
+
+    def leave(self, value: Hashable, item: Any) -> None:
+        take(self._buckets, value, item)
+        self._known = None
+        if not self._buckets:
+            self._most = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._buckets)
+
+    def find(self, value: Any) -> list[Any] | None:
+        """Return all entries, whatever the value, None where there are none."""
+        if self._known is None:
+            self._known = [item for each in self._in_order() for item in self._buckets[each]]
+        return self._known or None
+
+    def _in_order(self) -> list[Any]:
+        values: list[Any] = list(self._buckets)
+        hash_of = self._hash_of
+        if hash_of is None:
+            return sorted(values)
+        return [values[place] for place in in_hash_order((0 if each is None else hash_of(each) for each in values), self._most)]
+
+
+__all__ = ["WalkedEntries"]
