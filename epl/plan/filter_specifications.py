@@ -40,35 +40,27 @@ class RangeLookup:
 
     @property
     def is_of_entry(self) -> bool:
-        return _is_of_entry(self.low, self.high)
+        """Whether an entry brings one of the ends."""
+        return any(isinstance(node, Local) for end in (self.low, self.high) if end is not None for node in end.walk())
 
 
 @attrs.frozen(kw_only=True)
-class OutsideLookup:
-    """``expression != low``, or ``expression not between low and high``: entries are asked in the order of these ends, as in Esper.
+class WalkLookup:
+    """A condition that Esper's index asks of one value after the other, such as ``x != low`` and ``x not between low and high``.
 
-    ``null_matches``: ``expression is not low``.
-    """
+    Entries are in the order of what they bring, of a hash map of ``low`` or, ``ascending``, of the ends."""
 
-    expression: TypedExpression
+    condition: TypedExpression
     low: TypedExpression
     high: TypedExpression | None = None
-    null_matches: bool = False
-
-    @property
-    def is_of_entry(self) -> bool:
-        return _is_of_entry(self.low, self.high)
-
-
-def _is_of_entry(*ends: TypedExpression | None) -> bool:
-    """Whether an entry brings one of the ends."""
-    return any(isinstance(node, Local) for end in ends if end is not None for node in end.walk())
+    ascending: bool = False
+    null_matches: bool = True
 
 
 @attrs.frozen(kw_only=True)
 class FilterSpecification:
-    """Which events of a type (and its sub-types) match an entry with ``values``: all that satisfy each lookup and ``conditions``; that of ``outside`` is one of
-    these, too.
+    """Which events of a type (and its sub-types) match an entry with ``values``: all that satisfy each lookup and ``conditions``, of which
+    that of ``walked`` is one.
 
     ``values``: what an entry brings, over the streams and the context that it comes from. Operands and conditions read value number n as
     ``Local(number=first_local + n)``; the event itself is stream 0 and is in lookups' expressions and in conditions.
@@ -80,14 +72,13 @@ class FilterSpecification:
     equal: tuple[EqualLookup, ...] = ()
     listed: ListLookup | None = None
     range: RangeLookup | None = None
-    outside: OutsideLookup | None = None
+    walked: WalkLookup | None = None
     conditions: tuple[TypedExpression, ...] = ()
 
     @property
     def goes_by_ends(self) -> bool:
         """Whether entries are in order of ends that they bring."""
-        lookup = self.range or self.outside
-        return lookup is not None and lookup.is_of_entry
+        return self.walked is not None or (self.range is not None and self.range.is_of_entry)
 
 
-__all__ = ["EqualLookup", "FilterSpecification", "ListLookup", "OutsideLookup", "RangeLookup"]
+__all__ = ["EqualLookup", "FilterSpecification", "ListLookup", "RangeLookup", "WalkLookup"]

@@ -17,11 +17,12 @@ from typing import Any, Protocol
 import attrs
 
 from epl.generated_code import local_name
-from epl.plan.exact import exact_operand
-from epl.plan.expressions import Logic, TypedExpression
 from epl.java_hash import hash_function
-from epl.plan.filter_specifications import EqualLookup, FilterSpecification, OutsideLookup, RangeLookup
-from epl.value_types import BOXED_BOOLEAN
+from epl.plan.exact import exact_operand
+from epl.plan.expression_text import expression_text
+from epl.plan.expressions import Constant, Logic, TypedExpression
+from epl.plan.filter_specifications import EqualLookup, FilterSpecification, RangeLookup, WalkLookup
+from epl.value_types import BOXED_BOOLEAN, NULL
 from runtime.event_loop.filter_tables import EntryList, FilterTable, HashedRanges, HashTable, MakeRanges, RangeTable, UnknownKeys
 from runtime.event_loop.range_tables import OneEndedRanges, TwoEndedRanges
 from runtime.event_loop.receiver_order import Placed, Places
@@ -51,6 +52,8 @@ class Nowhere:
 
 
 NOWHERE = Nowhere()
+NOTHING = Constant(type=NULL, value=None)
+"""What is looked up in a table that gives all of its entries."""
 
 
 class ActiveFilter:
@@ -260,8 +263,11 @@ def _place_of(specification: FilterSpecification, environment: Environment) -> C
 
 def _place(specification: FilterSpecification, printer: Printer) -> str:
     """The text of the place in the table; for an in-list of the places."""
-    between = specification.range or specification.outside
-    ranged = None if between is None else _ends_text(between, printer)
+    ranged = None
+    if specification.range is not None:
+        ranged = _ends_text(specification.range, printer)
+    elif specification.walked is not None:
+        ranged = _walk_text(specification.walked, printer)
     if specification.listed is not None:
         keys = [_not_null(key_part(operand, printer), printer) for operand in specification.listed.operands]
         if ranged is None:
@@ -294,12 +300,14 @@ def _not_null(text: str, printer: Printer) -> str:
     return f"(NOWHERE if ({name} := {text}) is None else {name})"
 
 
-def _ends_text(lookup: RangeLookup | OutsideLookup, printer: Printer) -> str:
-    if isinstance(lookup, OutsideLookup):
-        low = printer.value(lookup.low)
-        if lookup.high is not None:
-            return f"outside({low}, {printer.value(lookup.high)})"
-        return low if lookup.null_matches else _not_null(low, printer)
+def _walk_text(lookup: WalkLookup, printer: Printer) -> str:
+    low = printer.value(lookup.low)
+    if lookup.high is not None:
+        return f"outside({low}, {printer.value(lookup.high)})"
+    return low if lookup.null_matches else _not_null(low, printer)
+
+
+def _ends_text(lookup: RangeLookup, printer: Printer) -> str:
     low, high = (None if end is None else printer.value(exact_operand(end)) for end in (lookup.low, lookup.high))
     if low is not None and high is not None:
         return f"ends({low}, {high})"
@@ -346,12 +354,12 @@ def table_key(specification: FilterSpecification, unless: Unless | None = None) 
 def _parts(specification: FilterSpecification) -> tuple[Any, ...]:
     """What is looked up, else whether there are conditions."""
     looked_up: list[Any] = [_shown(expression) for expression in _expressions(specification)]
-    between, outside = specification.range, specification.outside
+    between, walk = specification.range, specification.walked
     if between is not None:
         looked_up.append((
             _shown(between.expression), between.low is not None, between.high is not None, between.include_low, between.include_high))
-    elif outside is not None:
-        looked_up.append((_shown(outside.expression), outside.high is not None, outside.null_matches))
+    elif walk is not None:
+        looked_up.append((expression_text(walk.condition),))
     return tuple(looked_up) or (("conditions",) if specification.conditions else ())
 
 
@@ -366,27 +374,30 @@ def make_table(specification: FilterSpecification, unless: Unless | None = None)
 def _empty_table(specification: FilterSpecification, unless: Unless | None) -> FilterTable:
     if unless is not None:
         return UnknownKeys(unless.keys, unless.known)
-    expressions, between = _expressions(specification), specification.range or specification.outside
-    if between is None:
-        return HashTable(expressions) if expressions else EntryList()
+    expressions, between = _expressions(specification), specification.range
     make: MakeRanges
-    if isinstance(between, OutsideLookup):
-        hash_of = hash_function(between.expression.type) if between.high is None else None
+    if specification.walked is not None:
+        hash_of = None if specification.walked.ascending else hash_function(specification.walked.low.type)
+        value: TypedExpression = NOTHING
 
         def make() -> WalkedEntries:
             return WalkedEntries(hash_of)
+    elif between is None:
+        return HashTable(expressions) if expressions else EntryList()
     elif between.low is not None and between.high is not None:
         include_low, include_high = between.include_low, between.include_high
+        value = between.expression
 
         def make() -> TwoEndedRanges:
             return TwoEndedRanges(include_low=include_low, include_high=include_high)
     else:
         above = between.low is not None
         inclusive = between.include_low if above else between.include_high
+        value = between.expression
 
         def make() -> OneEndedRanges:
             return OneEndedRanges(above=above, inclusive=inclusive)
-    return HashedRanges(expressions, between.expression, make) if expressions else RangeTable(between.expression, make)
+    return HashedRanges(expressions, value, make) if expressions else RangeTable(value, make)
 
 
 def _expressions(specification: FilterSpecification) -> list[TypedExpression]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import attrs
 
 from epl.analysis.expressions.rewriting import replaced
+from epl.analysis.filters.walks import walk_of
 from epl.event_types import EventType
 from epl.plan.expressions import (
     Arithmetic,
@@ -42,7 +43,7 @@ from epl.plan.expressions import (
     TypedExpression,
     VariableValue,
 )
-from epl.plan.filter_specifications import EqualLookup, FilterSpecification, ListLookup, OutsideLookup, RangeLookup
+from epl.plan.filter_specifications import EqualLookup, FilterSpecification, ListLookup, RangeLookup
 from epl.plan.stores.tables import TableKeys, TableValue
 from epl.value_types import BOXED_BOOLEAN, NULL, Scalar
 
@@ -51,8 +52,6 @@ HASHED = (*NUMBERS, "boolean", "char", "String", "BigInteger")
 """Kinds of values that a hash table finds as Java's ``equals`` does."""
 SORTED = (*NUMBERS, "char", "String", "BigInteger", "BigDecimal")
 """Kinds of values that are in one order."""
-WALKED = (*HASHED, "BigDecimal")
-"""Kinds of values whose hash is known."""
 COMPUTED = (Convert, Arithmetic, Negation, Constant)
 """What the expression of a lookup, if it is not a property, consists of beside properties: of numbers, it never raises."""
 READ_FOR_EACH_EVENT = (VariableValue, CurrentTime, Invoke, Function, Local, Previous, Prior, SubqueryValue, IsInsertStream, TableValue,
@@ -91,7 +90,7 @@ class _Specification:
         lists: list[tuple[ListLookup, TypedExpression]] = []
         ranges: list[tuple[RangeLookup, TypedExpression]] = []
         rest: list[TypedExpression] = []
-        outside: list[OutsideLookup | None] = []
+        asked: list[TypedExpression] = []
         for written in self._conditions:
             condition = self._with_values(_as_looked_up(written))
             if (key := _equal_lookup(condition)) is not None:
@@ -105,7 +104,7 @@ class _Specification:
                 ranges.append((between, condition))
             else:
                 rest.append(condition)
-                outside.append(_outside_lookup(self._with_values(written)))
+                asked.append(self._with_values(written))
         chosen_list = lists[0] if lists and not equal else None
         chosen_range = min(ranges, key=_preference, default=None)
         rest += [condition for keyed in lists if keyed is not chosen_list for condition in (_as_equalities(keyed[1]),)]
@@ -113,7 +112,7 @@ class _Specification:
         return FilterSpecification(
             event_type=self._event_type, values=tuple(self._values), first_local=self._first_local, equal=tuple(equal),
             listed=None if chosen_list is None else chosen_list[0], range=None if chosen_range is None else chosen_range[0],
-            outside=None if chosen_list or chosen_range else _first_of(outside), conditions=tuple(rest))
+            walked=None if chosen_list or chosen_range else walk_of(asked, self._first_local), conditions=tuple(rest))
 
     def _with_values(self, condition: TypedExpression) -> TypedExpression:
         return replaced(condition, self._value)
@@ -231,27 +230,6 @@ def _preference(ranged: tuple[RangeLookup, TypedExpression]) -> tuple[bool, int,
     """Prefer ranges whose ends entries bring, by which Esper orders these; then by the ends, as paths of filters do."""
     low, high = ranged[0].low, ranged[0].high
     return not ranged[0].is_of_entry, (low is None) + (high is None), high is None
-
-
-def _first_of(lookups: Sequence[OutsideLookup | None]) -> OutsideLookup | None:
-    """Return the one that entries are in order of, by Esper's operators; None where a condition is of none of these."""
-    known = [lookup for lookup in lookups if lookup is not None]
-    if len(known) < len(lookups):
-        return None
-    own = [lookup for lookup in known if lookup.is_of_entry]
-    return min(own, key=lambda lookup: (lookup.high is None, lookup.null_matches), default=None)
-
-
-def _outside_lookup(condition: TypedExpression) -> OutsideLookup | None:
-    if isinstance(condition, Range) and condition.negated:
-        ends = condition.low, condition.high
-        if _is_event_side(condition.value, SORTED) and all(_is_operand(condition.value, end) for end in ends):
-            return OutsideLookup(expression=condition.value, low=condition.low, high=condition.high)
-    elif isinstance(condition, Equality) and condition.negated:
-        for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
-            if _is_event_side(one, WALKED) and _is_operand(one, other):
-                return OutsideLookup(expression=one, low=other, null_matches=condition.null_safe)
-    return None
 
 
 def _is_event_side(node: TypedExpression, kinds: tuple[str, ...]) -> bool:
