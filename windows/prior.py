@@ -29,8 +29,8 @@ class PriorBuffer:
         old                   -     -     E1
         prior(1) of old       -     -     -
 
-    ``largest``: the largest n that is asked for. ``retains``: whether events leave by the remove stream; without windows, or after a
-    derived-value window, they do not, and only the last delta's events are known.
+    ``largest``: the largest n that is asked for. ``retains``: whether events leave by the remove stream; without windows they do not, and
+    only the last delta's events are known.
     """
 
     child: Sink
@@ -54,12 +54,14 @@ class PriorBuffer:
             latest.appendleft(event)
         self.child.update(new, old)
 
-    def prior(self, event: Event, index: int) -> Event | None:
+    def prior(self, event: Event, index: int, insert_stream: bool = True) -> Event | None:
         """Return the event ``index`` before ``event`` (0: itself); None where there is none, or where ``event`` has not come out yet.
 
-        Where events do not leave, one of a delta before the last one (output rate limiting asks of it later) has no place of its own: as
-        in Esper the newest event's place counts.
+        Where events do not leave, a row of the remove stream has none, and an event of a delta before the last one (output rate limiting
+        asks of it later) has no place of its own: as in Esper the newest event's place counts.
         """
+        if not self.retains and not insert_stream:
+            return None
         if not self.retains and event not in self.before:
             return self.before_newest(index)
         if index == 0:

@@ -39,7 +39,8 @@ class AggregationCall:
     """A call with its positional arguments typed. ``text`` is as Esper prints it; an argument ``*`` is None.
 
     ``has_remove_stream``: rows leave (a data window is declared). ``units_per_second``: of engine time. ``windowed``: which of the
-    streams have a data window.
+    streams have a data window. ``rows_leave``: also the row of a derived-value view without a data window, which only counts, sums and
+    means let go.
     """
 
     name: str
@@ -52,6 +53,7 @@ class AggregationCall:
     has_remove_stream: bool = True
     units_per_second: int = 1000
     windowed: tuple[bool, ...] = ()
+    rows_leave: bool = True
 
     def leaves(self, stream: int) -> bool:
         """Return whether events of that stream leave again (in a join each stream answers for itself)."""
@@ -140,12 +142,12 @@ def _count(call: AggregationCall) -> AggregationPlan:
     if not 1 <= len(call.arguments) <= 2:
         if call.filter is None or call.arguments:
             raise EplValidationError("The 'count' function expects at least 1 and up to 2 parameters")
-        return call.plan("count", (), BOXED_LONG)
+        return call.plan("count", (), BOXED_LONG, ever=not call.rows_leave)
     call = _with_filter(call, 1)
     value = call.arguments[0]
     if value is None and call.distinct:
         raise EplValidationError("Invalid use of the 'distinct' keyword with count and wildcard")
-    return call.plan("count", () if value is None else (value,), BOXED_LONG)
+    return call.plan("count", () if value is None else (value,), BOXED_LONG, ever=not call.rows_leave)
 
 
 SUM_KINDS = ("long", "float", "double", "BigInteger", "BigDecimal")

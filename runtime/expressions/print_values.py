@@ -368,7 +368,8 @@ def print_prior(printer: Printer, node: Prior) -> str:
     value = _seen_from(printer, node.stream, name, node.value)
     if node.newest:
         return f"(None if not insert_stream or ({name} := {access}.before_newest({literal(node.index)})) is None else {value})"
-    return f"(None if ({name} := {access}.prior({printer.streams[node.stream]}, {literal(node.index)})) is None else {value})"
+    asked = f"{access}.prior({printer.streams[node.stream]}, {literal(node.index)}, insert_stream)"
+    return f"(None if ({name} := {asked}) is None else {value})"
 
 
 def _seen_from(printer: Printer, stream: int, name: str, value: TypedExpression) -> str:

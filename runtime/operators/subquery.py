@@ -98,29 +98,34 @@ class SubqueryStream:
         self.chain.child = sink
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        leaving = old
         if self._derived is not None:
             self._hold(new)
-            old = self._held(old)
+            old, leaving = self._held(old)
         if self._keeps_rows and (self._enough is None or len(self.rows) < self._enough):
             self.rows.update(new, old)
         failures = Failures()
         for aggregations in self.aggregations:
-            aggregations.update(new, old, failures)
+            aggregations.update(new, leaving, failures)
         failures.settle()
 
-    def _held(self, old: Sequence[Event]) -> list[Event]:
-        """Return the rows held that the old rows are equal to, the oldest of each; hold them no more."""
+    def _held(self, old: Sequence[Event]) -> tuple[list[Event], list[Event]]:
+        """Return the rows held that the old rows are equal to, the oldest of each; hold them no more. And these beside those that have
+        never come, as in Esper they leave aggregations: the first row of a derived-value view takes the place of such a one."""
         derived = self._derived
         assert derived is not None
-        gone = []
+        gone, leaving = [], []
         for each in old:
             values = _values(each)
-            equal = derived.get(values, ())
-            if equal:
-                gone.append(equal.pop(0))
+            equal = derived.get(values)
+            if equal is None:
+                leaving.append(each)
+                continue
+            gone.append(equal.pop(0))
+            leaving.append(gone[-1])
             if not equal:
-                derived.pop(values, None)
-        return gone
+                del derived[values]
+        return gone, leaving
 
     def _hold(self, rows: Iterable[Event]) -> None:
         assert self._derived is not None

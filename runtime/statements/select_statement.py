@@ -141,7 +141,7 @@ class RunningStream:
         self.prior: PriorBuffer | None = None
         largest = _largest_prior(plan, number, context.environment)
         if largest is not None:
-            retains = any(w.retains for w in stream.windows[-1:]) and plan.row_recognition is None
+            retains = bool(stream.windows) and plan.row_recognition is None
             self.prior = context.environment.prior[number] = PriorBuffer(largest, retains=retains)
 
     def through_prior(self, sink: Sink) -> Sink:

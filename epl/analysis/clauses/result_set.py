@@ -68,7 +68,7 @@ def analyse(
     output, refused_output = _output(select, catalog, hints)
     plain = Scope(catalog, streams, declarations=declarations, allow_previous=allow_previous)
     grouping = _grouping(select, plain, output_name, has_remove_stream)
-    collector = _collector(select, grouping, has_remove_stream)
+    collector = _collector(select, grouping, has_remove_stream, rows_leave=not is_unbound)
     scope = attrs.evolve(plain, aggregations=collector)
     selection, having, order_by = _clauses(select, scope, collector, grouping, output_name)
     if grouping.levels is not None and any(hint in hints for hint in RECLAIM_HINTS):
@@ -202,9 +202,10 @@ def _check_order_by(order_by: tuple[OrderKey, ...], selected: int, select: Selec
         )
 
 
-def _collector(select: Select, grouping: Grouping, has_remove_stream: bool) -> Collector:
+def _collector(select: Select, grouping: Grouping, has_remove_stream: bool, *, rows_leave: bool) -> Collector:
     return Collector(
         has_remove_stream=has_remove_stream,
+        rows_leave=rows_leave,
         group_by=grouping.keys,
         rollup=grouping.levels is not None,
         omitted=grouping.omitted,

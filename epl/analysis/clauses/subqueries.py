@@ -100,7 +100,7 @@ class _Subquery:
         self.title = subquery_title(node)
         self.stream, own = self._stream()
         self.collector = Collector(
-            has_remove_stream=self.stream.has_data_window, group_by_refusal="Subselect aggregations functions cannot specify a group-by")
+            has_remove_stream=self.stream.retains, group_by_refusal="Subselect aggregations functions cannot specify a group-by")
         outer = tuple(attrs.evolve(stream, outer=True) for stream in scope.streams)
         self.inner = attrs.evolve(
             scope, streams=(own, *outer), clause="select-clause", unqualified=True, in_subquery=True, allow_previous=True,

@@ -39,6 +39,7 @@ class Collector(AggregationCollector):
         self,
         *,
         has_remove_stream: bool,
+        rows_leave: bool | None = None,
         group_by: Sequence[TypedExpression] = (),
         rollup: bool = False,
         omitted: Sequence[TypedExpression] = (),
@@ -49,6 +50,7 @@ class Collector(AggregationCollector):
         self.calls: list[Call] = []
         self._into_table = into_table
         self._has_remove_stream = has_remove_stream
+        self._rows_leave = has_remove_stream if rows_leave is None else rows_leave
         self._group_by = tuple(group_by)
         self._rollup = rollup
         self._omitted = frozenset(reads(omitted))
@@ -106,6 +108,7 @@ class Collector(AggregationCollector):
             self._has_remove_stream,
             scope.catalog.settings.units_per_second,
             tuple(s.has_window for s in scope.streams),
+            self._rows_leave,
         )
 
     def _in_all_levels(self, argument: TypedExpression | None) -> TypedExpression | None:

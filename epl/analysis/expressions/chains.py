@@ -47,6 +47,7 @@ from epl.plan import expressions as typed
 from epl.plan.context.contexts import Context
 from epl.plan.expressions import TypedExpression
 from epl.plan.join.subqueries import as_rows, is_subquery_value
+from epl.plan.result_set import AggregationPlan
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call, Chain, Index, Link, Name
 from epl.unparse import expression_text
@@ -429,6 +430,8 @@ def _property(value: TypedExpression, link: Name, scope: Scope, node: Chain) -> 
     if own is not None:
         return own
     event_type = event_type_of(value)
+    if event_type is not None and isinstance(value, typed.Aggregated) and _is_plain_value(value.plan):
+        raise calls.unknown_method(value, link.name, (), node)
     if event_type is not None:
         prop = event_type.property(link.name)
         if prop is None:
@@ -448,6 +451,11 @@ def _property(value: TypedExpression, link: Name, scope: Scope, node: Chain) -> 
     if isinstance(value, (typed.StreamProperty, typed.PropertyOf, typed.Local)) and node.root is None and not is_of_class:
         raise _unknown(node, scope)
     raise calls.unknown_method(value, link.name, (), node)
+
+
+def _is_plain_value(plan: AggregationPlan) -> bool:
+    """Whether the aggregation takes an event for a value like any other, as in Esper: nothing of it can be read."""
+    return plan.function in ("firstever", "lastever", "nth") and plan.stream is None
 
 
 def _owner(value: TypedExpression, scope: Scope) -> str | None:

@@ -257,7 +257,7 @@ class FirstOfGroups:
         key = level.key(row)
         if polls.met(key, int(entered), int(not entered)) and key not in first:
             batch = OutputRows()
-            level.rows(((key, row),), False, batch)
+            level.rows(((key, row),), entered, batch)
             first[key] = row, batch
 
     def _flush_level(
@@ -275,7 +275,7 @@ class FirstOfGroups:
                 if self.inner.needs_new:
                     new_rows.add(batch)
                 if self.inner.needs_old:
-                    level.rows(((key, row),), False, old_rows)
+                    level.rows(((key, row),), entered, old_rows)
 
     def flush(self, force: bool) -> None:
         """Do nothing: the groups' own conditions decide."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from epl.attribute_text import named
@@ -21,17 +21,19 @@ AddRows = Callable[[Any, bool, OutputRows], None]
 class OneLevel:
     """The groups of a level: key → last row, and the row put into the remove stream as it was before the first touch.
 
-    A group that had no row then (having) gets none, whatever it has had since.
+    A group that had no row then (having) gets none, whatever it has had since. ``by_new``: rows that leave are not kept as a group's last
+    row; a group that rows only left (the first row of a derived-value view does) is in the remove stream alone, once.
     """
 
-    def __init__(self, key: Callable[[Row], Any], rows: AddRows) -> None:
+    def __init__(self, key: Callable[[Row], Any], rows: AddRows, *, by_new: bool = False) -> None:
         self.key = key
         self.add_rows = rows
+        self.by_new = by_new
         self.rows: dict[Any, Row] = {}
         self.before: dict[Any, OutputRows] = {}
         self.touched: set[Any] = set()
         self._arranged: list[tuple[Any, Row]] | None = None
-        self.pages = Paged("group rows", lambda: self.rows, key_to_state, self._entry)
+        self.pages = Paged("group rows", self._groups, key_to_state, self._entry)
 
     def steps(self) -> GeneratedSteps:
         """Return the steps of ``touch`` with one event ``e`` of the key ``k``, for an output that does not want the rows as they were
@@ -47,15 +49,29 @@ class OneLevel:
     def touch(self, new: Sequence[Row], old: Sequence[Row], needs_old: bool) -> None:
         """Note the groups of a delta that is about to be applied."""
         failures = Failures()
-        for row, key in keyed((*new, *old), self.key, failures):
-            if needs_old and key not in self.before:
-                batch = OutputRows()
-                failures.attempt(self.add_rows, ((key, row),), False, batch)
-                self._keep(key, batch)
+        for row, key in keyed(new, self.key, failures):
+            self._touch(key, row, True, needs_old, failures)
             self.rows[key] = row
-            self.touched.add(key)
-            self.pages.touch(key)
+        for row, key in keyed(old, self.key, failures):
+            self._touch(key, row, False, needs_old, failures)
+            if not self.by_new:
+                self.rows[key] = row
         failures.settle()
+
+    def _touch(self, key: Any, row: Row, entered: bool, needs_old: bool, failures: Failures) -> None:
+        """Keep what the group was like before its first touch; by the row that touches it, if it had none, which sees what it sees anyway:
+        istream() is true if it has entered."""
+        if needs_old and key not in self.before:
+            batch = OutputRows()
+            before = self._row_before(key)
+            failures.attempt(self.add_rows, ((key, row if before is None else before),), entered and before is None, batch)
+            self._keep(key, batch)
+        self.touched.add(key)
+        self.pages.touch(key)
+
+    def _row_before(self, key: Any) -> Row | None:
+        """Return the row that stands for a group before it is touched, None where none does."""
+        return self.rows.get(key)
 
     def _keep(self, key: Any, batch: OutputRows) -> None:
         self.before[key] = batch
@@ -63,6 +79,10 @@ class OneLevel:
     def arrange(self, in_order: Callable[[list[tuple[Any, Row]]], list[tuple[Any, Row]]]) -> None:
         """Put the groups into another order, for the insert stream."""
         self._arranged = in_order(list(self.rows.items()))
+
+    def _groups(self) -> Mapping[Any, Row | None]:
+        """Return the groups, and those that rows only left."""
+        return self.rows if self.before.keys() <= self.rows.keys() else {**dict.fromkeys(self.before), **self.rows}
 
     def flush(self, new_rows: OutputRows | None, old_rows: OutputRows | None) -> None:
         """Add the rows of all noted groups; a group that was not touched has not changed."""
@@ -77,7 +97,7 @@ class OneLevel:
         if new_rows is not None:
             self.add_rows(self.rows.items() if arranged is None else arranged, True, new_rows)
         if old_rows is not None:
-            for key, row in self.rows.items():
+            for key, row in self._groups().items():
                 if key in self.before:
                     old_rows.add(self.before[key])
                 elif key not in self.touched:
@@ -88,7 +108,7 @@ class OneLevel:
         self.pages.forget_all()
         self.rows.clear()
 
-    def _entry(self, key: Any, row: Row) -> State:
+    def _entry(self, key: Any, row: Row | None) -> State:
         before = self.before.get(key)
         return [row, None if before is None else before.state(), key in self.touched]
 
@@ -100,7 +120,8 @@ class OneLevel:
         self.rows, self.before, self.touched = {}, {}, set()
         for values, (saved, before, touched, *more) in entries:
             key = key_from_state(values)
-            self.rows[key] = row_in(saved)
+            if saved is not None:
+                self.rows[key] = row_in(saved)
             if touched:
                 self.touched.add(key)
             if before is not None:
@@ -119,10 +140,13 @@ class SearchedLevel(OneLevel):
     which they got their row.
     """
 
-    def __init__(self, key: Callable[[Row], Any], rows: AddRows) -> None:
-        super().__init__(key, rows)
+    def __init__(self, key: Callable[[Row], Any], rows: AddRows, *, by_new: bool = False) -> None:
+        super().__init__(key, rows, by_new=by_new)
         self.standing: set[Any] = set()
         self._places: dict[Any, int] = {}
+
+    def _row_before(self, key: Any) -> Row | None:
+        return self.rows.get(key) if key in self.standing else None
 
     def _keep(self, key: Any, batch: OutputRows) -> None:
         if batch.events:
@@ -151,7 +175,7 @@ class SearchedLevel(OneLevel):
         super().forget()
         self.standing.clear()
 
-    def _entry(self, key: Any, row: Row) -> State:
+    def _entry(self, key: Any, row: Row | None) -> State:
         return [*super()._entry(key, row), key in self.standing, self._places.get(key)]
 
     def restore(self, state: State) -> None:

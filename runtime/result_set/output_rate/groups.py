@@ -37,7 +37,8 @@ class AllGroups(BufferBase):
         ordered = bool(inner.plan.order_by) and not isinstance(inner, Rollup)
         self._by_event = having and isinstance(inner, self.searched) and inner.needs_old and not ordered
         level = SearchedLevel if self._by_event else OneLevel
-        self.levels = [level(part.key, part.rows) for part in parts]
+        by_new = not self.forget and isinstance(inner, RowPerGroup) and inner.plan.output is not None and inner.plan.output.optimized
+        self.levels = [level(part.key, part.rows, by_new=by_new) for part in parts]
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         failures = Failures()
