@@ -15,6 +15,7 @@ from epl.analysis.expressions.aggregations import GROUP_BY_AGGREGATED, Collector
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import StatementRefusal, bind
 from epl.analysis.expressions.context_values import check_variable
+from epl.analysis.expressions.declared import find_alias, find_declaration
 from epl.analysis.expressions.own_keys import counted_as_grouped
 from epl.analysis.expressions.properties import Read, missing, read_of, reads
 from epl.analysis.expressions.rewriting import nodes_of, replaced, replaced_syntax
@@ -157,7 +158,7 @@ def _clauses(
     selected = len(collector.plans)
     having = _having(select, scope)
     order_by = _order_by(select, scope)
-    _check_order_by(order_by, selected, select)
+    _check_order_by(order_by, selected, select, collector, scope)
     if collector.plans and having is not None:
         refuse_previous(having, select.having)
         _check_having(having, grouping, select, attrs.evolve(scope, aggregations=None))
@@ -192,11 +193,13 @@ def _columns(selection: Selection) -> dict[str, TypedExpression]:
     return dict(zip(selection.output_type.names, selection.columns))
 
 
-def _check_order_by(order_by: tuple[OrderKey, ...], selected: int, select: Select) -> None:
-    """Raise StatementRefusal for an aggregation after the first ``selected`` ones, those of the select clause."""
+def _check_order_by(order_by: tuple[OrderKey, ...], selected: int, select: Select, collector: Collector, scope: Scope) -> None:
+    """Raise StatementRefusal for an aggregation after the first ``selected`` ones, those of the select clause, or of a declared expression:
+    to Esper two calls of one are never equal."""
     if select.into_table is not None:  # there every aggregation is selected
         return
-    if any(isinstance(n, Aggregated) and n.slot >= selected for key in order_by for n in key.expression.walk()):
+    slots = {n.slot for key in order_by for n in key.expression.walk() if isinstance(n, Aggregated)}
+    if any(slot >= selected or _declared_calls(collector.calls[slot].arguments, scope) for slot in slots):
         raise StatementRefusal(
             "Aggregate functions in the order-by clause must also occur in the select expression", span=select.order_by[0].span
         )
@@ -271,17 +274,39 @@ def _check_having(having: TypedExpression, grouping: Grouping, select: Select, s
     """
     if not grouping.keys:
         return
+    assert select.having is not None
+    _refuse_passed_events((select.having,), scope)
     aggregated = (read for read in reads(_aggregated(having)) if read.path)
     absent = missing(reads((having,)), (*reads(grouping.keys), *aggregated))
     if absent is None:
         return
-    assert select.having is not None
     written = _written(absent, select.having, scope)
     raise StatementRefusal(
         f"Non-aggregated {_shown(absent, select.having, scope)} in the HAVING clause must occur in the group-by clause",
         span=None if written is None else written.span,
         hint="add it to group by, or aggregate it: a row of a group has no event of its own",
     )
+
+
+def _declared_calls(written: Sequence[Node], scope: Scope) -> list[Name | Call]:
+    """The calls of declared expressions, and the aliases, within what is written."""
+    firsts = [node.links[0] for part in written for node in plans_of(part) if isinstance(node, Chain) and node.root is None and node.links]
+    return [
+        first for first in firsts
+        if (isinstance(first, Call) and find_declaration(first.name, scope)) or (isinstance(first, Name) and find_alias(first.name, scope))
+    ]
+
+
+def _refuse_passed_events(having: Sequence[Node], scope: Scope) -> None:
+    """Raise StatementRefusal for an event that a declared expression takes: as in Esper it is no key, even where it is aggregated."""
+    aliases = [stream.alias for stream in scope.streams]
+    for call in _declared_calls(having, scope):
+        for argument in call.arguments if isinstance(call, Call) else ():
+            name = argument.links[0] if isinstance(argument, Chain) and len(argument.links) == 1 else None
+            if isinstance(name, Name) and name.name in aliases:
+                raise StatementRefusal(
+                    f"Non-aggregated expression {quoted(argument)} against stream {aliases.index(name.name)} in the HAVING clause must "
+                    "occur in the group-by clause", span=argument.span)
 
 
 def _aggregated(having: TypedExpression) -> list[TypedExpression]:
