@@ -214,7 +214,7 @@ class _Select:
         other = self._row("s", "o", way, leaving=True)
         puts = ["if s is None:", *indented(self._put(way, "r")), "elif r is None:", *indented(self._put(way, "s"))]
         puts += ["else:", *indented(self._put(way, "r", "s"))]
-        return [*lines, "s = None", "if o is not None and k != kl:", *indented(other), *puts]
+        return [*lines, "s = None", "if o is not None and k is not kl and k != kl:", *indented(other), *puts]
 
     # ------------------------------------------------------------------ time
 

@@ -324,7 +324,7 @@ class RowPerGroup(Aggregating):
     def _one_and_one(self, new: Row, old: Row) -> list[tuple[Any, Row]]:
         """One row in, one out, and no remove stream asked for: Esper emits the group of the one that came in first."""
         entered, left = self.key(new), self.key(old)
-        return [(entered, new)] if entered == left else [(entered, new), (left, old)]
+        return [(entered, new)] if entered is left or entered == left else [(entered, new), (left, old)]
 
     def _touched(self, parts: Iterable[Iterable[Row]]) -> list[tuple[Any, Row]]:
         """(key, last row) of every group, in the order of output."""
