@@ -65,7 +65,7 @@ class Links(Element):
         distinct, arguments = parsed
         optional = at[loc].key == "?"
         loc = at[loc].end if optional else loc
-        return loc, S.Call(name, arguments, distinct, optional, span=Span(start, loc))
+        return loc, S.Call(name, arguments, distinct, optional, token.kind == "quoted", span=Span(start, loc))
 
     def _index(self, opening: Token) -> Step:
         at, text = self.source.at, self.source.tokens.text

@@ -34,7 +34,7 @@ class Expressions:
         self.case = self._case(kit)
         self.substitution: ParserElement = _Substitution(source, type_names(kit, DottedName(source, before_calls=True)))
         operand = self._operands(kit, links)
-        self.operators = Operators(source, operand, self.case, self.subquery, links)
+        self.operators = Operators(source, operand, self.chain, self.case, self.subquery, links)
         self.expression.define(self.operators)
         parameters = kit.listed(Argument(source, self.expression, lambdas=False))
         self.parameters = kit.key("(") + Opt(parameters) + kit.key(")")

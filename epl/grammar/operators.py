@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import attrs
 from pyparsing import ParserElement
 
 from epl import syntax as S
@@ -38,9 +39,13 @@ class Operators(Element):
     ``not`` occurs once, before comparisons; unary minus before numbers, names and calls; comparisons of one level do not chain.
     """
 
-    def __init__(self, source: Source, operand: ParserElement, case: ParserElement, subquery: ParserElement, tail: ParserElement) -> None:
+    def __init__(
+        self, source: Source, operand: ParserElement, chain: ParserElement, case: ParserElement, subquery: ParserElement,
+        tail: ParserElement
+    ) -> None:
         super().__init__(source)
         self.operand = operand
+        self.chain = chain
         self.case = case
         self.subquery = subquery
         self.tail = tail
@@ -227,8 +232,8 @@ class Operators(Element):
             return token.end, number(token, sign.key, sign.start)
         if sign.key == "+" or not _may_be_negated(token):
             self.source.fail(sign.end, token, "a number", self)
-        loc, operand = self._element(self.operand, sign.end)
-        return loc, S.Unary("-", operand, span=Span(sign.start, loc))
+        loc, operand = self._element(self.chain, sign.end)
+        return loc, S.Unary("-", _by_name(operand), span=Span(sign.start, loc))
 
     def _parenthesised(self, loc: int, token: Token) -> Step:
         """The expression inside keeps its own span; what follows the bracket makes a chain rooted in it."""
@@ -242,6 +247,12 @@ class Operators(Element):
             return loc, inner
         loc, links = self.tail._parse(self.source.tokens.text, loc, True)
         return loc, S.Chain(tuple(links), inner, span=Span(token.start, loc))
+
+
+def _by_name(chain: S.Chain) -> S.Chain:
+    """What follows a minus begins with a name, never with a word of the language: ``-sum(x)`` calls a function of that name."""
+    first = chain.links[0]
+    return attrs.evolve(chain, links=(attrs.evolve(first, named=True), *chain.links[1:])) if isinstance(first, S.Call) else chain
 
 
 def _may_be_negated(token: Token) -> bool:

@@ -50,13 +50,27 @@ class Name(Link):
 class Call(Link):
     """``.name(arguments)``; also ``name('key')`` and ``name(0)``, which may turn out to be mapped or indexed properties.
 
-    Built-in functions and aggregations are calls too: ``count(*)``, ``sum(distinct x, filter: y)``, ``prev(1, x)``.
+    Built-in functions and aggregations are calls too: ``count(*)``, ``sum(distinct x, filter: y)``, ``prev(1, x)``. ``named``: the name is
+    in backquotes or follows a minus, where it is no word of the language.
     """
 
     name: str
     arguments: tuple[Expression, ...] = ()
     distinct: bool = False
     optional: bool = False
+    named: bool = attrs.field(default=False, eq=False, repr=False)
+
+    @property
+    def is_by_name(self) -> bool:
+        """Whether a word of the language is called as if it were the name of a function: there is none of that name."""
+        return self.named and self.name.lower() in WORDS
+
+
+WORDS = frozenset(
+    "avedev avg cast coalesce count exists grouping grouping_id instanceof istream median prev prevcount prevtail prevwindow prior stddev "
+    "sum typeof".split()
+)
+"""Functions and aggregations that are words of the language."""
 
 
 @attrs.frozen

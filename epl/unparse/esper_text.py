@@ -95,7 +95,9 @@ class _Printer:
     def _aggregates(self, node: S.Chain) -> bool:
         """Whether the chain is the call of an aggregation and nothing more; min and max of several values are of one row."""
         call = node.links[0]
-        if node.root is not None or len(node.links) != 1 or not isinstance(call, S.Call) or not self.names.is_aggregation(call.name):
+        if node.root is not None or len(node.links) != 1 or not isinstance(call, S.Call):
+            return False
+        if call.is_by_name or not self.names.is_aggregation(call.name):
             return False
         several = len(call.arguments) > 1 and not isinstance(call.arguments[0], S.Wildcard)
         plain = several and not call.distinct and not any(isinstance(a, S.NamedArgument) for a in call.arguments)
@@ -141,12 +143,14 @@ class _Printer:
         if plain and len(link.arguments) == 1 and isinstance(link.arguments[0], S.Literal) and link.arguments[0].kind == "string":
             quote = '"' if link.arguments[0].double_quotes or "'" in str(link.arguments[0].value) else "'"
             return f"{link.name}({quote}{link.arguments[0].value}{quote})"
-        name = _PRINTED_NAMES.get(link.name.lower(), link.name) if first else link.name
+        name = _PRINTED_NAMES.get(link.name.lower(), link.name) if first and not link.is_by_name else link.name
         return f"{name}({'distinct ' if link.distinct else ''}{self.listed(link.arguments)})"
 
     def _builtin(self, call: S.Call) -> str | None:
         """Where Esper prints the built-in with other arguments than were written."""
         name, arguments = call.name.lower(), call.arguments
+        if call.is_by_name:
+            return None
         if name == "leaving" and not arguments:
             return f"{name}(*)"
         if name in ("prev", "prevtail") and len(arguments) == 1:

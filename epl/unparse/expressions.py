@@ -62,7 +62,8 @@ def chain(node: S.Chain, text: Text) -> str:
 
 
 def call(node: S.Call, text: Text) -> str:
-    return f"{call_name(node.name)}({'distinct ' if node.distinct else ''}{listed(node.arguments, text)}){_mark(node)}"
+    name = f"`{node.name}`" if node.is_by_name else call_name(node.name)
+    return f"{name}({'distinct ' if node.distinct else ''}{listed(node.arguments, text)}){_mark(node)}"
 
 
 def _mark(node: Any) -> str:

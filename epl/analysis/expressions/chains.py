@@ -311,7 +311,7 @@ def _enum_type(name: str, constant: str, scope: Scope) -> EnumType | None:
 
 def _bind_call(call: Call, node: Chain, scope: Scope) -> TypedExpression:
     """``name(arguments)`` at the start of a chain."""
-    built_in = calls.BUILT_IN.get(call.name.lower())
+    built_in = None if call.is_by_name else calls.BUILT_IN.get(call.name.lower())
     if call.name.lower() == "prior" and len(node.links) > 1 and isinstance(node.links[1], (Name, Call)):
         raise EplValidationError(
             f"Failed to resolve 'prior.{node.links[1].name}' to a property, single-row function, aggregation function, script, stream or "
@@ -324,7 +324,7 @@ def _bind_call(call: Call, node: Chain, scope: Scope) -> TypedExpression:
     keyed = _keyed_property(call, scope)
     if keyed is not None:
         return keyed
-    if call.name.lower() in scope.catalog.aggregations:
+    if call.name.lower() in scope.catalog.aggregations and not call.is_by_name:
         return calls.aggregate(call, scope)
     declaration = find_declaration(call.name, scope)
     if declaration is not None:
@@ -341,9 +341,8 @@ def _bind_call(call: Call, node: Chain, scope: Scope) -> TypedExpression:
         calls.bind_argument(argument, scope, call.name)
     one = len(call.arguments) == 1
     kinds = "aggregation function or mapped or indexed property" if one else "expression declaration, script or aggregation function"
-    raise EplValidationError(
-        f"Unknown single-row function, {kinds} named '{call.name}' could not be resolved", span=node.span, hint=function_call(call.name)
-    )
+    hint = f"write -1 * {call.name}(…): a minus is followed by a name" if call.is_by_name else function_call(call.name)
+    raise EplValidationError(f"Unknown single-row function, {kinds} named '{call.name}' could not be resolved", span=node.span, hint=hint)
 
 
 def _is_keyed_of_any(call: Call, scope: Scope) -> bool:
