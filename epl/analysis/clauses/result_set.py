@@ -32,7 +32,7 @@ from epl.plan.expressions import (
     TypedExpression,
     VariableValue,
 )
-from epl.plan.result_set import AggregationPlan, LimitPlan, OrderKey, OutputPlan, ReclaimGroups, ResultSetPlan, Shape, StreamSelector
+from epl.plan.result_set import AggregationPlan, LimitPlan, OrderKey, OutputPlan, ResultSetPlan, Shape, StreamSelector
 from epl.plan.walk import expressions_of, plans_of
 from epl.syntax import Call, Chain, Expression, Literal, Name, Select, StreamWildcard, SubstitutionParameter, Unary, Wildcard
 from epl.syntax.expressions import Subquery
@@ -43,7 +43,7 @@ from epl.value_types import INT, Scalar, is_boolean
 OF_LEVELS = ("grouping", "grouping_id")
 """Functions of the levels of a rollup, which have a refusal of their own."""
 NO_SUBQUERIES_IN_KEYS = "Subselects not allowed within group-by"
-RECLAIM_HINTS = ("reclaim_group_aged", "reclaim_group_freq", "disable_reclaim_group")
+RECLAIM_HINTS = ("reclaim_group_aged", "disable_reclaim_group")
 
 
 def analyse(
@@ -56,7 +56,6 @@ def analyse(
     is_unbound: bool,
     declarations: tuple[Any, ...] = (),
     unidirectional: bool = False,
-    reclaim: ReclaimGroups | None = None,
     iterable_unbound: bool = False,
     hints: Container[str] = (),
     allow_previous: bool = True,
@@ -71,9 +70,7 @@ def analyse(
     grouping = _grouping(select, plain, output_name, has_remove_stream)
     collector = _collector(select, grouping, has_remove_stream, rows_leave=not is_unbound)
     scope = attrs.evolve(plain, aggregations=collector)
-    selection, having, order_by = _clauses(select, scope, collector, grouping, output_name)
-    if grouping.levels is not None and any(hint in hints for hint in RECLAIM_HINTS):
-        raise StatementRefusal("Reclaim hints are not available with rollup", span=select.group_by[0].span)
+    selection, having, order_by = _clauses(select, scope, collector, grouping, output_name, hints)
     each_group = output is not None and output.selector in ("first", "last")
     shape = decide_shape(
         selection, grouping, having, order_by, tuple(collector.plans), each_group, shown=lambda read: _shown(read, select.items, scope))
@@ -86,6 +83,9 @@ def analyse(
     into = None if table is None else plan_into(table, select, _columns(selection), grouping.keys, collector)
     if refused_output is not None:
         raise refused_output
+    limit = _limit(select, catalog)
+    if having is not None and not is_boolean(having.type):
+        raise StatementRefusal("The having-clause expression must return a boolean value", span=select.having and select.having.span)
     selector: StreamSelector = select.stream or catalog.settings.default_stream_selector  # type: ignore[assignment]
     return ResultSetPlan(
         shape=shape,
@@ -100,11 +100,10 @@ def analyse(
         levels=tuple(make_level(level, groups.keys, selection.columns, having, order_by) for level in groups.levels or ()),
         having=having,
         order_by=order_by,
-        limit=_limit(select, catalog),
+        limit=limit,
         aggregations=tuple(collector.plans),
         unbound=not has_remove_stream,
         unidirectional=unidirectional,
-        reclaim=reclaim,
         iterable_unbound=iterable_unbound or catalog.settings.iterable_unbound,
         output=output,
         into=into,
@@ -150,7 +149,7 @@ def _refuse_before_keys(select: Select, scope: Scope, output_name: str, has_remo
 
 
 def _clauses(
-    select: Select, scope: Scope, collector: Collector, grouping: Grouping, output_name: str
+    select: Select, scope: Scope, collector: Collector, grouping: Grouping, output_name: str, hints: Container[str]
 ) -> tuple[Selection, TypedExpression | None, tuple[OrderKey, ...]]:
     """select, having and order by, whose aggregations the collector has then; under a context over the partition's keys."""
     catalog, streams = scope.catalog, scope.streams
@@ -158,9 +157,13 @@ def _clauses(
     selected = len(collector.plans)
     having = _having(select, scope)
     order_by = _order_by(select, scope)
-    _check_order_by(order_by, selected, select, collector, scope)
     if collector.plans and having is not None:
         refuse_previous(having, select.having)
+    if collector.plans and grouping.levels is not None and select.into_table is None and any(hint in hints for hint in RECLAIM_HINTS):
+        raise StatementRefusal("Reclaim hints are not available with rollup", span=select.group_by[0].span)
+    selection.accepted()
+    _check_order_by(order_by, selected, select, collector, scope)
+    if collector.plans and having is not None:
         _check_having(having, grouping, select, attrs.evolve(scope, aggregations=None))
     if collector.plans and catalog.statement_context is not None:
         return _with_own_keys(streams, catalog, grouping, selection, having, order_by)
@@ -249,8 +252,6 @@ def _having(select: Select, scope: Scope) -> TypedExpression | None:
         if alias is not None and error.hint is None:
             error.hint = f"having does not see the name '{alias}' of the select clause: write its expression"
         raise
-    if not is_boolean(bound.type):
-        raise StatementRefusal("The having-clause expression must return a boolean value", span=select.having.span)
     return bound
 
 

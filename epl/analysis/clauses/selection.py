@@ -32,7 +32,7 @@ class Selection:
     """``columns`` of ``output_type`` in order; or ``forward``: the number of the stream whose events are the output themselves.
 
     ``expressions``: the written ones, without what wildcards stand for. ``whole``: a wildcard of all streams, ``streams``: ``s.*`` is
-    written.
+    written. ``refusal``: that of names that several columns have, which comes after those of the other clauses.
     """
 
     output_type: EventType
@@ -41,16 +41,24 @@ class Selection:
     expressions: tuple[TypedExpression, ...] = ()
     whole: bool = False
     streams: bool = False
+    refusal: StatementRefusal | None = None
+
+    def accepted(self) -> Selection:
+        """Return it, or raise its refusal."""
+        if self.refusal is not None:
+            raise self.refusal
+        return self
 
 
 @attrs.frozen
 class Target:
     """What the columns of a select clause fill: properties of ``event_type`` (None: of no type that is there yet), by their own names or in
-    the order of ``names``.
+    the order of ``names``. ``inserted``: rows are inserted somewhere; of several columns of one name the last one counts then.
     """
 
     event_type: EventType | None = None
     names: tuple[str, ...] = ()
+    inserted: bool = True
 
     @classmethod
     def of(cls, clause: InsertInto | None, catalog: Catalog) -> Target:
@@ -58,7 +66,9 @@ class Target:
         return NO_TARGET if clause is None else cls(catalog.event_types.get(clause.target), clause.columns)
 
 
-NO_TARGET = Target()
+NO_TARGET = Target(inserted=False)
+NEW_TYPE = Target()
+"""A type that the rows declare."""
 
 
 @attrs.frozen
@@ -84,15 +94,14 @@ def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: st
     if forward is not None:
         return Selection(scope.streams[forward].event_type, forward=forward, whole=whole, streams=not whole)
     columns = _in_order([c for part in bound for c in part], target)
-    _check_names(columns, items)
+    refusal = _repeated_name(columns, items, inserted=target.inserted)
     columns = list({c.name: c for c in columns}.values())  # two streams of one name (a join's wildcard): the later one's events
     properties = {c.name: Property(c.name, c.expression.type) for c in columns}
     for column, item_property in _underlying_properties(items, scope).items():
         properties[column] = item_property
     output = EventType(output_name, "row", properties, is_bus=False)
-    return Selection(
-        output, tuple(c.expression for c in columns), None, written, whole, any(isinstance(i.expression, StreamWildcard) for i in items)
-    )
+    stream_wildcards = any(isinstance(i.expression, StreamWildcard) for i in items)
+    return Selection(output, tuple(c.expression for c in columns), None, written, whole, stream_wildcards, refusal)
 
 
 def _in_order(columns: list[Column], target: Target) -> list[Column]:
@@ -228,16 +237,18 @@ def _underlying_properties(items: Sequence[SelectItem], scope: Scope) -> dict[st
     return properties
 
 
-def _check_names(columns: Sequence[Column], items: Sequence[SelectItem]) -> None:
+def _repeated_name(columns: Sequence[Column], items: Sequence[SelectItem], *, inserted: bool) -> StatementRefusal | None:
+    """The refusal of a name that a column has beside a wildcard's or, unless rows are inserted somewhere, beside another one."""
     underlying = {c.name for c in columns if c.underlying}
     seen: set[str] = set()
     for column in columns:
         if column.underlying:
             continue
         if column.name in underlying:
-            raise StatementRefusal(
+            return StatementRefusal(
                 f"Property '{column.name}' occurs in both the underlying event and in the additional properties", span=items[0].span
             )
-        if column.name in seen:
-            raise StatementRefusal(f"Column name '{column.name}' appears more then once in select clause", span=items[0].span)
+        if column.name in seen and not inserted:
+            return StatementRefusal(f"Column name '{column.name}' appears more then once in select clause", span=items[0].span)
         seen.add(column.name)
+    return None

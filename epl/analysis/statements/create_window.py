@@ -4,7 +4,7 @@ from __future__ import annotations
 import attrs
 
 from epl.analysis.clauses.from_clause.streams import analyse_windows, check_windows
-from epl.analysis.clauses.selection import analyse_selection
+from epl.analysis.clauses.selection import NEW_TYPE, analyse_selection
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.filters.partitions import for_rows, partitioned
@@ -87,7 +87,7 @@ def _row_type(body: CreateWindow, statement: Statement, catalog: Catalog) -> tup
     scope = Scope(
         catalog, (ScopeStream(None, source),), declarations=statement.declarations, allow_previous=False,
         aggregation_refusal="Aggregation functions may not be used within create-window")
-    selection = analyse_selection(body.items, scope, body.name)
+    selection = analyse_selection(body.items, scope, body.name, NEW_TYPE).accepted()
     properties = dict(selection.output_type.properties)
     for name, column in zip(list(properties), selection.columns):
         if isinstance(column, Constant) and isinstance(column.type, Scalar):  # a row may be without it

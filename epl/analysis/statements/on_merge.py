@@ -120,7 +120,7 @@ class _Merge:
             aggregation_refusal="Expression in a merge-selection may not utilize aggregation functions")
         _check_streams(items, streams)
         select, transposed = without_transpose(Select(items, insert_into=into, span=action.span))
-        selection = analyse_selection(select.items, scope, f"{self._name}_out", Target.of(into, self._catalog))
+        selection = analyse_selection(select.items, scope, f"{self._name}_out", Target.of(into, self._catalog)).accepted()
         try:
             columns = insert_columns(select, selection.output_type, wild)
             if transposed is None:

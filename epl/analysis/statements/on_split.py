@@ -56,7 +56,7 @@ def _check_clauses(select: Select) -> None:
 def _branch(select: Select, scope: Scope, name: str) -> SplitBranchPlan:
     assert select.insert_into is not None
     contained, scope = _contained(select, scope, name)
-    selection = analyse_selection(select.items, scope, name, Target.of(select.insert_into, scope.catalog))
+    selection = analyse_selection(select.items, scope, name, Target.of(select.insert_into, scope.catalog)).accepted()
     where = None if select.where is None else _where(select.where, scope)
     wild = any(isinstance(i.expression, (Wildcard, StreamWildcard)) for i in select.items)
     columns = insert_columns(select, selection.output_type, wild)

@@ -79,6 +79,7 @@ def analyse_on_select(statement: Statement, catalog: Catalog, name: str) -> OnSe
     if select.into_table:
         raise EplUnsupportedError("Into-table is not supported yet", span=body.span)
     target = window_target(source.source.type_name, source.alias, body.trigger, statement, catalog)
+    match = bind_match(select.where, target, statement, catalog)
     rows = result_set.analyse(
         select, target.scopes, catalog, output_name=f"{name}_out", has_remove_stream=True, is_unbound=False,
         declarations=statement.declarations, unidirectional=True, allow_previous=False)
@@ -88,7 +89,6 @@ def analyse_on_select(statement: Statement, catalog: Catalog, name: str) -> OnSe
         columns = insert_columns(select, rows.output_type, wild)
         insert = plan_insert(
             select.insert_into, rows.output_type, columns, catalog, own_event=rows.forward is not None, expressions=rows.columns)
-    match = bind_match(select.where, target, statement, catalog)
     return OnSelectPlan(
         output_type=rows.output_type if insert is None else insert.target, trigger=target.trigger, match=match, result_set=rows,
         insert=insert, delete=body.delete)

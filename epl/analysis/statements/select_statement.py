@@ -100,7 +100,7 @@ def bind_historical(facts: SelectFacts) -> SelectFacts:
 
 
 def check_join(facts: SelectFacts) -> SelectFacts:
-    """Check, for several streams, what Esper asks of each of them, and of the on clauses."""
+    """Check, for several streams, what Esper asks of each of them."""
     from_ = facts.select.from_
     assert from_ is not None
     check_streams(from_, facts.streams)
@@ -108,7 +108,18 @@ def check_join(facts: SelectFacts) -> SelectFacts:
         raise EplValidationError("Joins are not allowed when using match-recognize", span=facts.select.match_recognize.span)
     if len(facts.streams) > 1:
         check_excluded_plans(facts.statement, facts.catalog)
-    on = bind_on_clauses(from_, facts.scopes, facts.catalog, facts.statement.declarations)
+    return facts
+
+
+def bind_on(facts: SelectFacts) -> SelectFacts:
+    """Bind the on clauses, which say of which streams rows may have no event."""
+    from_ = facts.select.from_
+    assert from_ is not None
+    try:
+        on = bind_on_clauses(from_, facts.scopes, facts.catalog, facts.statement.declarations)
+    except EplValidationError:
+        _refuse_where(facts)
+        raise
     optional = optional_streams([join.kind for join in from_.joins], on)
     scopes = tuple(attrs.evolve(scope, optional=number in optional) for number, scope in enumerate(facts.scopes))
     return attrs.evolve(facts, on=on, scopes=scopes)
@@ -152,6 +163,13 @@ def _bound(where: Expression, facts: SelectFacts, scopes: tuple[ScopeStream, ...
     if _is_bare(facts.streams) and not stays and not any(isinstance(node, NOT_MOVED) for node in every_node(conditions)):
         return attrs.evolve(facts, conditions=conditions)
     return attrs.evolve(facts, where=bind_in_clause(where, scope))
+
+
+def _refuse_where(facts: SelectFacts) -> None:
+    """Raise the refusal of a where clause that is not bound yet: Esper looks at it before on clauses and columns."""
+    where = facts.select.where
+    if where is not None and facts.where is None and not facts.conditions and facts.row_recognition is None:
+        _bound(where, facts, facts.scopes)
 
 
 def place_where(facts: SelectFacts) -> SelectFacts:
@@ -275,20 +293,27 @@ def unwrap_transpose(facts: SelectFacts) -> SelectFacts:
 
 def bind_result_set(facts: SelectFacts) -> SelectFacts:
     """Bind columns, aggregations, group by, having, order by, limit."""
-    select = facts.select
-    scopes = _visible(facts)
+    try:
+        plan = _result_set(facts)
+    except EplValidationError:
+        _refuse_where(facts)
+        raise
+    reclaim = None if plan.levels else reclaim_of(hints_of(facts.statement), facts.catalog)
+    return attrs.evolve(facts, result_set=attrs.evolve(plan, reclaim=reclaim))
+
+
+def _result_set(facts: SelectFacts) -> ResultSetPlan:
     retained = any(stream.retains for stream in facts.streams)
     asked = all(historical_of(stream) is not None for stream in facts.streams)
-    plan = result_set.analyse(
-        select, scopes, facts.catalog, output_name=f"{facts.name}_out",
+    hints = hints_of(facts.statement)
+    return result_set.analyse(
+        facts.select, _visible(facts), facts.catalog, output_name=f"{facts.name}_out",
         has_remove_stream=any(stream.has_data_window for stream in facts.streams) and not asked, is_unbound=not (retained or asked),
         declarations=facts.statement.declarations,
-        reclaim=reclaim_of(hints_of(facts.statement), facts.catalog),
-        hints=hints_of(facts.statement),
+        hints=hints,
         iterable_unbound=facts.statement.annotation("IterableUnbound") is not None,
         unidirectional=_unidirectional(facts),
     )
-    return attrs.evolve(facts, result_set=plan)
 
 
 def _unidirectional(facts: SelectFacts) -> bool:
@@ -390,6 +415,7 @@ SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
     bind_streams,
     bind_historical,
     check_join,
+    bind_on,
     bind_match_recognize,
     bind_where,
     unwrap_transpose,

@@ -39,7 +39,7 @@ def analyse_contained(
     last = levels[-1].event_type
     if not items:
         return ContainedPlan(outer.event_type, tuple(levels), last, len(levels))
-    selection = analyse_selection(items, scope, name)
+    selection = analyse_selection(items, scope, name).accepted()
     return ContainedPlan(outer.event_type, tuple(levels), selection.output_type, selection.forward, selection.columns, selects=True)
 
 

@@ -102,7 +102,7 @@ def _new_row(clause: InsertInto, items: tuple[SelectItem, ...], statement: State
     scope = Scope(
         catalog, (), declarations=statement.declarations, allow_previous=False,
         aggregation_refusal="Aggregation functions may not be used in an insert-into fire-and-forget query")
-    selection = analyse_selection(items, scope, "query_out", Target.of(clause, catalog))
+    selection = analyse_selection(items, scope, "query_out", Target.of(clause, catalog)).accepted()
     columns = insert_columns(Select(items, insert_into=clause, span=clause.span), selection.output_type, False)
     insert = plan_insert(
         attrs.evolve(clause, stream="istream"), selection.output_type, columns, catalog, own_event=False, expressions=selection.columns)
