@@ -37,7 +37,12 @@ def check_types(statement: Statement, body: BodyPlan, context: Context, catalog:
     windows = {id(w.event_type): w.source for w in catalog.named_windows.values() if w.context is context and w.source is not None}
     own_first = (*types_read(attrs.evolve(body, subqueries=())), *types_read(body.subqueries))
     read = [windows.get(id(one), one) for one in own_first]
-    _check(read, context, statement.body.span, exact=False)
+    check_read(read, context, statement.body.span)
+
+
+def check_read(read: Sequence[EventType], context: Context, span: Span | None) -> None:
+    """Refuse a statement that reads these types if the context lists none of them."""
+    _check(read, context, span, exact=False)
 
 
 def check_categories(context: Context) -> None:
@@ -91,4 +96,4 @@ def _check(read: Sequence[EventType], context: Context, span: Span | None, *, ex
             f"in any of the filter expressions of the statement, type '{read[0].name}' is not one of the types listed", span=span)
 
 
-__all__ = ["check_categories", "check_types", "context_named"]
+__all__ = ["check_categories", "check_read", "check_types", "context_named"]

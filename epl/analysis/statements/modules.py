@@ -16,6 +16,7 @@ from epl.analysis.statements.annotations import check_access, check_annotations
 from epl.analysis.statements.as_written import refuse_as_written
 from epl.analysis.statements.create_index import analyse_create_index
 from epl.analysis.statements.create_window import analyse_create_window
+from epl.analysis.statements.filters_first import refuse_filters_first
 from epl.analysis.statements.on_merge import analyse_on_merge
 from epl.analysis.statements.on_set import analyse_on_set
 from epl.analysis.statements.on_split import analyse_on_split
@@ -141,7 +142,11 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
     numbered = number_subqueries(with_window_collections(statement, catalog), written=statement)
     if not isinstance(numbered.body, CreateExpression):
         check_subquery_types(numbered.body, catalog)
-    body, declared = analyse(numbered, catalog, name)
+    try:
+        body, declared = analyse(numbered, catalog, name)
+    except EplValidationError as refusal:
+        refuse_filters_first(numbered, catalog, refusal)
+        raise
     body = attrs.evolve(body, subqueries=distinct_subqueries(body))
     check_access(statement, declared)
     _refuse_names_of_tables(declared, catalog)
