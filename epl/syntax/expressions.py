@@ -66,10 +66,10 @@ class Call(Link):
         return self.named and self.name.lower() in WORDS
 
 
-WORDS = frozenset(
-    "avedev avg cast coalesce count exists grouping grouping_id instanceof istream median prev prevcount prevtail prevwindow prior stddev "
-    "sum typeof".split()
-)
+WORDS = frozenset({
+    "avedev", "avg", "cast", "coalesce", "count", "exists", "grouping", "grouping_id", "instanceof", "istream", "median", "prev",
+    "prevcount", "prevtail", "prevwindow", "prior", "stddev", "sum", "typeof",
+})
 """Functions and aggregations that are words of the language."""
 
 
