@@ -18,7 +18,19 @@ from epl.plan.structs import StructAs
 from epl.syntax import Assignment, Declaration, Expression
 from epl.syntax.expressions import Call, Chain, Index, Name
 from epl.unparse import expression_text
-from epl.value_types import BIG_DECIMAL, NULL, OBJECT, STRING, ArrayType, Scalar, ValueType, is_null, is_numeric
+from epl.value_types import (
+    BIG_DECIMAL,
+    NULL,
+    OBJECT,
+    STRING,
+    ArrayType,
+    CollectionType,
+    MapType,
+    Scalar,
+    ValueType,
+    is_null,
+    is_numeric,
+)
 
 NARROW = ("byte", "short")
 WHOLE = ("byte", "short", "int", "long")
@@ -84,6 +96,8 @@ def assigned_to_variable(value: TypedExpression, target: ValueType) -> TypedExpr
             return value if source.kind == target.kind else Cast(type=target.boxed, operand=value)
     if isinstance(source, Scalar) and source.kind == "BigInteger" and target == BIG_DECIMAL:
         return convert(value, target)
+    if isinstance(target, MapType) and isinstance(source, EventOf):
+        return None
     return assigned(value, target, decimals=True)
 
 
@@ -95,7 +109,7 @@ def assigned(value: TypedExpression, target: ValueType, *, decimals: bool = Fals
     source = value.type
     if is_null(source):
         return value
-    if target in (OBJECT, NULL) or source == OBJECT or target.boxed == source.boxed:
+    if target in (OBJECT, NULL) or target.boxed == source.boxed:
         return value
     if isinstance(target, Scalar) and isinstance(source, Scalar) and is_numeric(target) and is_numeric(source):
         if decimals and target == BIG_DECIMAL and source.kind in WIDENING:
@@ -112,6 +126,8 @@ def assigned(value: TypedExpression, target: ValueType, *, decimals: bool = Fals
     if isinstance(target, ArrayType) and isinstance(source, ArrayType):
         return _assigned_array(value, target, source)
     if isinstance(target, Scalar) or isinstance(source, Scalar) or isinstance(target, (EventOf, ArrayType)):
+        return None
+    if isinstance(target, MapType) and isinstance(source, (ArrayType, CollectionType)):
         return None
     return value
 

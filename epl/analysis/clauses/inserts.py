@@ -123,23 +123,49 @@ def _plan(
         return InsertPlan(target=target, stream=stream)
     if not target.properties and all(is_null(prop.type) for prop in row_type.properties.values()):
         return InsertPlan(target=target, stream=stream, same=False)
-    if clause.target in catalog.named_windows and target.kind != "bean" and not own_event:
-        _check_columns(clause, target, row_type, columns)
+    if not own_event and ((clause.target in catalog.named_windows and target.kind != "bean") or _nests_events(target)):
+        _check_columns(clause, target, row_type, columns, rows)
     lenient = own_event and (kinds <= {"map", "row"} or clause.target in catalog.named_windows or not kinds <= COPIED)
     return _populate(clause, target, row_type, columns, stream, own_event, lenient=lenient, rows=rows)
 
 
-def _check_columns(clause: InsertInto, target: EventType, row_type: EventType, columns: tuple[str, ...]) -> None:
-    """Refuse columns that are not of the very types of a named window's: Esper widens no numbers there."""
+def _check_columns(
+    clause: InsertInto, target: EventType, row_type: EventType, columns: tuple[str, ...], rows: frozenset[str]
+) -> None:
+    """Refuse columns that are not of the very types of a named window's, or of a type that events are nested in: Esper widens no numbers
+    there. ``rows``: the columns that are sub-queries."""
     for name, prop in zip(columns, row_type.properties.values()):
         declared, selected = target.type_of(name), prop.type
         problem = None
         if declared is None:
             problem = "property name not found in target"
-        elif isinstance(declared, Scalar) and OBJECT != declared.boxed != selected.boxed and not is_null(selected):
+        elif is_null(selected) or declared == OBJECT:
+            continue
+        elif isinstance(declared, Scalar) and declared.boxed != selected.boxed:
             problem = f"expected {declared.boxed} but receives {selected.boxed}"
+        elif (nested := nested_event(declared)) is not None and not _brings_events(declared, selected, of_rows=name in rows):
+            kind = "event type array" if isinstance(declared, ArrayType) else "event type"
+            problem = f"expected {kind} '{nested.name}' but receives {selected.boxed}"
         if problem is not None:
             raise EplValidationError(f"{_head(target)}Type by name '{target.name}' in property '{name}' {problem}", span=clause.span)
+
+
+def _nests_events(target: EventType) -> bool:
+    return target.kind in UNTYPED and any(nested_event(prop.type) is not None for prop in target.properties.values())
+
+
+def nested_event(declared: ValueType) -> EventType | None:
+    """Return the type of the event, or of the events of an array, that a property declares."""
+    element = declared.element if isinstance(declared, ArrayType) else declared
+    return element.event_type if isinstance(element, EventOf) else None
+
+
+def _brings_events(declared: ValueType, selected: ValueType, *, of_rows: bool) -> bool:
+    """Whether a value may be events for a property that declares one or several."""
+    if of_rows or isinstance(selected, EventOf):
+        return not isinstance(selected, Scalar)
+    several = isinstance(selected, (ArrayType, CollectionType))
+    return several and isinstance(declared, ArrayType) and isinstance(selected.element, EventOf)  # type: ignore[attr-defined]
 
 
 def _head(target: EventType) -> str:
@@ -227,7 +253,7 @@ def _assignable(name: str, declared: ValueType, selected: ValueType, target: Eve
     of_structs = isinstance(selected, (ArrayType, CollectionType)) and is_struct(selected.element)
     if of_structs and isinstance(declared, ArrayType) and isinstance(declared.element, EventOf):
         raise EplValidationError(_differing(name, declared, selected, target), span=clause.span)
-    if selected in (NULL, OBJECT) or declared in (OBJECT, NULL) or declared.boxed == selected.boxed:
+    if selected == NULL or declared in (OBJECT, NULL) or declared.boxed == selected.boxed:
         return None
     if isinstance(declared, Scalar) and declared.kind == "char" and selected == STRING:
         return declared
@@ -242,17 +268,30 @@ def _assignable(name: str, declared: ValueType, selected: ValueType, target: Eve
     elif isinstance(declared, ArrayType) and isinstance(selected, ArrayType):
         if _same_elements(name, declared.element, selected.element, clause):
             return None
-    elif isinstance(declared, Scalar) != isinstance(selected, Scalar) or isinstance(declared, Scalar):
-        pass
-    elif not isinstance(declared, EventOf) or not isinstance(selected, EventOf) or selected.event_type.is_a(declared.event_type):
+    elif _goes_together(declared, selected):
         return None
-    if target.kind in UNTYPED and isinstance(declared, (EventOf, MapType, ArrayType)):
+    if _nests_events(target) and isinstance(declared, (EventOf, MapType, ArrayType)):
         raise EplValidationError(_differing(name, declared, selected, target), span=clause.span)
     raise EplValidationError(
         f"Invalid assignment of column '{name}' of type '{selected.boxed}' to event property '{name}' typed as '{declared}', "
         "column and parameter types mismatch",
         span=clause.span,
     )
+
+
+def _goes_together(declared: ValueType, selected: ValueType) -> bool:
+    """Whether values that are no numbers, nor two arrays, are of one kind: maps and events, collections, two events of one type."""
+    if isinstance(declared, Scalar) or isinstance(selected, Scalar):
+        return False
+    if isinstance(declared, EventOf) and isinstance(selected, EventOf):
+        return selected.event_type.is_a(declared.event_type)
+    if isinstance(declared, ArrayType):
+        return isinstance(selected, CollectionType) and nested_event(declared) is not None
+    if isinstance(declared, MapType):
+        return isinstance(selected, (MapType, EventOf))
+    if isinstance(declared, CollectionType):
+        return isinstance(selected, CollectionType) and declared.kind in (selected.kind, "Collection", "Iterable")
+    return True
 
 
 def _of_struct(declared: ValueType, selected: ValueType, clause: InsertInto) -> bool:
@@ -281,8 +320,9 @@ def _same_elements(name: str, declared: ValueType, selected: ValueType, clause: 
             f"compared to selected type '{selected}'",
             span=clause.span,
         )
-    both = isinstance(declared, Scalar) and isinstance(selected, Scalar)
-    return not both or OBJECT in (declared, selected) or selected == NULL or declared.boxed == selected.boxed
+    if OBJECT in (declared, selected) or selected == NULL or declared.boxed == selected.boxed:
+        return True
+    return not isinstance(declared, Scalar) and not isinstance(selected, Scalar)
 
 
 def _differing(name: str, declared: EventOf | MapType | ArrayType, selected: ValueType, target: EventType) -> str:

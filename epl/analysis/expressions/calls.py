@@ -245,9 +245,9 @@ def _coalesce(call: Call, scope: Scope) -> TypedExpression | None:
         return None
     operands = [bind(a, scope) for a in call.arguments]
     target = common_type([o.type for o in operands])
-    narrower = next((o.type for o in operands if o.type not in (OBJECT, NULL)), None)
-    if target == OBJECT and narrower is not None:
-        raise EplValidationError(f"Implicit conversion from datatype 'Object' to {type_name(narrower.boxed)} is not allowed")
+    narrower = next((o.type for o in operands if o.type not in (target, NULL)), None)
+    if target in (OBJECT, ArrayType(OBJECT)) and narrower is not None:
+        raise EplValidationError(f"Implicit conversion from datatype '{target}' to {type_name(narrower.boxed)} is not allowed")
     return typed.Coalesce(type=target, operands=tuple(convert(o, target) for o in operands))
 
 

@@ -122,6 +122,8 @@ def common_type(types: Sequence[ValueType]) -> ValueType:
         return _common_event_type([t for t in seen if isinstance(t, EventOf)])
     if isinstance(first, Scalar) and first.kind in PLAIN:
         raise EplValidationError(cannot_coerce(first, next(t for t in seen if t.boxed != first.boxed)))
+    if isinstance(first, ArrayType):
+        return _common_array(first, seen)
     if not all(map(is_builtin, seen)):
         return _common_class(seen)
     result: ValueType = first
@@ -132,6 +134,18 @@ def common_type(types: Sequence[ValueType]) -> ValueType:
                 f"{type_name(other.boxed)}")
         result = comparison_type(result, other)
     return result.boxed
+
+
+def _common_array(first: ArrayType, types: Sequence[ValueType]) -> ValueType:
+    """An array of objects for arrays of several kinds of them; no other value goes with an array, nor do arrays of primitive values."""
+    other = next((t for t in types if t.boxed != first.boxed and not (_holds_objects(first) and _holds_objects(t))), None)
+    if other is not None:
+        raise EplValidationError(cannot_coerce(first, other))
+    return ArrayType(OBJECT)
+
+
+def _holds_objects(array: ValueType) -> bool:
+    return isinstance(array, ArrayType) and not (isinstance(array.element, Scalar) and array.element != array.element.boxed)
 
 
 def _common_class(types: Sequence[ValueType]) -> ValueType:
