@@ -6,6 +6,7 @@ from typing import TypeGuard
 
 import attrs
 
+from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.scope import Scope
 from epl.analysis.filters.partitions import levels_for, partitioned
@@ -46,14 +47,28 @@ INDEXED_KINDS = ("boolean", "byte", "short", "int", "long", "char", "String", "B
 
 
 def bind_filters(expressions: Sequence[Expression], scope: Scope) -> tuple[TypedExpression, ...]:
-    """Return the conditions, split at ``and``; each must be boolean."""
+    """Return the conditions, split at ``and``; each must be boolean, which is looked at before aggregations are refused."""
     bound: list[TypedExpression] = []
+    aggregates: StatementRefusal | None = None
     for expression in expressions:
-        typed = bind_in_clause(expression, scope)
-        if not is_boolean(typed.type):
-            raise EplValidationError(f"Filter expression not returning a boolean value: {quoted(expression)}", span=expression.span)
+        try:
+            typed = bind_in_clause(expression, scope)
+        except StatementRefusal as refusal:
+            if refusal.message != scope.aggregation_refusal:
+                raise
+            _check_boolean(bind_in_clause(expression, attrs.evolve(scope, aggregations=Collector(has_remove_stream=False))), expression)
+            aggregates = aggregates or refusal
+            continue
+        _check_boolean(typed, expression)
         bound.extend(_conjuncts(typed))
+    if aggregates is not None:
+        raise aggregates
     return tuple(bound)
+
+
+def _check_boolean(condition: TypedExpression, written: Expression) -> None:
+    if not is_boolean(condition.type):
+        raise EplValidationError(f"Filter expression not returning a boolean value: {quoted(written)}", span=written.span)
 
 
 def _conjuncts(typed: TypedExpression) -> list[TypedExpression]:
