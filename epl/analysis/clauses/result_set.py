@@ -84,8 +84,8 @@ def analyse(
     if refused_output is not None:
         raise refused_output
     limit = _limit(select, catalog)
-    if having is not None and not is_boolean(having.type):
-        raise StatementRefusal("The having-clause expression must return a boolean value", span=select.having and select.having.span)
+    if select.having is not None and having is not None and not is_boolean(having.type):
+        raise StatementRefusal("The having-clause expression must return a boolean value", span=select.having.span)
     selector: StreamSelector = select.stream or catalog.settings.default_stream_selector  # type: ignore[assignment]
     return ResultSetPlan(
         shape=shape,
@@ -307,7 +307,7 @@ def _refuse_passed_events(having: Sequence[Node], scope: Scope) -> None:
             if isinstance(name, Name) and name.name in aliases:
                 raise StatementRefusal(
                     f"Non-aggregated expression {quoted(argument)} against stream {aliases.index(name.name)} in the HAVING clause must "
-                    "occur in the group-by clause", span=argument.span)
+                    "occur in the group-by clause", span=argument.span, hint="write the body of the declared expression")
 
 
 def _aggregated(having: TypedExpression) -> list[TypedExpression]:

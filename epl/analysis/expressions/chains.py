@@ -187,6 +187,8 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
     is_dynamic = scope.unqualified and optional_at(links, 0)  # a property, whatever the names of streams
     number = None if is_dynamic else stream_with_property(first.name, scope) if of_property else stream_by_name(first.name, scope)
     aliased = number is not None and scope.streams[number].alias == first.name
+    if aliased and of_property and number is not None and _next_is_property(number, links, scope):
+        elements = []  # the name of a stream comes before what lambda parameters have
     if len(owners) + len(elements) > 1:
         if elements or not (aliased or scope.prefers_first):
             if any(dotted_property(scope.streams[owner].event_type, links, 0) for owner in owners):
