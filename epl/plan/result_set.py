@@ -108,10 +108,12 @@ class GroupLevel:
 class ReclaimGroups:
     """``@Hint('reclaim_group_aged=n,reclaim_group_freq=m')``: groups idle for ``age`` are dropped, looked for every ``frequency`` (both in
     engine time units;
-    a variable's name stands for its value in seconds)."""
+    a variable's name stands for its value in seconds). ``never``: ``@Hint('disable_reclaim_group')``, groups stay when all their rows have
+    left."""
 
     age: int | str
     frequency: int | str
+    never: bool = False
 
 
 @attrs.frozen(kw_only=True)

@@ -126,20 +126,21 @@ class Ungrouped(Aggregator):
 class Keyed(Aggregator):
     """A group a key.
 
-    A group whose last row has left can still be read until the next row enters anywhere; then it is gone. Without a remove stream
-    (``counted`` False) groups stay, unless they are reclaimed by age.
+    A group whose last row has left can still be read until the next row enters anywhere; then it is gone, unless groups are kept
+    (``keeps``). Without a remove stream (``counted`` False) groups stay, unless they are reclaimed by age.
 
     A row whose key raises is in no group: ``failed`` remembers it until it leaves.
     """
 
     def __init__(
         self, factory: GroupFactory, key: Callable[[Row], Key], counted: bool, reclaim: Reclaim | None = None, *,
-        check_key: Check,
+        check_key: Check, keeps: bool = False,
     ) -> None:
         self.key = key
         self._check_key = check_key
         self.factory = factory
         self._counted = counted
+        self._keeps = keeps
         self.reclaim = reclaim
         self.blank = factory.blank
         self.groups: dict[Key, Group] = {}
@@ -190,7 +191,7 @@ class Keyed(Aggregator):
             self.pages.touched[key] = None
         if self._counted:
             group.rows -= 1
-            if group.rows <= 0:
+            if group.rows <= 0 and not self._keeps:
                 self.empty.append(key)
         if self.reclaim is not None:
             self.reclaim.left(key)
@@ -219,8 +220,9 @@ class Keyed(Aggregator):
         self.failed.clear()
 
     def steps(self) -> GroupSteps | None:
-        """Return the steps; None where groups are reclaimed."""
-        return attrs.evolve(self._steps_text(self._counted), blank=self.blank) if self.reclaim is None else None
+        """Return the steps; None where a hint says when groups are dropped."""
+        hinted = self._keeps or self.reclaim is not None
+        return None if hinted else attrs.evolve(self._steps_text(self._counted), blank=self.blank)
 
     def objects(self) -> dict[str, Any]:
         return {
@@ -415,7 +417,9 @@ def _one(
 ) -> Aggregator:
     if not keys:
         return Ungrouped(factory)
+    keeps = reclaim is not None and reclaim.never
     return Keyed(
-        factory, key_function(keys, environment, arity), not unbound, None if reclaim is None else Reclaim(reclaim, environment),
+        factory, key_function(keys, environment, arity), not unbound,
+        None if reclaim is None or keeps else Reclaim(reclaim, environment), keeps=keeps,
         check_key=environment.printed("key shape", tuple(keys), lambda: key_shape([key.type for key in keys])),
     )

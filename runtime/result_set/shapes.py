@@ -66,6 +66,10 @@ class ResultSet:
     def apply(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         """Take a delta into the aggregations and emit nothing."""
 
+    def leaving_groups(self) -> Sequence[Any]:
+        """Return the keys of groups without rows, which the next row that comes discards."""
+        return ()
+
     def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         """Process a delta that is not to be emitted, now or later."""
         self.apply(new, old)
@@ -354,6 +358,10 @@ class RowPerGroup(Aggregating):
             return [(row, readers_of(key)) for key, row in touched]
         readers = self.aggregator.readers
         return [(row, readers(row)) for _, row in touched]
+
+    def leaving_groups(self) -> Sequence[Any]:
+        """Return the keys of groups without rows, which the next row that comes discards."""
+        return () if self._keyed is None else self._keyed.empty
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         """Return one row a group that has events in the window, in the order of their first events; of a join in the order of output."""

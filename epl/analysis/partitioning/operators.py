@@ -192,7 +192,7 @@ def refuse_whole_output(plan: ResultSetPlan) -> None:
         raise NotPartitionable("order by", "it sorts rows of all keys")
     if plan.limit is not None:
         raise NotPartitionable("limit", "it counts rows of all keys")
-    if plan.reclaim is not None:
+    if plan.reclaim is not None and not plan.reclaim.never:
         raise NotPartitionable("the hint reclaim_group_aged", "it removes idle groups at any event")
 
 

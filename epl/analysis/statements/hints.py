@@ -105,6 +105,8 @@ def check_excluded_plans(statement: Statement, catalog: Catalog) -> None:
 
 def reclaim_of(hints: Mapping[str, str], catalog: Catalog) -> ReclaimGroups | None:
     """Return the reclaim hint of grouped aggregations; the frequency defaults to the age."""
+    if "disable_reclaim_group" in hints:
+        return ReclaimGroups(0, 0, never=True)
     aged = hints.get("reclaim_group_aged")
     if aged is None:
         return None

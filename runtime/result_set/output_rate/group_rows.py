@@ -69,6 +69,15 @@ class OneLevel:
         self.touched.add(key)
         self.pages.touch(key)
 
+    def keep_leaving(self, keys: Sequence[Any], failures: Failures) -> None:
+        """Keep what groups were like, of those that have been touched by no row yet, which the next row that comes discards."""
+        for key in keys:
+            if key in self.rows and key not in self.before:
+                batch = OutputRows()
+                failures.attempt(self.add_rows, ((key, self.rows[key]),), False, batch)
+                self._keep(key, batch)
+                self.pages.touch(key)
+
     def _row_before(self, key: Any) -> Row | None:
         """Return the row that stands for a group before it is touched, None where none does."""
         return self.rows.get(key)

@@ -36,6 +36,7 @@ class AllGroups(BufferBase):
         having = inner.plan.having is not None
         ordered = bool(inner.plan.order_by) and not isinstance(inner, Rollup)
         self._by_event = having and isinstance(inner, self.searched) and inner.needs_old and not ordered
+        self._keeps_leaving = isinstance(inner, RowPerGroup) and inner.needs_old and not (self.forget or self._by_event)
         level = SearchedLevel if self._by_event else OneLevel
         by_new = not self.forget and isinstance(inner, RowPerGroup) and inner.plan.output is not None and inner.plan.output.optimized
         self.levels = [level(part.key, part.rows, by_new=by_new) for part in parts]
@@ -54,6 +55,8 @@ class AllGroups(BufferBase):
 
     def _take_rows(self, new: Sequence[Row], old: Sequence[Row], failures: Failures) -> None:
         for level in self.levels:
+            if self._keeps_leaving:
+                level.keep_leaving(self.inner.leaving_groups(), failures)
             failures.attempt(level.touch, new, old, self.inner.needs_old)
         failures.attempt(self.inner.apply, new, old)
 
