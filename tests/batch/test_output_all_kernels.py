@@ -47,6 +47,8 @@ def test_compiled(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> 
     ("@Hint('disable_outputlimit_opt') select k, sum(n) as s from T group by k output last every 3 events", "not optimized"),
     ("select k, current_timestamp as t from T output all every 3 events", "of values that may change until the output"),
     ("select k, v from T output last every 3 events", "of values that may change until the output"),
+    ("select irstream k, countever(*) as c from T#length(2) group by k output all every 3 events", "where rows leave no …ever aggregation"),
+    ("@Hint('disable_reclaim_group') select k, sum(n) as c from T#length(2) group by k output all every 3 events", "reclaimed groups"),
 ])
 def test_what_waits_for_the_output_runs_in_rows(text: str, reason: str) -> None:
     """In Esper such rows are made at the output; in columns they would be made as events come."""

@@ -363,7 +363,11 @@ def _check_looked_up(of: SelectEvents, plan: OutputPlan) -> None:
         return
     if having and (plan.selector, of.rows.shape) in (("all", "grouped fully aggregated"), ("last", "fully aggregated")):
         raise NotCompilable(f"the remove stream of output {plan.selector} with having is not computed in columns")
-    if not having and of.leaves and (plan.selector, of.rows.shape) == ("first", "grouped fully aggregated"):
+    if not of.leaves or of.rows.shape != "grouped fully aggregated":
+        return
+    if plan.selector == "all" and any(a.ever for a in of.rows.aggregations):
+        raise NotCompilable("the remove stream of output all of groups, where rows leave no …ever aggregation, is not computed in columns")
+    if plan.selector == "first" and not having:
         raise NotCompilable("the remove stream of output first of groups is not computed in columns")
 
 
