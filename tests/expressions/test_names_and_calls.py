@@ -206,7 +206,8 @@ class Window:
         at = self.events.index(event) - index
         return self.events[at] if at >= 0 else None
 
-    prior = previous
+    def prior(self, event: Any, index: int, insert_stream: bool) -> Any:
+        return self.previous(event, index)
 
     def from_tail(self, event: Any, index: int) -> Any:
         return self.events[index] if index < len(self.events) else None

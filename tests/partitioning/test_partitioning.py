@@ -169,7 +169,7 @@ def test_widening_keeps_a_key_where_values_stay_apart() -> None:
 
 def test_a_column_of_objects_carries_no_key() -> None:
     """Hosts cannot tell objects apart as the language does, whatever the stream that they go to says they are."""
-    text = "create schema O(o Object); create schema W(v string); insert into W select o as v from O;"
+    text = "create schema O(o Object); create schema W(v Object); insert into W select o as v from O;"
     assert isinstance(verdict(text + "select v, count(*) as c from W group by v"), Whole)
 
 

@@ -6,6 +6,7 @@ import attrs
 from epl.analysis.clauses.assignments import is_struct
 from epl.analysis.clauses.precedence import bind_precedence
 from epl.analysis.expressions.context_values import check_store
+from epl.analysis.expressions.conversions import type_name
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventOf, EventType, Property
@@ -145,9 +146,19 @@ def _check_columns(
             problem = f"expected {declared.boxed} but receives {selected.boxed}"
         elif (nested := nested_event(declared)) is not None and not _brings_events(declared, selected, of_rows=name in rows):
             kind = "event type array" if isinstance(declared, ArrayType) else "event type"
-            problem = f"expected {kind} '{nested.name}' but receives {selected.boxed}"
+            problem = f"expected {kind} '{nested.name}' but receives {_class_name(selected)}"
         if problem is not None:
             raise EplValidationError(f"{_head(target)}Type by name '{target.name}' in property '{name}' {problem}", span=clause.span)
+
+
+def _class_name(selected: ValueType) -> str:
+    """Return the type as Java names its class."""
+    if isinstance(selected, ArrayType) and isinstance(selected.element, Scalar):
+        return f"[L{_class_name(selected.element)};"
+    name = "java.util.Map" if isinstance(selected, EventOf) else type_name(selected.boxed)
+    if not isinstance(selected, Scalar) or "." in name:
+        return name
+    return f"java.{'math' if name.startswith('Big') else 'lang'}.{name}"
 
 
 def _nests_events(target: EventType) -> bool:
@@ -333,5 +344,4 @@ def _differing(name: str, declared: EventOf | MapType | ArrayType, selected: Val
         if isinstance(declared, ArrayType) and isinstance(declared.element, EventOf) and not isinstance(selected, EventOf):
             expected = f"event type array '{declared.element}'"
         return f"{head}'{target.name}' in property '{name}' expected {expected} but receives {selected.boxed}"
-    shown = "java.util.Map" if isinstance(selected, EventOf) else f"java.lang.{selected.boxed}"
-    return f"{head}'{target.name}' in property '{name}' expected event type '{declared}' but receives {shown}"
+    return f"{head}'{target.name}' in property '{name}' expected event type '{declared}' but receives {_class_name(selected)}"
