@@ -7,10 +7,13 @@ from typing import Any
 from epl.java_hash import in_hash_order
 from windows.buckets import Bucket, put, take
 
+NO_VALUE = (None, ())
+"""What stands for a null, and for two ends of which one is null."""
+
 
 class WalkedEntries:
     """Entries by the values that events are not to have. ``hash_of``: the order is that of a Java HashMap of the values, which never
-    shrinks while there are any; None: ascending. Entries of one value come in the order in which they started."""
+    shrinks while there are any; None: ascending, null last. Entries of one value come in the order in which they started."""
 
     __slots__ = ("_buckets", "_hash_of", "_known", "_most")
 
@@ -44,8 +47,15 @@ class WalkedEntries:
         values: list[Any] = list(self._buckets)
         hash_of = self._hash_of
         if hash_of is None:
-            return sorted(values)
+            return sorted(values, key=_ascending)
         return [values[place] for place in in_hash_order((0 if each is None else hash_of(each) for each in values), self._most)]
+
+
+def _ascending(value: Any) -> tuple[Any, ...]:
+    """Return a key that sorts as Java compares: NaN after all numbers."""
+    if value in NO_VALUE:
+        return (1,)
+    return 0, *((end != end, end) for end in (value if isinstance(value, tuple) else (value,)))
 
 
 __all__ = ["WalkedEntries"]

@@ -155,8 +155,8 @@ RANGES = {  # of Esper 9.0.0: event → numbers of the entries above, in the ord
     "e.x in (a.x:a.y)": {0.0: [5], 1.5: [5], 2.0: [5]},
     "e.x in [a.x:a.y)": {0.0: [5, 0, 1], 1.5: [5]},
     "e.x in (a.x:a.y]": {0.0: [5], 1.5: [5, 0, 1]},
-    "e.x not between a.x and a.y": {0.0: [2, 3, 4], 1.5: [2, 3], 2.0: [0, 1, 2, 3, 4], None: []},
-    "e.x not in (a.x:a.y)": {0.0: [0, 1, 2, 3, 4], 1.5: [0, 1, 2, 3, 4]},
+    "e.x not between a.x and a.y": {0.0: [4, 2, 3], 1.5: [2, 3], 2.0: [0, 1, 4, 2, 3], None: []},
+    "e.x not in (a.x:a.y)": {0.0: [0, 1, 4, 2, 3], 1.5: [0, 1, 4, 2, 3]},
     "e.x > a.x": {0.0: [5], 1.0: [5, 0], 2.0: [5, 0, 3, 1, 4], None: []},
     "e.x >= a.x": {0.0: [5, 0], -6.0: []},
     "e.x < a.x": {-6.0: [5, 0, 3, 1, 4], 1.0: [1, 4], 2.0: []},
@@ -322,6 +322,13 @@ def there(*values: Any) -> bool:
     return all(value is not None for value in values)
 
 
+def ascending(low: Any, high: Any) -> Any:
+    """Sort ends, in order, NaN after all numbers; a null last."""
+    if low is None or high is None:
+        return (1,)
+    return 0, *((end != end, end) for end in ((low, high) if low <= high else (high, low)))
+
+
 Naive = Callable[[dict[str, Any], dict[str, Any]], bool]
 FILTERS: dict[str, tuple[str, Naive, Callable[[dict[str, Any]], Any]]] = {
     # condition: what is looked up, whether an event matches an entry, by what entries of one statement are ordered
@@ -340,10 +347,12 @@ FILTERS: dict[str, tuple[str, Naive, Callable[[dict[str, Any]], Any]]] = {
     "e.x between a.x and a.y": ("x[]", lambda e, a: within(e["x"], a["x"], a["y"]), lambda a: sorted((a["x"], a["y"]))),
     "e.x in (a.y:a.x]": ("x(]", lambda e, a: within(e["x"], a["x"], a["y"], low_in=False), lambda a: sorted((a["x"], a["y"]))),
     "e.k in (a.k, 2)": ("k", lambda e, a: e["k"] is not None and e["k"] in (a["k"], 2), lambda a: 0),
-    "e.k != a.k": ("", lambda e, a: there(e["k"], a["k"]) and e["k"] != a["k"], lambda a: 0),
+    "e.k != a.k or e.x = a.x": (
+        "", lambda e, a: (there(e["k"], a["k"]) and e["k"] != a["k"]) or equal(e["x"], a["x"]), lambda a: 0),
     "e.x not in (a.x, a.y)": (
         "", lambda e, a: there(e["x"]) and not equal(e["x"], a["x"]) and not equal(e["x"], a["y"]), lambda a: 0),
-    "e.x not between a.x and a.y": ("", lambda e, a: there(e["x"]) and not within(e["x"], a["x"], a["y"]), lambda a: 0),
+    "e.x not between a.x and a.y": (
+        "x!", lambda e, a: there(e["x"]) and not within(e["x"], a["x"], a["y"]), lambda a: ascending(a["x"], a["y"])),
 }
 
 DOUBLE = st.sampled_from([None, NAN, 0.0, -0.0, 1.0, 1.5, 2.0, -2.0, math.inf])

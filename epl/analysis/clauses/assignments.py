@@ -13,7 +13,7 @@ from epl.catalog import Catalog, Variable
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf
 from epl.plan.assignments import VariableAssignment
-from epl.plan.expressions import Cast, Constant, PropertyOf, TypedExpression, VariableValue
+from epl.plan.expressions import Cast, Constant, Invoke, PropertyOf, TypedExpression, VariableValue
 from epl.plan.structs import StructAs
 from epl.syntax import Assignment, Declaration, Expression
 from epl.syntax.expressions import Call, Chain, Index, Name
@@ -101,13 +101,18 @@ def assigned_to_variable(value: TypedExpression, target: ValueType) -> TypedExpr
     return assigned(value, target, decimals=True)
 
 
+def is_untyped(value: TypedExpression) -> bool:
+    """Return whether it is what a registered Python function without a type hint returns: it goes wherever it is put."""
+    return value.type == OBJECT and isinstance(value, Invoke) and value.function.startswith("user.")
+
+
 def assigned(value: TypedExpression, target: ValueType, *, decimals: bool = False) -> TypedExpression | None:
     """Return the value as ``target`` takes it, numbers widened; None where the types do not go together.
 
     ``decimals``: whether other numbers are widened to BigDecimal, as for variables and elements of arrays; properties refuse them.
     """
     source = value.type
-    if is_null(source):
+    if is_null(source) or is_untyped(value):
         return value
     if target in (OBJECT, NULL) or target.boxed == source.boxed:
         return value
@@ -279,6 +284,6 @@ def _property(written: Assignment, value: TypedExpression, name: str, target: Va
 
 __all__ = [
     "analyse_assignment", "assigned", "assigned_column", "assigned_to_variable", "assignment_text",
-    "bind_index", "is_call", "is_struct", "path_of", "refuse", "set_scope",
+    "bind_index", "is_call", "is_struct", "is_untyped", "path_of", "refuse", "set_scope",
     "unrecognized",
 ]

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import attrs
 
-from epl.analysis.clauses.assignments import is_struct
+from epl.analysis.clauses.assignments import is_struct, is_untyped
 from epl.analysis.clauses.precedence import bind_precedence
 from epl.analysis.expressions.context_values import check_store
 from epl.analysis.expressions.conversions import type_name
@@ -50,6 +50,9 @@ def plan_insert(
 ) -> InsertPlan:
     """Do as ``_plan``, with the event-precedence. ``expressions``: the columns' own, where there are any; ``wild``: whether a
     wildcard of one stream is selected; None where that is not known."""
+    if any(map(is_untyped, expressions)) and (clause.target in catalog.tables or clause.target in catalog.event_types):
+        types = [NULL if is_untyped(expression) else expression.type for expression in expressions]
+        row_type = attrs.evolve(row_type, properties={name: Property(name, kind) for name, kind in zip(row_type.names, types)})
     table = catalog.tables.get(clause.target)
     if table is not None:
         check_store(table, catalog, clause.span, same=True)
