@@ -15,7 +15,20 @@ from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.context.contexts import Context
-from epl.syntax import OnDelete, OnMerge, OnSelect, OnSet, OnSplit, OnUpdate, PatternSource, Select, Statement, Stream, TypeFilter
+from epl.syntax import (
+    OnDelete,
+    OnMerge,
+    OnSelect,
+    OnSet,
+    OnSplit,
+    OnUpdate,
+    PatternSource,
+    Select,
+    Statement,
+    Stream,
+    TypeFilter,
+    UpdateIstream,
+)
 from epl.syntax.nodes import Body
 from epl.syntax.patterns import FilterAtom
 
@@ -38,11 +51,17 @@ def refuse_filters_first(statement: Statement, catalog: Catalog, refusal: EplVal
 def _own(body: Body) -> tuple[Stream, ...]:
     if isinstance(body, TRIGGERED):
         return (body.trigger.source,)
+    if isinstance(body, UpdateIstream):
+        return (Stream(TypeFilter(body.type_name, span=body.span), span=body.span),)
     return body.from_.streams if isinstance(body, Select) and body.from_ is not None else ()
 
 
 def _of_subqueries(body: Body) -> Iterator[Stream]:
-    for subquery in subqueries_in(attrs.evolve(body, order_by=()) if isinstance(body, Select) else body):
+    """The streams of sub-queries, but for those in patterns and in selections of contained events, where none may stand."""
+    if isinstance(body, Select) and body.from_ is not None:
+        streams = tuple(_without_views(stream) for stream in body.from_.streams if not isinstance(stream.source, PatternSource))
+        body = attrs.evolve(body, order_by=(), from_=attrs.evolve(body.from_, streams=streams))
+    for subquery in subqueries_in(body):
         if isinstance(subquery.select, Select) and subquery.select.from_ is not None:
             yield from subquery.select.from_.streams
 
