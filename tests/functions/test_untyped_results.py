@@ -11,6 +11,9 @@ SCHEMA = """@public create schema T(v double, o Object); @public create schema O
 STATEMENTS = [
     "insert into Out select {0} as v from T", "on T set dv = {0}", "update istream T set v = {0}",
     "on T as t update Tab as w set v = {0} where w.k = 'a'", "insert into Tab select 'a' as k, {0} as v from T",
+    "on T as t merge Tab as w where w.k = 'a' when not matched then insert select 'a' as k, {0} as v",
+    "on T as t merge Tab as w where w.k = 'a' when not matched then insert into Out select {0} as v",
+    "on T as t insert into Out select {0} as v where v > 0 insert into Other select o",
 ]
 
 

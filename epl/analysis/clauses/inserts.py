@@ -51,8 +51,8 @@ def plan_insert(
     """Do as ``_plan``, with the event-precedence. ``expressions``: the columns' own, where there are any; ``wild``: whether a
     wildcard of one stream is selected; None where that is not known."""
     if any(map(is_untyped, expressions)) and (clause.target in catalog.tables or clause.target in catalog.event_types):
-        types = [NULL if is_untyped(expression) else expression.type for expression in expressions]
-        row_type = attrs.evolve(row_type, properties={name: Property(name, kind) for name, kind in zip(row_type.names, types)})
+        anything = {name: Property(name, NULL) for name, each in zip(row_type.names, expressions) if is_untyped(each)}
+        row_type = attrs.evolve(row_type, properties={**row_type.properties, **anything})
     table = catalog.tables.get(clause.target)
     if table is not None:
         check_store(table, catalog, clause.span, same=True)

@@ -124,7 +124,9 @@ class _Merge:
         try:
             columns = insert_columns(select, selection.output_type, wild)
             if transposed is None:
-                insert = plan_insert(into, selection.output_type, columns, self._catalog, own_event=selection.forward is not None)
+                insert = plan_insert(
+                    into, selection.output_type, columns, self._catalog, own_event=selection.forward is not None,
+                    expressions=selection.columns)
             else:
                 insert = plan_transposed(into, selection.output_type, transposed, self._catalog)
         except EplValidationError as error:

@@ -60,7 +60,9 @@ def _branch(select: Select, scope: Scope, name: str) -> SplitBranchPlan:
     where = None if select.where is None else _where(select.where, scope)
     wild = any(isinstance(i.expression, (Wildcard, StreamWildcard)) for i in select.items)
     columns = insert_columns(select, selection.output_type, wild)
-    insert = plan_insert(select.insert_into, selection.output_type, columns, scope.catalog, own_event=wild and len(select.items) == 1)
+    insert = plan_insert(
+        select.insert_into, selection.output_type, columns, scope.catalog, own_event=wild and len(select.items) == 1,
+        expressions=selection.columns)
     return SplitBranchPlan(insert, selection.output_type, None if selection.forward is not None else selection.columns, where, contained)
 
 
