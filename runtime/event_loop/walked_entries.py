@@ -15,22 +15,26 @@ class WalkedEntries:
     """Entries by the values that events are not to have. ``hash_of``: the order is that of a Java HashMap of the values, which never
     shrinks while there are any; None: ascending, null last. Entries of one value come in the order in which they started."""
 
-    __slots__ = ("_buckets", "_hash_of", "_known", "_most")
+    __slots__ = ("_buckets", "_hash_of", "_known", "_most", "_order")
 
     def __init__(self, hash_of: Callable[[Any], int] | None) -> None:
         self._hash_of = hash_of
         self._buckets: dict[Hashable, Bucket] = {}
         self._most = 0
+        self._order: list[Any] | None = None
+        """The values in order, as long as none comes or goes."""
         self._known: list[Any] | None = None
 
     def enter(self, value: Hashable, item: Any) -> None:
-        put(self._buckets, value, item)
+        if put(self._buckets, value, item):
+            self._order = None
         self._most = max(self._most, len(self._buckets))
         self._known = None
 
     def leave(self, value: Hashable, item: Any) -> None:
-        take(self._buckets, value, item)
         self._known = None
+        if take(self._buckets, value, item):
+            self._order = None
         if not self._buckets:
             self._most = 0
 
@@ -40,7 +44,10 @@ class WalkedEntries:
     def find(self, value: Any) -> list[Any] | None:
         """Return all entries, whatever the value, None where there are none."""
         if self._known is None:
-            self._known = [item for each in self._in_order() for item in self._buckets[each]]
+            if self._order is None:
+                self._order = self._in_order()
+            buckets = self._buckets
+            self._known = [item for each in self._order for item in buckets[each]]
         return self._known or None
 
     def _in_order(self) -> list[Any]:
