@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
+from functools import partial
 from typing import Any, Protocol
 
 import attrs
@@ -26,7 +27,7 @@ from epl.value_types import BOXED_BOOLEAN, NULL
 from runtime.event_loop.filter_tables import EntryList, FilterTable, HashedRanges, HashTable, MakeRanges, RangeTable, UnknownKeys
 from runtime.event_loop.range_tables import OneEndedRanges, TwoEndedRanges
 from runtime.event_loop.receiver_order import Placed, Places
-from runtime.event_loop.walked_entries import WalkedEntries
+from runtime.event_loop.walked_entries import HashedEntries, WalkedEntries
 from runtime.expressions import Environment
 from runtime.expressions.compiled import function_of
 from runtime.expressions.print_keys import key_part
@@ -377,11 +378,8 @@ def _empty_table(specification: FilterSpecification, unless: Unless | None) -> F
     expressions, between = _expressions(specification), specification.range
     make: MakeRanges
     if specification.walked is not None:
-        hash_of = None if specification.walked.ascending else hash_function(specification.walked.low.type)
         value: TypedExpression = NOTHING
-
-        def make() -> WalkedEntries:
-            return WalkedEntries(hash_of)
+        make = WalkedEntries if specification.walked.ascending else partial(HashedEntries, hash_function(specification.walked.low.type))
     elif between is None:
         return HashTable(expressions) if expressions else EntryList()
     elif between.low is not None and between.high is not None:
