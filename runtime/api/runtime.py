@@ -595,4 +595,7 @@ class Runtime(Counts):
         self.close()
 
 
-__all__ = ["Runtime"]
+sql = Runtime.sql
+"""``Runtime.sql``, which needs no runtime."""
+
+__all__ = ["Runtime", "sql"]

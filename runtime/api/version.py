@@ -22,4 +22,6 @@ def version() -> str:
         return "unknown"
 
 
-__all__ = ["version"]
+__version__ = version()
+
+__all__ = ["__version__", "version"]

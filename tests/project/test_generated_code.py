@@ -18,8 +18,10 @@ from epl.generated_code import BUILTINS, class_name, code_of, defined, field_nam
 ROOT = Path(epl.__file__).parent.parent
 DOOR = "epl/generated_code.py"
 RUNS_TEXT = {"exec", "eval", "compile", "execfile", "__import__"}
-OTHER_LOADERS = {"epl/functions/user.py", "runtime/cli/__init__.py", "runtime/api/siblings.py", "runtime/tools/setup.py"}
-"""Imports by name: of what ``python_imports`` lists, of the commands of ``epl``, of the engine's own packages, of what
+OTHER_LOADERS = {
+    "epl/functions/user.py", "runtime/__init__.py", "runtime/cli/__init__.py", "runtime/api/siblings.py", "runtime/tools/setup.py",
+}
+"""Imports by name: of what ``python_imports`` lists, of the public names, of the commands of ``epl``, of the engine's own packages, of what
 ``--setup`` and ``epl serve --allow setup:`` list."""
 
 
