@@ -36,7 +36,7 @@ class Variable:
 class Catalog:
     """Everything that names in a statement can mean.
 
-    ``window_configs``: by name and by ``namespace:name``. ``aggregations``: by function name (epl.functions.aggregations). ``enums``: by
+    ``window_configs``: by name and by ``namespace:name``. ``aggregations``: by function name (epl.aggregations.functions). ``enums``: by
     the name that a column's type may have. ``methods``, ``databases``, ``static_tables``: what historical streams name; a table is the
     type of its rows. ``indexes``: by window or table, and name. The event type of a named window is among ``event_types`` too.
     ``statement_context``: the context of the statement that is analysed, None without one; ``for_query``: it is a fire-and-forget query.

@@ -111,7 +111,7 @@ class FunctionRegistry:
     """``Integer.MAX_VALUE`` and enum constants, by dotted name."""
     by_key: dict[str, FunctionSpec | EnumerationSpec] = attrs.field(factory=dict)
     aggregations: dict[str, Callable[[], Any]] = attrs.field(factory=dict)
-    """What makes a user's aggregation for one group, by name in lower case (epl.functions.user_aggregations)."""
+    """What makes a user's aggregation for one group, by name in lower case (epl.aggregations.user)."""
 
     def copy(self) -> FunctionRegistry:
         return FunctionRegistry(

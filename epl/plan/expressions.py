@@ -506,7 +506,7 @@ class Aggregated(TypedExpression):
 
 @attrs.frozen(kw_only=True)
 class AggregationMethodCall(TypedExpression):
-    """A method of an aggregation that keeps events; ``method`` is the Python name in epl.functions.aggregation_methods.
+    """A method of an aggregation that keeps events; ``method`` is the Python name in epl.aggregations.methods.
 
     ``operand``: an aggregation, of the statement or in a table. ``written``: what a Function among the arguments was
     built from. It is not evaluated, but its properties count as selected.

@@ -10,8 +10,8 @@ from typing import Any
 import attrs
 
 from epl import java
+from epl.aggregations.user import PREFIX
 from epl.attribute_text import named, once_a_class
-from epl.functions.user_aggregations import PREFIX
 from epl.generated_code import field_name
 from epl.plan.expressions import Aggregated, StreamEvent, StreamProperty, TypedExpression
 from epl.plan.result_set import AggregationPlan

@@ -88,7 +88,7 @@ class FirstOrLast:
 
 
 class WindowOf:
-    """``window(x)``, ``window(*)``: a list, oldest first; null without events. Methods (epl.functions.aggregation_methods) give events,
+    """``window(x)``, ``window(*)``: a list, oldest first; null without events. Methods (epl.aggregations.methods) give events,
     whatever x is."""
 
     __slots__ = ("kept", "of_event")

@@ -101,7 +101,7 @@ class SortedEvents:
                 return
             yield key
 
-    # ------------------------------------------------------------------ the methods, by the names of epl.functions.aggregation_methods
+    # ------------------------------------------------------------------ the methods, by the names of epl.aggregations.methods
 
     def floor_event(self, value: Any) -> Event | None:
         return self._event(self._floor(value))

@@ -11,7 +11,7 @@ Row = Any
 
 
 class UserAccumulator:
-    """``aggregation`` has enter, leave, value, clear, state and restore (epl.functions.user_aggregations)."""
+    """``aggregation`` has enter, leave, value, clear, state and restore (epl.aggregations.user)."""
 
     __slots__ = ("_values", "_enter", "_leave", "value", "clear", "state", "restore")
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import attrs
 
+from epl.aggregations.functions import AGGREGATIONS
+from epl.aggregations.user import aggregation_spec
 from epl.analysis.names.suggestions import did_you_mean
 from epl.catalog import Catalog, Variable
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.event_types import EventType
-from epl.functions.aggregations import AGGREGATIONS
 from epl.functions.library import builtin_functions
 from epl.functions.user import function_spec
-from epl.functions.user_aggregations import aggregation_spec
 from epl.plan.declared import Declared
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings

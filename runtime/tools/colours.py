@@ -7,7 +7,7 @@ from functools import cache
 
 import attrs
 
-from epl.functions.aggregations import AGGREGATIONS
+from epl.aggregations.functions import AGGREGATIONS
 from runtime.tools.vocabulary import vocabulary
 
 NAME = r"[A-Za-z_$][\w$]*"

@@ -7,7 +7,7 @@ import sys
 from functools import cache
 from typing import NamedTuple
 
-from epl.functions.aggregations import AGGREGATIONS
+from epl.aggregations.functions import AGGREGATIONS
 from epl.functions.library import builtin_functions
 from epl.functions.registry import FunctionSpec
 from epl.plan.patterns.pattern_reference import ELEMENTS

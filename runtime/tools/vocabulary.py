@@ -8,8 +8,8 @@ from functools import cache
 
 import attrs
 
+from epl.aggregations.functions import AGGREGATIONS
 from epl.analysis.statements.annotations import ATTRIBUTES
-from epl.functions.aggregations import AGGREGATIONS
 from epl.parse import keywords
 from epl.value_types import NAMED
 from runtime.tools.reference import entries

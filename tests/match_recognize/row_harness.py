@@ -4,11 +4,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from epl.aggregations.functions import AGGREGATIONS
 from epl.analysis.expressions.scope import ScopeStream
 from epl.analysis.match_recognize import clause as row_recognition
 from epl.catalog import Catalog
 from epl.event_types import EventType, Property
-from epl.functions.aggregations import AGGREGATIONS
 from epl.functions.library import builtin_functions
 from epl.parse import parse_statement
 from epl.plan.expressions import TypedExpression

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from epl.aggregations.functions import AGGREGATIONS
 from epl.analysis.clauses import result_set as analysis
 from epl.analysis.expressions.scope import ScopeStream
 from epl.catalog import Catalog, Variable
 from epl.event_types import EventType, Property
-from epl.functions.aggregations import AGGREGATIONS
 from epl.functions.registry import FunctionRegistry
 from epl.parse import parse_statement
 from epl.syntax import Select

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import attrs
 
+from epl.aggregations.methods import METHODS, AggregationMethod
 from epl.analysis.expressions.binding import bind
 from epl.analysis.expressions.conversions import type_name
 from epl.analysis.expressions.rewriting import replaced
 from epl.analysis.expressions.scope import AggregationCollector, Scope, ScopeStream
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
-from epl.functions.aggregation_methods import METHODS, AggregationMethod
 from epl.functions.sketches import TOP_VALUE
 from epl.plan import expressions as typed
 from epl.plan.expressions import Aggregated, TypedExpression

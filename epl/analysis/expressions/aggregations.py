@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 import attrs
 
+from epl.aggregations.functions import AggregationCall, AggregationSpec, whole_event
 from epl.analysis.expressions.binding import StatementRefusal, bind
 from epl.analysis.expressions.properties import reads
 from epl.analysis.expressions.scope import AggregationCollector, Scope
 from epl.analysis.expressions.table_access import EVENT_AGGREGATIONS
 from epl.errors import EplValidationError
 from epl.event_types import EventOf
-from epl.functions.aggregations import AggregationCall, AggregationSpec, whole_event
 from epl.plan.expressions import Aggregated, Constant, GroupingCall, StreamEvent, TypedExpression, event_of
 from epl.plan.result_set import AggregationPlan
 from epl.syntax import Call, Expression, NamedArgument, Ordered, Row, StreamWildcard, Wildcard

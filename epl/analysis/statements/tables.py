@@ -5,6 +5,7 @@ from typing import Any
 
 import attrs
 
+from epl.aggregations.functions import AggregationCall, AggregationSpec
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind, introduced
 from epl.analysis.expressions.binding import StatementRefusal
@@ -16,7 +17,6 @@ from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventOf, EventType, Property
 from epl.foreign_words import TYPES
-from epl.functions.aggregations import AggregationCall, AggregationSpec
 from epl.functions.sketches import sketch_settings
 from epl.plan.expressions import Constant, StreamProperty, TypedExpression
 from epl.plan.result_set import AggregationPlan

@@ -17,8 +17,8 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+from epl.aggregations.functions import AggregationCall, AggregationSpec, whole_event
 from epl.errors import EplValidationError
-from epl.functions.aggregations import AggregationCall, AggregationSpec, whole_event
 from epl.functions.registry import NOT_CONSTANT
 from epl.functions.user import function_spec, hint_type, result_step
 from epl.plan.result_set import AggregationPlan
