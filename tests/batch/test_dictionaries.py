@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -55,3 +56,18 @@ def test_a_long_dictionary_is_not_compacted_at_every_batch(monkeypatch: pytest.M
                 sums[VALUES[place]] = sums.get(VALUES[place], 0) + 1
                 assert row == {"k": VALUES[place], "s": sums[VALUES[place]]}
     assert len(pools) <= 1
+
+
+@pytest.mark.parametrize("compared", ["k > least", "k between least and 'x'", "k in ('a', least)", "k not between least and least"])
+def test_strings_are_compared_with_a_variables_value_that_no_row_had(compared: str) -> None:
+    """Its code must be in the order of strings of the batch that meets it first."""
+    emitted: dict[str, list[Any]] = {"row": [], "batch": []}
+    for tier, rows in emitted.items():
+        with Runtime(tier=tier) as runtime:
+            runtime.deploy("create schema T(k string); create variable string least = 'b'")
+            statement = runtime.deploy(f"@name('s') select k, {compared} as c from T where ({compared}) or k = 'a'")["s"]
+            statement.add_listener(lambda new, old, *_: rows.extend(new))
+            for least in ("b", "bb", "d"):
+                runtime.set_variables({"least": least})
+                runtime.send_batch("T", pa.table({"k": ["a", "c"]}))
+    assert emitted["batch"] == emitted["row"]

@@ -56,8 +56,9 @@ class KernelInputs:
         self._prepared = None
         columns = tuple(a for name, kind in self._inputs for a in intake.column(name, kind, self._pool))
         tables = tuple(a for table in self._tables for a in (table.values, table.valid))
-        ranks = self._pool.ranks() if self._parameters.ranked else NO_RANKS
-        return columns, *(self._fixed or self._values()), tables, ranks
+        integers, floats = self._fixed or self._values()
+        ranks = self._pool.ranks() if self._parameters.ranked else NO_RANKS  # after the values: a variable's string may be a new one
+        return columns, integers, floats, tables, ranks
 
     def _values(self) -> tuple[Array, Array]:
         integers = np.zeros(max(1, len(self._parameters.integers)), np.int64)
