@@ -66,7 +66,7 @@ def test_strings_are_compared_with_a_variables_value_that_no_row_had(compared: s
         with Runtime(tier=tier) as runtime:
             runtime.deploy("create schema T(k string); create variable string least = 'b'")
             statement = runtime.deploy(f"@name('s') select k, {compared} as c from T where ({compared}) or k = 'a'")["s"]
-            statement.add_listener(lambda new, old, *_: rows.extend(new))
+            statement.add_listener(lambda new, old, *_, rows=rows: rows.extend(new))
             for least in ("b", "bb", "d"):
                 runtime.set_variables({"least": least})
                 runtime.send_batch("T", pa.table({"k": ["a", "c"]}))

@@ -235,3 +235,10 @@ def test_a_pool_of_strings_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
         statement.add_batch_listener(lambda new, *_: heard.append(new.num_rows))
         other.send_batch("T", rows)
         assert statement.tier == "row" and heard == [6]
+
+
+def test_prior_stays_in_the_row_tier_where_nothing_emits_it() -> None:
+    with Runtime(tier="batch") as runtime:
+        runtime.deploy("create schema P(n int)")
+        with pytest.raises(EplUnsupportedError, match="prior"):
+            runtime.deploy("select rstream n, prior(1, n) as p from P")

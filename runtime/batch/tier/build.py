@@ -1,8 +1,10 @@
 """A statement's plan → its run in the batch tier: the only factory."""
 from __future__ import annotations
 
+from epl.plan.expressions import Prior
 from epl.plan.statements import BodyPlan, SelectPlan
 from epl.plan.streams import filter_of
+from epl.plan.walk import expressions_of
 from runtime.batch.match_recognize.choice import pattern_kernel
 from runtime.batch.match_recognize.run import MatchRun
 from runtime.batch.refusals import NotCompilable, not_in_columns
@@ -18,6 +20,8 @@ def build_run(plan: BodyPlan, surroundings: RunContext) -> Run:
         raise not_in_columns(type(plan).__name__.removesuffix("Plan"))
     if any(filter_of(stream, not_in_columns).repeats for stream in plan.streams):
         raise not_in_columns("a filter that lists the same constant several times")
+    if any(isinstance(node, Prior) for each in expressions_of(plan.result_set, plan.where) for node in each.walk()):
+        raise not_in_columns("prior")  # also of rows that are never emitted, as the remove stream without a window
     assert plan.output_type is not None
     for name, prop in plan.output_type.properties.items():
         if not is_held_exactly(prop.whole_type):
