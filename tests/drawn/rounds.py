@@ -4,7 +4,8 @@
 Prints each program that does not agree, those that Esper refuses by reason, and how many agree. A program ends before the first step at
 which Esper itself fails (a NullPointerException and its like); what two recordings in another order answer differently is compared without
 the order of rows, and is dropped where the rows differ, since the identity of objects decides it. ``--restart``: with a restore between
-every two steps. ``--keep``: the recordings, for --recorded.
+every two steps. ``--ways``: also in the ways of tests.drawn.ways, all or those named, with ``--cuts`` as the seed of what is cut where;
+they are compared with the replay. ``--keep``: the recordings, for --recorded.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from tests.drawn.language.programs import ALWAYS, LANGUAGE, program
 from tests.drawn.record import mark_order, recorded, without_places
 from tests.drawn.recorded import Program, is_refused, path_of, store, stored
 from tests.drawn.table import pairs, ran, subjects_of
+from tests.drawn.ways import WAYS, apart
 
 FAULTS = re.compile(
     r"NullPointer|Cannot (invoke|read|load)|ClassCast|IndexOutOf|UnsupportedOperation|IllegalState|IllegalArgument|NumberFormat"
@@ -136,6 +138,19 @@ def show(each: Program, why: str) -> None:
     print(f"--- {each['name']}\n" + "\n".join(f"  {line}" for line in lines) + f"\n  {why[:900]}", flush=True)
 
 
+def differing_ways(programs: list[Program], ways: list[str], seed: int) -> int:
+    """Print the programs that differ from their replays in other ways of running; return how many times one does."""
+    ran = [each for each in programs if not is_refused(each)]
+    differing = 0
+    for way in ways:
+        for each in ran:
+            if (why := apart(each, way, seed)) is not None:
+                differing += 1
+                show(each, why)
+        print(f"{len(ran)} programs in the way '{way}'", flush=True)
+    return differing
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("count", type=int)
@@ -144,6 +159,8 @@ def main() -> int:
     parser.add_argument("--rare", action="store_true", help="with what people write seldom")
     parser.add_argument("--rarest", action="store_true", help="those of five times as many whose pairs of parts are stored least")
     parser.add_argument("--restart", action="store_true")
+    parser.add_argument("--ways", nargs="*", choices=WAYS, metavar="WAY", help=f"of {', '.join(WAYS)}; all of them where none is named")
+    parser.add_argument("--cuts", type=int, default=1, metavar="SEED", help="where batches are cut, when runtimes are restored")
     parser.add_argument("--keep", type=Path, metavar="FILE")
     parser.add_argument("--recorded", type=Path, metavar="FILE")
     parser.add_argument("--store", action="store_true", help="add what Esper answers in one way to the stored programs")
@@ -170,6 +187,8 @@ def main() -> int:
         if (why := difference(each, restart=arguments.restart)) is not None:
             differing["refusals" if is_refused(each) else "programs"] += 1
             show(each, why)
+    if arguments.ways is not None:
+        differing["ways"] = differing_ways(kept, arguments.ways or [*WAYS], arguments.cuts)
     for why, times in refusals.most_common():
         print(f"  {times:4} refused: {why}")
     for why, times in dropped.most_common():

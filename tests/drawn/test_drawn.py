@@ -1,5 +1,6 @@
 """Drawn programs replayed, and held against what Esper 9.0.0 did: as they are, and with a restart between every two steps (a third of
-them; ``EPL_LONG=1``: all).
+them; ``EPL_LONG=1``: all). Those also run in one of the other ways of tests.drawn.ways, in turn (``EPL_LONG=1``: in all), which must do
+what a replay does.
 
 A program that does not agree yet is in tests/drawn/known_gaps.json with the reason; one that agrees must leave it. Where Esper is at fault,
 tests/drawn/omissions.json names the parts of a program that differ; the rest must agree.
@@ -23,12 +24,19 @@ from tests.drawn.omissions import OMISSIONS as OMITTED
 from tests.drawn.omissions import differing_parts, omissions, parts_of
 from tests.drawn.programs import FEATURES, census_lines, program
 from tests.drawn.recorded import KNOWN_GAPS, census, is_refused, known_gaps, stored
+from tests.drawn.ways import WAYS, apart
 
 PROGRAMS = {each["name"]: each for feature in (*FEATURES, LANGUAGE) for each in stored(feature)}
 RAN = [name for name, each in PROGRAMS.items() if not is_refused(each)]
 GAPS = known_gaps()
 OMISSIONS = omissions()
 RESTARTED = RAN if os.environ.get("EPL_LONG") else RAN[::3]
+TURNS = [way for way in WAYS if way != "restart"]
+OTHER_WAYS = [
+    (name, way)
+    for place, name in enumerate(RESTARTED)
+    for way in (TURNS if os.environ.get("EPL_LONG") else [TURNS[place % len(TURNS)]])
+]
 SLOW = [pytest.mark.slow]
 QUICK = 20
 """One program in so many is among the tests of ``make quick``."""
@@ -58,6 +66,15 @@ def test_program_agrees_with_restarts(name: str) -> None:
     if restarted(name) in GAPS:
         assert why is not None, f"{restarted(name)} agrees now: remove it from {KNOWN_GAPS.name}"
         pytest.xfail(GAPS[restarted(name)])
+    assert why is None, f"{PROGRAMS[name]['steps'][0]['epl']}\n{why}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "way"), OTHER_WAYS)
+def test_program_does_the_same_in_other_ways(name: str, way: str) -> None:
+    if way in ("batch", "batch times", "tiers"):
+        pytest.importorskip("numba")
+    why = apart(PROGRAMS[name], way, seed=RAN.index(name))
     assert why is None, f"{PROGRAMS[name]['steps'][0]['epl']}\n{why}"
 
 
