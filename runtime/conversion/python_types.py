@@ -17,7 +17,7 @@ import attrs
 from epl.analysis.names.type_names import resolve_type_name
 from epl.errors import EplDeploymentError
 from epl.event_types import EventOf, EventType, Property
-from epl.foreign_words import TYPES
+from epl.foreign_words import TYPES, word_hint
 from epl.parse import parse_expression
 from epl.reprs import brief
 from epl.syntax import Cast
@@ -176,7 +176,7 @@ def _named(text: str, where: str, known: Known) -> ValueType:
     cast = parse_expression(f"cast(x, {text})")
     value_type = resolve_type_name(cast.type_name, known.event_types, enums=known.enums) if isinstance(cast, Cast) else None
     if value_type is None:
-        raise EplDeploymentError(f"{where}: no type is named '{text}'", hint=TYPES.get(text.lower()))
+        raise EplDeploymentError(f"{where}: no type is named '{text}'", hint=word_hint(TYPES, text))
     return value_type
 
 

@@ -41,6 +41,7 @@ from epl.analysis.names.remedies import function_call, method_call
 from epl.analysis.names.suggestions import did_you_mean
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
+from epl.foreign_words import FUNCTIONS, word_hint
 from epl.grammar.lexis import RESERVED_FOR_TYPES
 from epl.java_classes import is_java_class
 from epl.plan import expressions as typed
@@ -550,7 +551,8 @@ def _unknown(node: Chain, scope: Scope) -> EplError:
             "name", span=node.span)
     if len(node.links) == 1 or isinstance(node.links[1], Index):
         known = [n for s in scope.streams if s.visible for n in s.event_type.names] if scope.unqualified else []
-        return EplValidationError(f"Property named '{text}' is not valid in any stream{did_you_mean(text, known)}", span=node.span)
+        message = f"Property named '{text}' is not valid in any stream{did_you_mean(text, known)}"
+        return EplValidationError(message, span=node.span, hint=word_hint(FUNCTIONS, text))
     hint = dotted_hint(node, scope)
     number = stream_by_name(first.name, scope)
     if number is None:

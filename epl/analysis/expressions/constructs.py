@@ -17,6 +17,7 @@ from epl.analysis.expressions.conversions import (
 from epl.analysis.expressions.operators import same_values
 from epl.analysis.expressions.paths import is_integer, stream_by_alias, stream_value
 from epl.analysis.expressions.scope import Scope
+from epl.analysis.names.remedies import property_type
 from epl.analysis.names.type_names import resolve_type_name
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType, Property
@@ -116,7 +117,8 @@ def resolve_class(written: syntax.TypeName, scope: Scope, function: str, verb: s
     elif not is_class and (isinstance(element, EventOf) or (function == "instanceof" and not _is_loadable(written))):
         value_type = None
     if value_type is None or written.name in NO_CLASSES:
-        raise EplValidationError(f"Class as listed in {function} function by name '{written.name}' cannot be {verb}", span=written.span)
+        message = f"Class as listed in {function} function by name '{written.name}' cannot be {verb}"
+        raise EplValidationError(message, span=written.span, hint=property_type(written.name))
     return value_type
 
 
@@ -149,7 +151,9 @@ def dated_cast(node: syntax.Cast, value: TypedExpression, scope: Scope) -> Typed
             raise EplValidationError(f"Unexpected named parameter '{name}', expecting any of the following: [dateformat]", span=node.span)
     target = resolve_type_name(node.type_name, scope.catalog.event_types)
     if target is None:
-        raise EplValidationError(f"Class as listed in cast function by name '{node.type_name.name}' cannot be found", span=node.span)
+        raise EplValidationError(
+            f"Class as listed in cast function by name '{node.type_name.name}' cannot be found", span=node.span,
+            hint=property_type(node.type_name.name))
     try:
         spec = scope.catalog.functions.single_row[dated_cast_key(target)]
     except ValueError as refusal:

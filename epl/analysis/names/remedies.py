@@ -1,7 +1,7 @@
 """Hints for names that a statement written for Esper uses and that cannot be resolved here: Java classes and their methods."""
 from __future__ import annotations
 
-from epl.foreign_words import FUNCTIONS, TYPES
+from epl.foreign_words import FUNCTIONS, TYPES, word_hint
 
 CLOCKS = {"System.currentTimeMillis", "System.nanoTime", "Instant.now", "Clock.systemUTC"}
 """Java's clocks. Esper reads the wall clock there, so that a replay differs from the first run; engine time does not."""
@@ -37,7 +37,7 @@ def method_call(names: list[str]) -> str:
 
 def function_call(name: str) -> str:
     """Return the error for a function that no one has registered."""
-    return FUNCTIONS.get(name.lower()) or (
+    return word_hint(FUNCTIONS, name) or (
         f"Runtime.register_function('{name}', …) makes a Python function callable, register_aggregation a class that aggregates "
         "(on the command line, in a module of --setup)"
     )
@@ -45,7 +45,7 @@ def function_call(name: str) -> str:
 
 def property_type(name: str) -> str | None:
     """Return the hint for a column's type that is no type of EPL; None where nothing is known."""
-    return TYPES.get(name.lower()) or class_as_event_type(name)
+    return word_hint(TYPES, name) or class_as_event_type(name)
 
 
 __all__ = ["class_as_event_type", "function_call", "method_call", "property_type", "unknown_type"]

@@ -16,7 +16,7 @@ from epl.analysis.statements.schemas import column_name, column_type
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventOf, EventType, Property
-from epl.foreign_words import TYPES
+from epl.foreign_words import TYPES, word_hint
 from epl.functions.sketches import sketch_settings
 from epl.plan.expressions import Constant, StreamProperty, TypedExpression
 from epl.plan.result_set import AggregationPlan
@@ -152,7 +152,7 @@ def _not_an_aggregation(written: Chain, catalog: Catalog) -> EplValidationError:
 
 def _hint(call: Link) -> str | None:
     name = getattr(call, "name", "").lower()
-    return TYPES.get(name) if named_type(name) is None else f"a type has no length: write {name}"
+    return word_hint(TYPES, name) if named_type(name) is None else f"a type has no length: write {name}"
 
 
 def _check_annotations(name: str, written: Column) -> None:

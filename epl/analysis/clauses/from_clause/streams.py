@@ -19,7 +19,7 @@ from epl.analysis.names.type_names import find_event_type
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
-from epl.foreign_words import WINDOWS
+from epl.foreign_words import STREAMS, WINDOWS, word_hint
 from epl.plan.expressions import TypedExpression
 from epl.plan.patterns.pattern import PatternPlan
 from epl.plan.stores.tables import TableKeys, TableValue
@@ -159,6 +159,9 @@ def type_named(name: str, node: Node, catalog: Catalog) -> EventType:
 
 
 def _close(name: str, catalog: Catalog) -> str | None:
+    foreign = word_hint(STREAMS, name.rpartition(".")[2])
+    if foreign is not None:
+        return foreign
     close = get_close_matches(name, catalog.event_types, 1)
     return f"did you mean '{close[0]}'?" if close else unknown_type(name)
 
@@ -199,8 +202,9 @@ def _window(view: View, event_type: EventType, source: EventType, catalog: Catal
 
 
 def _close_window(name: str, catalog: Catalog) -> str | None:
-    if name.lower() in WINDOWS:
-        return WINDOWS[name.lower()]
+    foreign = word_hint(WINDOWS, name)
+    if foreign is not None:
+        return foreign
     close = get_close_matches(name, [n for n in catalog.window_configs if ":" not in n], 1)
     return f"did you mean #{close[0]}?" if close else None
 

@@ -1,0 +1,385 @@
+"""Words of SQL, Flink, Spark and Siddhi: each is refused with the hint of its row, and what the hint says is EPL that deploys."""
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from epl import foreign_words
+from epl.errors import EplError
+from epl.foreign_words import FUNCTIONS, PHRASES, STREAMS, TYPES, WINDOWS
+from runtime import Runtime
+
+SCHEMAS = (
+    "create schema S(x string, y string, z string); create schema D(x double, y double, n long, b boolean, ts long);"
+    "create schema T(x java.util.Date, y java.util.Date, ts java.util.Date); create schema L(x long, y int);"
+    "create schema Item(id string, price double); create schema Basket(items Item[]); create schema I(x int[], y int);"
+    "create schema A(id string, v double, n long, ts java.util.Date); create schema Type(key string, value double);"
+    "create window W#keepall as D; create variable int known = 0"
+)
+EXPRESSIONS = ("select {} from S", "select {} from D#keepall", "select {} from T", "select {} from L", "select {} from I")
+"""A hint's x and y are what its function takes: strings, numbers or times."""
+
+HINTS: dict[str, tuple[str, ...]] = {
+    foreign_words.NOW: ("current_timestamp()",),
+    foreign_words.SUBSTRING: ("x.substring(0, 2)",),
+    foreign_words.INDEX_OF: ("x.indexOf(y)",),
+    foreign_words.CASE: ("case when x > y then x else y end",),
+    foreign_words.CAST: ("cast(x, long)", "cast(x, date, dateformat: 'yyyy-MM-dd')"),
+    foreign_words.EARLIER: ("prev(1, x)", "prior(1, x)"),
+    foreign_words.LATER: (
+        "select a.v as v, b.v as later from pattern [every a=A -> b=A]",
+        "select * from A match_recognize (measures A.v as v, B.v as later pattern (A B) define A as true)",
+    ),
+    foreign_words.PART: ("x.getHourOfDay()", "x.getMinuteOfHour()", "x.getDayOfMonth()", "x.getMonthOfYear()", "x.getYear()"),
+    foreign_words.UNNEST: ("select * from Basket[items]", "select * from Basket[select id, price from items]"),
+    foreign_words.NESTED: ("create schema N(x Item, m java.util.Map); select x.id, m('y') from N",),
+    foreign_words.OF_WINDOWS: ("select * from Type#time_batch(10 sec)", "select * from Type#time(10 sec)"),
+    foreign_words.OF_SQL_PATTERNS: (
+        "@Dialect('sql') select * from A match_recognize (order by ts measures classifier() as c pattern (A B) define B as B.v > 1) as m",
+    ),
+    foreign_words.TIMES: tuple(f"create schema N(a {name})" for name in (
+        "long", "java.util.Date", "java.time.LocalDateTime", "java.time.ZonedDateTime")),
+    foreign_words.TUMBLING: ("select * from A#time_batch(10 sec)", "select * from A#length_batch(10)"),
+    foreign_words.SLIDING: ("select * from A#time(10 sec)", "select * from A#length(10)"),
+    foreign_words.SESSION: (
+        "create context Session initiated by A terminated after 10 sec; context Session select count(*) from A",
+        "select * from A#time_accum(10 sec)",
+    ),
+    foreign_words.A_UNION: ("insert into U select id from A; insert into U select x as id from S",),
+    foreign_words.INNER: ("insert into V select id from A; select * from V",),
+    foreign_words.LIMIT: ("select * from A output every 10 sec limit 5",),
+    foreign_words.CONTEXT: ("create context C partition by id from A; context C select * from A", "select id, count(*) from A group by id"),
+    foreign_words.FOLLOWED: ("select * from pattern [a=A -> b=A]",),
+    foreign_words.CAST_AS: ("cast(x, int)",),
+    foreign_words.EVERY: ("select * from A output every 10 sec",),
+    "the newest rows are #length(10), the first ones of an output: limit 10": (
+        "select * from A#length(10)", "select * from A output every 1 sec limit 10",
+    ),
+    "the newest rows are #length(10), the largest #rank(key, 10, value desc)": (
+        "select * from Type#length(10)", "select * from Type#rank(key, 10, value desc)",
+    ),
+    "the largest rows of each key are #rank(key, 10, value desc)": ("select * from Type#rank(key, 10, value desc)",),
+    "write x.replace(y, z)": ("select x.replace(y, z) from S",),
+    "write x.replaceAll(y, z)": ("select x.replaceAll(y, z) from S",),
+    "write count(*, condition)": ("count(*, x > 1)",), "write sum(x, condition)": ("sum(x, x > 1)",),
+    "write Math.pow(stddev(x), 2), of a sample: by n - 1": ("Math.pow(stddev(x), 2)",),
+    "write #length(100)#correl(x, y) after the type": ("select * from D#length(100)#correl(x, y)",),
+    "write #length(100)#linest(x, y) after the type": ("select * from D#length(100)#linest(x, y)",),
+    "write x[0], which counts from 0": ("x[0]",), "write y in (x)": ("select y in (x) from I",),
+    "write x.countOf() of a collection, x.length() of a text": ("x.countOf()", "x.length()"),
+    "write new {name = x, …}": ("new {name = x, other = y}",), "write {x, y}": ("{x, y}",),
+    "write java.time.LocalTime, or long (ms)": ("create schema N(a java.time.LocalTime, b long)",),
+    "write long (ms)": ("create schema N(a long)",), "write string, or java.util.UUID": ("create schema N(a string, b java.util.UUID)",),
+    "write bigdecimal, which has no length": ("create schema N(a bigdecimal)",),
+    "write primary key after the type of its column: id string primary key": ("create table N(id string primary key)",),
+    "write the type of the elements with brackets: int[]": ("create schema N(a int[])",),
+    "declare its fields by create schema, and write that name": ("create schema N(a Item)",),
+    "write #ext_timed(timestamp, 10 sec)": ("select * from D#ext_timed(ts, 10 sec)",),
+    "write #ext_timed_batch(timestamp, 10 sec)": ("select * from D#ext_timed_batch(ts, 10 sec)",),
+    "write #length(10), or #length_batch(10)": ("select * from A#length(10)", "select * from A#length_batch(10)"),
+    "write output at (*/5, *, *, *, *)": ("select * from A output at (*/5, *, *, *, *)",),
+    "write #rank(key, 10, value desc), or #sort(10, value desc)": (
+        "select * from Type#rank(key, 10, value desc)", "select * from Type#sort(10, value desc)",
+    ),
+    "write the type alone: from Type": ("select * from Type",),
+    "write #time_order(ts, 5 sec), which waits 5 seconds for late events": ("select * from D#time_order(ts, 5 sec)",),
+    "write from pattern [timer:interval(0)]": ("select 1 as one from pattern [timer:interval(0)]",),
+    "a view is a statement with insert into: insert into V select …": ("insert into V select * from A",),
+    "streams are declared by create schema; insert into declares those that it fills": (
+        "create schema N(a int)", "insert into V select id from A",
+    ),
+    "streams are declared by create schema": ("create schema N(a int)",),
+    "write create expression f { x => x + 1 }, or Runtime.register_function for one in Python": ("create expression f { x => x + 1 }",),
+    "write on A insert into B select *": ("on A insert into B select *",),
+    "sources and sinks are runtime.connectors, beside the statements": (),
+    "write insert into X select …, which declares X": ("insert into X select id from A",),
+    "write create window V#keepall as A, and insert into V select …": ("create window V#keepall as A; insert into V select * from A",),
+    "a column is its name and type: it has no constraints": ("create schema N(a int)", "create table N(a int)"),
+    "select comes first: select … from …": ("select id from A",),
+    "write on A set x = 1, or Runtime.set_variable(name, value)": ("on A set known = 1",),
+    "a deployment ends as a whole: Runtime.undeploy; rows of W leave by on A delete from W": ("on A delete from W",),
+    "write on A as a merge W as w where a.v = w.x when matched then update set …": (
+        "on A as a merge W as w where a.v = w.x when matched then update set y = 1.0",
+    ),
+    "Runtime.deployments lists what runs, Statement.explain() and epl explain show plans": (),
+    "write module name; at the beginning, and @name('x') before a statement": ("module name; @name('x') select * from D",),
+    "write insert into W select …": ("insert into W select * from D",), "write insert into B select …": ("insert into B select id from A",),
+    "insert into comes first: insert into B select … from A": ("insert into B select id from A",),
+    "name the properties: select x, y": ("select x, y from S",),
+    "a name in quotes is a text: write as `name`": ("select x as `name` from S",),
+    "write `name`": ("select `x` from S",), "write select *": ("select * from A",),
+    "one row for each key is from Type#unique(key)": ("select * from Type#unique(key)",),
+    "aggregations are over the rows of the data window: from Type#length(10)": ("select sum(value) from Type#length(10)",),
+    "functions have no such prefix: write x.toUpperCase(), Math.abs(x)": ("x.toUpperCase()", "Math.abs(x)"),
+    "write x is y, which takes null as equal to null": ("x is y",),
+    "write x is y, or x is not y, which take null as a value": ("x is y", "x is not y"),
+    "write x between y and z, whose bounds may be in any order": ("select x between y and z from S",),
+    "write exists (select * from W as w where w.x = a.x and w.y = a.y)": (
+        "select exists (select * from W as w where w.x = a.x and w.y = a.y) from D as a",
+    ),
+    "write cast('2024-01-31', localdate, dateformat: 'yyyy-MM-dd'), or a number of ms": (
+        "cast('2024-01-31', localdate, dateformat: 'yyyy-MM-dd')",
+    ),
+    "write x.plus(5 minutes), x.minus(5 minutes)": ("x.plus(5 minutes)", "x.minus(5 minutes)"),
+    "write 10 seconds, without interval and quotes": ("select * from A#time(10 seconds)",),
+    "a type has no length: write string": ("create schema N(a string)",),
+    "a type has no length: write bigdecimal": ("create schema N(a bigdecimal)",),
+    "write x.contains(y), x.startsWith(y), x.endsWith(y)": ("x.contains(y)", "x.startsWith(y)", "x.endsWith(y)"),
+    "write from pattern [every a=A -> b=B]": ("select * from pattern [every a=A -> b=D]",),
+    "write on a.id = b.id": ("select * from A#keepall as a join A#keepall as b on a.id = b.id",),
+    "write a comma: from A#keepall as a, B#keepall as b": ("select * from A#keepall as a, D#keepall as b",),
+    "write outer join": ("select * from A#keepall as a left outer join A#keepall as b on a.id = b.id",),
+    "the newest row of each key is B#unique(id)": ("select * from A#unique(id)",),
+    "the time of a join is its data windows: from A#time(5 sec) as a, B#time(5 sec) as b": (
+        "select * from A#time(5 sec) as a, D#time(5 sec) as b",
+    ),
+    "write (a=A -> b=B) where timer:within(5 sec)": ("select * from pattern [(a=A -> b=D) where timer:within(5 sec)]",),
+    "write the limit in define: define B as B.ts - A.ts < 300000": (
+        "select * from D match_recognize (measures A.x as a pattern (A B) define B as B.ts - A.ts < 300000)",
+    ),
+    "write sec": ("select * from A#time(10 sec)",), "write min": ("select * from A#time(10 min)",),
+    "write hour": ("select * from A#time(10 hour)",),
+    "the guard of a pattern is within its brackets: pattern [(every a=A -> b=B) where timer:within(5 sec)]": (
+        "select * from pattern [(every a=A -> b=D) where timer:within(5 sec)]",
+    ),
+    "the window is written alone: #time(5 sec)": ("select * from A#time(5 sec)",),
+    "a window follows the type: from Type#time_batch(5 sec)": ("select * from Type#time_batch(5 sec)",),
+    "where comes before group by; a condition on aggregations is having count(*) > 3": (
+        "select id from A where v > 1 group by id having count(*) > 3",
+    ),
+    "write group by x, y": ("select x, y, count(*) from S group by x, y",),
+    "write group by rollup(x)": ("select x, count(*) from S group by rollup(x)",),
+    "group by comes before having": ("select id from A group by id having count(*) > 3",),
+    "nulls come first: write order by case when x is null then 1 else 0 end, x": (
+        "select * from D output every 1 sec order by case when x is null then 1 else 0 end, x",
+    ),
+    "write limit 10 offset 1": ("select * from A output every 1 sec limit 10 offset 1",),
+    "an interval is written without timer: output every 1 min": ("select * from A output every 1 min",),
+    "write output last every 5 events": ("select * from A output last every 5 events",),
+    "annotations come first: @name('x') context C select …": (
+        "create context C partition by id from A; @name('x') context C select * from A",
+    ),
+    "every select emits its changes; output every 10 sec emits at times": ("select * from A output every 10 sec",),
+    "the first rows of each key are #firstunique(key), the largest #rank(key, 10, value desc)": (
+        "select * from Type#firstunique(key)", "select * from Type#rank(key, 10, value desc)",
+    ),
+    "an index has a name: create index I on W(x)": ("create index I on W(x)",),
+}  # fmt: skip
+"""Hint → what it says, as statements or expressions; a hint ``write x.f(y)`` that is not here is tried as an expression, type or window."""
+
+WRONG = """\
+create view V as select * from A
+create stream V(a int)
+create type V(a int)
+create function f(x int) returns int as 'x'
+create trigger t after insert on A
+create source S2 with (a)
+create index on W(x)
+create schema V as select * from A
+create table V as select * from A
+create variable int v default 1
+create table V(id int not null)
+create schema V(id int array)
+create schema V(a double precision)
+create schema V(a unsigned int)
+create schema V(a struct<b:int>)
+create schema V(a timestamp(3))
+create schema V(a long, watermark for a as a - 5)
+select * from A withWatermark('ts', '10 minutes')
+create table V(id int) with ('connector' = 'kafka')
+with q as (select * from A) select * from q
+define stream V(a int)
+@info(name = 'q') from A#length(5) select id insert into V
+declare v int
+set v = 1
+drop table W
+merge into W using A on A.v = W.x when matched then update set x = 1
+show tables
+partition with (id of A) begin from A select id insert into V end
+output every 5 sec select * from A
+@app:name('x') select * from A
+insert into table W select * from D
+insert W select * from D
+select * from A insert into V
+select top 5 * from A
+select distinct top 5 * from A
+select top(5) * from A
+select first 5 * from A
+select stream * from A
+select * except (id) from A
+select id "name" from A
+select id as "name" from A
+select [id] from A
+select distinct on (id) id from A
+select row_number() over (partition by id order by v) from A
+select lag(v) over (order by v) from A
+select lead(v) over (order by v) from A
+select sum(v) over w from A
+select sum(v) filter (where v > 1) from A
+select percentile_cont(0.5) within group (order by v) from A
+select group_concat(id separator ',') from A
+select extract(hour from ts) from A
+select extract(epoch from ts) from A
+select year(ts) from A
+select trim(both ' ' from id) from A
+select position('a' in id) from A
+select try_cast(v as int) from A
+select substring(id from 1 for 2) from A
+select str:upper(id) from A
+select v::int from A
+select * from A where v !== 1
+select * from A where id <=> id
+select * from A where id is not distinct from 'a'
+select * from A where v between symmetric 1 and 2
+select n div 2 from A
+select v ** 2 from A
+select id->'a' from A
+select v ?? 1 from A
+select v > 1 ? 1 : 2 from A
+select case when v > 1 then 1 from A
+select * from A where (id, v) in (select id, v from A#keepall)
+select date '2024-01-01' from A
+select count(*) from A group by tumble(ts, interval '10' second)
+select ts + interval '1' day from A
+select ts - 5 minutes from A
+select * from A#time(interval '10' second)
+create schema V(a varchar(20))
+create schema V(a decimal(10, 2))
+select * from A where id ilike 'x'
+select * from A where id rlike 'x'
+select * from A where id glob 'x'
+select * from A where id contains 'x'
+select id, item from A lateral view explode(items) t as item
+select * from table(tumble(table A, descriptor(ts), interval '10' minutes))
+select * from every a=A -> b=A
+select * from (select * from A)
+select * from A#keepall as a join A#keepall as b using (id)
+select * from A#keepall as a natural join A#keepall as b
+select * from A#keepall as a cross join A#keepall as b
+select * from A#keepall as a left join A#keepall as b on a.id = b.id
+select * from A as a join A for system_time as of a.ts as b on a.id = b.id
+select * from A#keepall as a join A#keepall as b on a.id = b.id within 5 seconds
+select * from pattern [every a=A -> b=A within 5 sec]
+select * from pattern [a=A followed by b=A]
+select * from A match_recognize (measures A.v as v pattern (A B) within 5 minutes define B as B.v > 1)
+select * from A#time(10s)
+select * from A output every 10m
+select * from A#time(10h)
+select * from pattern [every a=A] where timer:within(5 sec)
+from A#window.time(5 sec) select id
+select * from A#window.time(5 sec)
+select * from A#last
+select * from A#first(1)
+select * from A#all()
+select * from A#distinct(id)
+select * from A#count(5)
+select id, count(*) from A window tumbling (size 10 seconds) group by id
+select * from A [range 5 minutes]
+select * from A trigger 5 sec
+select * from A partition by id
+select id, count(*) as c from A group by id where v > 3
+select id, count(*) from A group by all
+select id, count(*) from A group by id with rollup
+select id, count(*) from A having v > 1 group by id
+select * from A order by v nulls last
+select * from A fetch first 10 rows only
+select * from A offset 1
+select * from A output all every timer:interval(1 min)
+select * from A output every 5 events last
+select * from A output 5 sec
+select * from A every 5 sec
+select * from A minus select * from A
+select * from A union select * from A
+context C @name('x') select * from A
+select * from A emit changes
+select id, count(*) from A group by id emit final
+select * from A qualify row_number() over (partition by id order by v) = 1
+""".splitlines()
+"""Statements of other languages, one or more for each phrase; those about words are written by ``WORDS``."""
+WORDS = {
+    **{f"select {name}(id) from A": (FUNCTIONS, name) for name in FUNCTIONS if not name.startswith("current_row")},
+    **{f"create schema N(a {name})": (TYPES, name) for name in TYPES if name not in ("key",)},
+    **{f"select * from A#{name}(10)": (WINDOWS, name) for name in WINDOWS},
+    **{f"select * from {name}(ts)": (STREAMS, name) for name in STREAMS if name not in ("lateral", "table")},
+}
+"""Statement → (table, the word of it)."""
+SAID = sorted({*FUNCTIONS.values(), *TYPES.values(), *WINDOWS.values(), *STREAMS.values(), *(hint for _, _, hint in PHRASES)})
+VALUES: dict[str, tuple[str, dict[str, Any], Any]] = {
+    "upper": ("x.toUpperCase()", {"x": "ab"}, "AB"), "lower": ("x.toLowerCase()", {"x": "AB"}, "ab"),
+    "length": ("x.length()", {"x": "ab"}, 2),
+    "substring": ("x.substring(0, 2)", {"x": "abc"}, "ab"), "concat": ("x || y", {"x": "a", "y": "b"}, "ab"),
+    "nvl": ("coalesce(x, y)", {"y": "b"}, "b"), "strpos": ("x.indexOf(y)", {"x": "abc", "y": "c"}, 2),
+    "replace": ("x.replace(y, z)", {"x": "aba", "y": "a", "z": "c"}, "cbc"),
+    "starts_with": ("x.startsWith(y)", {"x": "ab", "y": "a"}, True),
+    "if": ("case when x > y then x else y end", {"x": "b", "y": "a"}, "b"),
+    "nullif": ("case when x = y then null else x end", {"x": "a", "y": "a"}, None),
+    "greatest": ("max(n, m)", {"n": 1, "m": 5}, 5), "mod": ("n % m", {"n": 7, "m": 4}, 3),
+    "power": ("Math.pow(n, m)", {"n": 2, "m": 3}, 8.0),
+    "round": ("Math.round(d)", {"d": 2.6}, 3), "trunc": ("cast(d, long)", {"d": 2.6}, 2), "tostring": ("cast(n, string)", {"n": 7}, "7"),
+    "regexp_like": ("x regexp 'a.*'", {"x": "ab"}, True), "is not distinct from": ("x is y", {}, True),
+    "ilike": ("x.toLowerCase() like 'a%'", {"x": "AB"}, True),
+    "date_trunc": ("t.roundFloor('hour')", {"t": 7_200_001}, 7_200_000), "date_add": ("t.plus(1 hour)", {"t": 1}, 3_600_001),
+    "hour": ("t.getHourOfDay()", {"t": 7_200_001}, 2), "cardinality": ("list.countOf()", {"list": [1, 2]}, 2),
+    "array_contains": ("m in (list)", {"m": 2, "list": [1, 2]}, True),
+}  # fmt: skip
+"""Word → (the hint's expression, an event, what the word means)."""
+
+
+def hint_of(text: str) -> str | None:
+    with Runtime() as runtime:
+        runtime.deploy(SCHEMAS)
+        with pytest.raises(EplError) as refusal:
+            runtime.deploy(text)
+    return refusal.value.hint
+
+
+@pytest.mark.parametrize("text", WORDS)
+def test_a_foreign_word_is_refused_with_its_hint(text: str) -> None:
+    table, word = WORDS[text]
+    assert hint_of(text) == table[word]
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_a_foreign_phrase_is_refused_with_a_hint_of_the_table(text: str) -> None:
+    assert hint_of(text) in SAID
+
+
+def test_every_phrase_has_a_statement() -> None:
+    hints = {hint_of(text) for text in WRONG}
+    assert [hint for _, _, hint in PHRASES if hint not in hints] == []
+
+
+def _deploys(text: str) -> bool:
+    with Runtime() as runtime:
+        runtime.deploy(SCHEMAS)
+        try:
+            runtime.deploy(text)
+        except EplError:
+            return False
+    return True
+
+
+def _forms(text: str) -> list[str]:
+    """Return the statements that a part of one may be in: an expression, a type or a data window."""
+    if text.startswith("#"):
+        return [f"select * from Type{text}"]
+    return [text, *(form.format(text) for form in EXPRESSIONS), f"create schema N(a {text})"]
+
+
+@pytest.mark.parametrize("hint", SAID)
+def test_what_a_hint_says_deploys(hint: str) -> None:
+    for text in HINTS.get(hint) or (hint.removeprefix("write "),) * (hint not in HINTS):
+        assert any(_deploys(each) for each in _forms(text)), text
+
+
+@pytest.mark.parametrize("word", VALUES)
+def test_what_a_hint_says_means_what_the_word_means(word: str) -> None:
+    expression, event, value = VALUES[word]
+    with Runtime() as runtime:
+        runtime.deploy("create schema E(x string, y string, z string, n int, m int, d double, t long, list int[])")
+        rows: list[Any] = []
+        (statement,) = runtime.deploy(f"select {expression} as value from E").statements
+        statement.add_listener(lambda new, old, *_: rows.extend(new))
+        runtime.send("E", event)
+    assert [row["value"] for row in rows] == [value]
