@@ -39,8 +39,8 @@ class AggregationCall:
     """A call with its positional arguments typed. ``text`` is as Esper prints it; an argument ``*`` is None.
 
     ``has_remove_stream``: rows leave (a data window is declared). ``units_per_second``: of engine time. ``windowed``: which of the
-    streams have a data window. ``rows_leave``: also the row of a derived-value view without a data window, which only counts, sums and
-    means let go.
+    streams have a data window. ``without_window``: which are to this function as without one, although rows leave them. ``rows_leave``:
+    also the row of a derived-value view without a data window, which only counts, sums and means let go.
     """
 
     name: str
@@ -53,11 +53,16 @@ class AggregationCall:
     has_remove_stream: bool = True
     units_per_second: int = 1000
     windowed: tuple[bool, ...] = ()
+    without_window: tuple[bool, ...] = ()
     rows_leave: bool = True
 
     def leaves(self, stream: int) -> bool:
         """Return whether events of that stream leave again (in a join each stream answers for itself)."""
         return self.has_remove_stream and (len(self.windowed) < 2 or self.windowed[stream])
+
+    def has_data_window(self, stream: int) -> bool:
+        """Return whether events of that stream leave by a data window."""
+        return self.leaves(stream) and not (self.without_window and self.without_window[stream])
 
     def plan(self, function: str, arguments: Sequence[TypedExpression], result: ValueType, **more: object) -> AggregationPlan:
         """Return the plan of this call, with its filter, groups and distinct."""
@@ -219,7 +224,7 @@ def _linear(function: str) -> Callable[[AggregationCall], AggregationPlan]:
             call = attrs.evolve(call, arguments=(None,))  # without a parameter it is of the event, as with a wildcard
         value = call.arguments[0] if call.arguments[0] is not None else whole_event(call)
         stream = _only_stream(call, (value,))
-        if function == "window" and not call.leaves(stream):
+        if function == "window" and not call.has_data_window(stream):
             raise EplValidationError(
                 "The 'window' aggregation function requires that the aggregated events provide a remove stream; "
                 "Please define a data window onto the stream or use 'firstever', 'lastever' or 'nth' instead"
@@ -340,7 +345,7 @@ def _by_criteria(function: str, *, ever: bool = False) -> Callable[[AggregationC
                 f"The '{call.name}' aggregation function requires that any parameter expressions evaluate properties of the same stream"
             )
         stream = next(iter(_streams(keys[0])))
-        if function == "sorted" and not call.leaves(stream):
+        if function == "sorted" and not call.has_data_window(stream):
             raise EplValidationError("The 'sorted' aggregation function requires that a data window is declared for the stream")
         event = EventOf(call.streams[stream])
         result = ArrayType(event, raw=True) if function == "sorted" else event

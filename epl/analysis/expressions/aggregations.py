@@ -108,6 +108,7 @@ class Collector(AggregationCollector):
             self._has_remove_stream,
             scope.catalog.settings.units_per_second,
             tuple(s.has_window for s in scope.streams),
+            tuple(name in s.without_window for s in scope.streams),
             self._rows_leave,
         )
 

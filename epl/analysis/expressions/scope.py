@@ -20,7 +20,8 @@ class ScopeStream:
     ``alias``: how ``alias.x`` names it; ``group``: a group variable (its value is a list of events, ``alias[0].x``); ``optional``: there
     may be no event;
     ``has_window``: a data window is declared; the event type's name also names the stream, as in Esper.
-    ``over_window``: it gives the rows of a named window as they are.
+    ``over_window``: it gives the rows of a named window as they are. ``without_window``: the aggregation functions that take it as a stream
+    without a data window, although rows leave it.
     ``visible``: names resolve in it (inside a declared expression only its parameters are). ``outer``: it is a stream of the statement
     that a sub-query belongs to; its properties are named with the stream. ``value``: what the stream's event is in place of one of the
     row, which it is not a part of.
@@ -32,6 +33,7 @@ class ScopeStream:
     optional: bool = False
     has_window: bool = False
     over_window: bool = False
+    without_window: frozenset[str] = frozenset()
     visible: bool = True
     outer: bool = False
     value: TypedExpression | None = None

@@ -76,12 +76,17 @@ def find_table(facts: SelectFacts) -> SelectFacts:
     return facts
 
 
+KEEPING = frozenset(("window", "sorted"))
+"""The aggregations that keep events, for which Esper asks joined tables for a data window."""
+
+
 def bind_streams(facts: SelectFacts) -> SelectFacts:
     """Bind event types, filters and data windows of the from clause."""
     assert facts.select.from_ is not None
     hints = hints_of(facts.statement)
     bound = [analyse_stream(s, facts.catalog, facts.statement.declarations, hints) for s in facts.select.from_.streams]
-    return attrs.evolve(facts, streams=tuple(p for p, _ in bound), scopes=tuple(s for _, s in bound))
+    scopes = (attrs.evolve(s, without_window=KEEPING) if stored_table_of(p) is not None else s for p, s in bound)
+    return attrs.evolve(facts, streams=tuple(p for p, _ in bound), scopes=tuple(scopes))
 
 
 def bind_historical(facts: SelectFacts) -> SelectFacts:

@@ -38,7 +38,7 @@ def analyse_select_query(statement: Statement, select: Select, catalog: Catalog)
     streams, scopes = _streams(from_, statement, catalog)
     on = bind_on_clauses(from_, scopes, catalog, statement.declarations)
     optional = optional_streams([join.kind for join in from_.joins], on)
-    scopes = tuple(attrs.evolve(scope, optional=number in optional) for number, scope in enumerate(scopes))
+    scopes = tuple(attrs.evolve(s, optional=n in optional, without_window=frozenset(("sorted",))) for n, s in enumerate(scopes))
     where = None if select.where is None else bind_where(select.where, scopes, statement, catalog)
     rows = _result_set(select, scopes, statement, catalog)
     if len(streams) == 1:
