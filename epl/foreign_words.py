@@ -14,7 +14,7 @@ INDEX_OF = "write x.indexOf(y), which counts from 0"
 EARLIER = "write prev(1, x) over a data window, or prior(1, x)"
 LATER = "rows that come later are not known yet: write a pattern, or match_recognize"
 COLLECT = "write window(x)"
-PART = "write x.getHourOfDay(), x.getMinuteOfHour(), x.getDayOfMonth(), x.getMonthOfYear(), x.getYear()"
+PART = "write x.getHourOfDay(), x.getMinuteOfHour(), x.getDayOfMonth(), x.getYear(); x.getMonthOfYear() is 0 to 11 for long and Date"
 UNNEST = "contained events follow the type: from Basket[items], or from Basket[select id, price from items]"
 NESTED = "declare the fields by create schema, and write x.y of a nested event, x('y') of a map"
 OF_WINDOWS = "write a data window after the type: from Type#time_batch(10 sec) for intervals, Type#time(10 sec) for the last seconds"
@@ -130,10 +130,12 @@ STREAMS: Mapping[str, str] = {
 """What is in the from clause, in small letters."""
 
 A_UNION = "a union is two statements that insert into one stream"
+A_DIFFERENCE = "write where not exists (select * from W as w where w.x = a.x); exists for what both have"
 INNER = "name the inner select by insert into, and select from that stream"
 LIMIT = "write limit 5 at the end"
 CONTEXT = "write group by key for aggregations, or a context: create context C partition by key from A; context C select …"
 FOLLOWED = "write a=A -> b=B"
+OF_PATTERN = "write from pattern [every a=A -> b=B]"
 CAST_AS = "write cast(x, int)"
 EVERY = "write output every 10 sec at the end of the select"
 PHRASES: tuple[tuple[str, str, str], ...] = (
@@ -206,6 +208,7 @@ PHRASES: tuple[tuple[str, str, str], ...] = (
     (r"\bbetween symmetric$", "", "write x between y and z, whose bounds may be in any order"),
     (r"\bdiv$", "", "write cast(x / y, long)"),
     (r"\*$", r"\*", "write Math.pow(x, y)"),
+    (r"\bfrom \w+(?: as \w+)?$", r"->", OF_PATTERN),
     (r"^select\b(?!.*\bpattern\b).*$", r"->", NESTED),
     (r"\?$", r"[?:]", COALESCE),
     ("", r"\?", CASE),
@@ -225,7 +228,7 @@ PHRASES: tuple[tuple[str, str, str], ...] = (
     # the from clause
     (r"\bcross join (?:unnest|explode|flatten)$|\blateral(?: view)?$", "", UNNEST),
     (r"\bfrom$", r"table *\(", OF_WINDOWS),
-    (r"\bfrom$", r"every\b", "write from pattern [every a=A -> b=B]"),
+    (r"\bfrom$", r"every\b", OF_PATTERN),
     (r"\b(?:from|join|,)$", r"\( *select", INNER),
     (r"\) *$|\w$", r"using\b", "write on a.id = b.id"),
     ("", r"natural\b", "write on a.id = b.id"),
@@ -262,8 +265,10 @@ PHRASES: tuple[tuple[str, str, str], ...] = (
     (r"\boutput every .*$", r"(?:last|first|all|snapshot)\b", "write output last every 5 events"),
     (r"\boutput(?: \w+)?$", r"\d", EVERY),
     (r"\bfrom [^\[]*$", r"every \d", EVERY),
-    (r"\b(?:union|union all|intersect|except|minus)$", r"select\b", A_UNION),
-    ("", r"(?:union|intersect|except)\b", A_UNION),
+    (r"\b(?:union|union all)$", r"select\b", A_UNION),
+    ("", r"union\b", A_UNION),
+    (r"\b(?:intersect|except|minus)$", r"select\b", A_DIFFERENCE),
+    ("", r"(?:intersect|except)\b", A_DIFFERENCE),
     (r"^context \w+$", "@", "annotations come first: @name('x') context C select …"),
     (r"\bemit$", "", "every select emits its changes; output every 10 sec emits at times"),
     ("", r"emit\b", "every select emits its changes; output every 10 sec emits at times"),

@@ -1,8 +1,7 @@
 """The aggregation functions: their names, how they type, what they refuse.
 
 A function is an AggregationSpec: ``bind`` makes an AggregationPlan of a call whose arguments are typed, or refuses in Esper's words. The
-accumulators
-of the plans are in runtime.aggregation, under the plan's ``function``.
+accumulators of the plans are in runtime.aggregation, under the plan's ``function``.
 """
 
 from __future__ import annotations

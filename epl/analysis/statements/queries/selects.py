@@ -24,6 +24,9 @@ from epl.plan.stores.queries import RowsPlan, SelectQueryPlan
 from epl.plan.streams import StreamPlan
 from epl.syntax import From, Select, Statement, Stream, TypeFilter
 
+KEEPING = frozenset(("sorted",))
+"""The aggregations that keep events, for which Esper asks the windows and tables of a query for a data window; ``window`` it does not."""
+
 
 def analyse_select_query(statement: Statement, select: Select, catalog: Catalog) -> SelectQueryPlan:
     """Return the plan. Stream selectors have no effect: every row that is there is a row of the insert stream."""
@@ -38,7 +41,7 @@ def analyse_select_query(statement: Statement, select: Select, catalog: Catalog)
     streams, scopes = _streams(from_, statement, catalog)
     on = bind_on_clauses(from_, scopes, catalog, statement.declarations)
     optional = optional_streams([join.kind for join in from_.joins], on)
-    scopes = tuple(attrs.evolve(s, optional=n in optional, without_window=frozenset(("sorted",))) for n, s in enumerate(scopes))
+    scopes = tuple(attrs.evolve(s, optional=n in optional, without_window=KEEPING) for n, s in enumerate(scopes))
     where = None if select.where is None else bind_where(select.where, scopes, statement, catalog)
     rows = _result_set(select, scopes, statement, catalog)
     if len(streams) == 1:
