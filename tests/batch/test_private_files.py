@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -72,15 +73,24 @@ def test_a_folder_of_another_user_is_not_used(folder: Path, monkeypatch: pytest.
 
 @contextmanager
 def entered_by_all(folder: Path) -> Iterator[None]:
-    """The folders of a test are closed to others, who cannot get to what is in them; open them meanwhile."""
-    closed = {each: each.stat().st_mode & 0o7777 for each in (folder, *folder.parents) if not each.stat().st_mode & 0o011}
-    for each in closed:
-        each.chmod(0o755)
+    """The folders of a test are closed to others, who cannot get to what is in them; open them meanwhile.
+
+    Tests in other processes share some of these folders: they wait, as one that closes them again would close them for all."""
+    import fcntl
+
+    shared = os.open(tempfile.gettempdir(), os.O_RDONLY)
     try:
-        yield
+        fcntl.flock(shared, fcntl.LOCK_EX)
+        closed = {each: each.stat().st_mode & 0o7777 for each in (folder, *folder.parents) if not each.stat().st_mode & 0o011}
+        for each in closed:
+            each.chmod(0o755)
+        try:
+            yield
+        finally:
+            for each, mode in closed.items():
+                each.chmod(mode)
     finally:
-        for each, mode in closed.items():
-            each.chmod(mode)
+        os.close(shared)  # which lets go of it
 
 
 def test_folders_above(tmp_path: Path) -> None:
