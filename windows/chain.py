@@ -127,8 +127,8 @@ class Chain(View):
     def __iter__(self) -> Iterator[Event]:
         return iter(self.views[-1])
 
-    def release(self) -> None:
-        self.views[-1].release()
+    def end_partition(self) -> None:
+        self.views[-1].end_partition()
 
     def state(self) -> Any:
         return [view.state() for view in self.views]

@@ -116,7 +116,7 @@ class DerivedView(View):
         self.emitted = self.row()
         self.child.update((self.emitted,), (before,) if self.replaces else ())
 
-    def release(self) -> None:
+    def end_partition(self) -> None:
         if self.emitted is not None and self.replaces:
             self.child.update(NO_EVENTS, (self.emitted,))
 

@@ -236,9 +236,9 @@ class GroupView(View):
             failures.attempt(self._update_group, key, *delta)
         failures.settle()
 
-    def release(self) -> None:
+    def end_partition(self) -> None:
         for group in self.groups.values():
-            group.view.release()
+            group.view.end_partition()
 
     def _keys_held(self, event: Event) -> Sequence[Key]:
         """The key of the group that may hold an event that leaves; searched for where it cannot be computed any more."""

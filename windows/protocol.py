@@ -66,7 +66,7 @@ class View:
         """Return the view's own objects that its steps name."""
         return {}
 
-    def release(self) -> None:
+    def end_partition(self) -> None:
         """Let a row that was computed from events leave, since the partition of a context ends: in views of derived values."""
 
     def close(self) -> None:

@@ -263,7 +263,7 @@ class RunningSelect(SelectOperators):
         self.chain.child = sink
         groups = groups_of(self.chain)
         if groups is not None and not self._sorts_together():
-            context.on_end(groups.release)
+            context.on_end(groups.end_partition)
 
     def _sorts_together(self) -> bool:
         """Return whether rows of several deltas, of matches or of timers due at one time, are sorted as one: not where an output clause
