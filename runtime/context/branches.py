@@ -14,6 +14,8 @@ from windows.event import Event
 from windows.protocol import State
 
 T = TypeVar("T")
+Moment = tuple[int, int, int]
+"""When a condition has started: (number of the newest statement, next partition, number among what starts before that one)."""
 BEFORE, WITHIN, AFTER = 0, 1, 2
 """When a partition begins, what ends it starts before its statements' filters and inner levels, by keys after them, as in Esper."""
 
@@ -101,6 +103,12 @@ class Tree(Protocol):
     def context_of(self, branch: Branch | None, part: int = WITHIN) -> OperatorContext:
         """Return what the conditions of a branch are built with. ``part``: when they start, among what starts with the branch."""
 
+    def moment(self) -> Moment:
+        """Return when a condition starts that starts now."""
+
+    def turn_at(self, moment: Moment) -> int:
+        """Return the turn of the filters of a condition that has started then."""
+
     def shared(self, key: tuple[str, object], make: Callable[[], T]) -> T:
         """Return what is compiled once for all branches of a level."""
 
@@ -109,6 +117,9 @@ class Tree(Protocol):
 
     def place_of_statement(self, number: int) -> int:
         """Return how many of the statements that there are had been deployed with the one of a number."""
+
+    def statement_at(self, place: int) -> int:
+        """Return the number of the last of so many statements; 0 for none."""
 
     def begins_again(self, entries: Sequence[ActiveFilter], event: Event | None) -> None:
         """Note what has started to begin branches since one ended with this event."""
@@ -119,4 +130,4 @@ class Tree(Protocol):
         """Take a branch of a state."""
 
 
-__all__ = ["AFTER", "BEFORE", "WITHIN", "Branch", "Level", "Tree"]
+__all__ = ["AFTER", "BEFORE", "WITHIN", "Branch", "Level", "Moment", "Tree"]

@@ -9,7 +9,7 @@ from typing import Any
 from epl.java_hash import hash_of_keys, in_hash_order
 from epl.plan.context import contexts as plan
 from epl.plan.context.contexts import CATEGORY, HASH, ContextLevel, HashItem, KeyedItem
-from runtime.context.branches import AFTER, BEFORE, Branch, Tree
+from runtime.context.branches import AFTER, BEFORE, Branch, Moment, Tree
 from runtime.context.conditions import Occurrence, RunningCondition, checked_properties, condition
 from runtime.event_loop.prepared_filters import ActiveFilter, Unless
 from runtime.expressions.print_keys import is_plain_key
@@ -314,12 +314,17 @@ class Lifetimes(LevelBase):
         super().__init__(tree, depth, outer)
         self.plan: plan.LifetimeLevel = level
         self._beginning: RunningCondition | None = None
+        self._since: Moment | None = None
+        """When ``_beginning`` has started; None where that is when the context has."""
         self._distinct: dict[Key, int] = {}
         """The values that begin no branch, and the number of the branch that has them."""
         self._distinct_of: dict[int, Key] = {}
         """Of each branch that lives, by its number."""
 
-    def _new_beginning(self, *, at_once: bool = False) -> RunningCondition:
+    def _new_beginning(self, since: Moment | None, *, at_once: bool = False) -> RunningCondition:
+        self._since = since
+        if since is not None:
+            self.context.turn = self.tree.turn_at(since)
         return condition(self.plan.start, self.context, self._begun, depth=self.depth, number=-1 if self.outer is None else
                          self.outer.number, overlapping=self.plan.overlapping, at_once=at_once)
 
@@ -327,13 +332,15 @@ class Lifetimes(LevelBase):
         """Begin. As in Esper a pattern does not see the event that begins the branch around; it may be true from the beginning, the first
         time."""
         if self.plan.start is not None:
-            self._beginning = self._new_beginning(at_once=True)
+            self._beginning = self._new_beginning(None if self.outer is None else self.tree.moment(), at_once=True)
             self.tree.core.filters.started_by(self._beginning.start, counts=not isinstance(self.plan.start, plan.PatternCondition))
         if self.plan.now or self._is_on():
             self._begun(Occurrence())
 
     def resume(self) -> None:
         if self._beginning is not None:
+            if self._since is not None:
+                self.context.turn = self.tree.turn_at(self._since)
             self._beginning.start()
         super().resume()
 
@@ -369,7 +376,7 @@ class Lifetimes(LevelBase):
             self._begin_again()  # a limit has prevented it
 
     def _begin_again(self) -> None:
-        self._beginning = self._new_beginning()
+        self._beginning = self._new_beginning(self.tree.moment())
         self._beginning.start()
 
     def _open(self, occurrence: Occurrence) -> bool:
@@ -415,14 +422,22 @@ class Lifetimes(LevelBase):
     def beginning_state(self) -> State:
         if self._beginning is None:
             return None
-        return [self._beginning.state(), *([[*self._distinct.values()]] if self.plan.distinct else [])]
+        since = None if self._since is None else [self.tree.place_of_statement(self._since[0]), *self._since[1:]]
+        return [self._beginning.state(), [*self._distinct.values()] if self.plan.distinct else None, since]
 
     def restore_beginning(self, state: State) -> None:
+        """Take a state; older versions had no ``since``, and the distinct values only where the level has them."""
         if state is not None:
-            if not isinstance(state, (list, tuple)) or len(state) not in (1, 2):
+            if not isinstance(state, (list, tuple)) or len(state) not in (1, 2, 3):
                 raise Damaged("the state of what begins partitions")
-            self._beginning = self._new_beginning()
+            since = state[2] if len(state) == 3 else None
+            self._beginning = self._new_beginning(None if since is None else self._moment_of(since))
             self._beginning.restore(state[0])
+
+    def _moment_of(self, state: State) -> Moment:
+        if not isinstance(state, (list, tuple)) or len(state) != 3 or not all(type(each) is int for each in state):
+            raise Damaged("when a context's condition has started")
+        return self.tree.statement_at(state[0]), state[1], state[2]
 
     def restore(self, state: State) -> None:
         super().restore(state)

@@ -309,6 +309,13 @@ class ContextTree:
         context.turn = turn_of(branch.since, partition, part)
         return context
 
+    def moment(self) -> Moment:
+        return self._added or self.core.statements[-1], self._next_id, self.next_number()
+
+    def turn_at(self, moment: Moment) -> int:
+        statement, partition, number = moment
+        return turn_of(statement, partition, WITHIN, number)
+
     def turn(self, statement: int, partition: int) -> int:
         """Return when the filters of a statement in a partition started."""
         return turn_of(max(statement, self.partitions[partition].since), partition, WITHIN)
@@ -316,6 +323,10 @@ class ContextTree:
     def place_of_statement(self, number: int) -> int:
         """Return how many of the statements that there are had been deployed with the one of a number."""
         return bisect_right(self.core.statements, number)
+
+    def statement_at(self, place: int) -> int:
+        statements = self.core.statements
+        return statements[min(place, len(statements)) - 1] if place > 0 else 0
 
     def shared(self, key: tuple[str, object], make: Callable[[], T]) -> T:
         """Return what is compiled once for all branches of a level."""
@@ -367,8 +378,7 @@ class ContextTree:
             raise Damaged("a context partition that is there twice")
         self._resized(level, 1)
         branch.partition = partition
-        statements = self.core.statements
-        branch.since = statements[min(since, len(statements)) - 1] if since > 0 else 0
+        branch.since = self.statement_at(since)
         branch.end = level.end_of(branch)
         if branch.end is not None:
             branch.end.restore(end)

@@ -61,7 +61,9 @@ DEEPEST = 1_000
 """More than there are types above one."""
 PARTITIONS = 43
 """Bits of a turn for the partition, below those for the statement."""
-TURNS = 80
+NUMBERS = 43
+"""Bits of a turn for the number, below those for the partition."""
+TURNS = 123
 """Bits of a turn, below those for the node at which the paths end."""
 
 
@@ -104,10 +106,11 @@ class Placed:
         return (rank, self._place, statement, place + turn) if self.is_late else (rank, place + turn, statement, stream)
 
 
-def turn_of(statement: int, partition: int = -1, part: int = 0) -> int:
+def turn_of(statement: int, partition: int = -1, part: int = 0, number: int = 0) -> int:
     """Return when a filter started, among those whose paths end at one node. ``statement``: the newest one that there was;
-    ``partition``: of a context that had begun, -1 for none; ``part``: 0 to 3, orders what starts with one partition."""
-    return (statement << PARTITIONS) + ((partition + 1) << 2) + part
+    ``partition``: of a context that had begun, -1 for none; ``part``: 0 to 3, orders what starts with one partition; ``number``: what
+    starts between two partitions."""
+    return (((statement << PARTITIONS) + ((partition + 1) << 2) + part) << NUMBERS) + number
 
 
 def paths_of(plan: FilterPlan) -> Sequence[Path]:
