@@ -6,6 +6,8 @@ from typing import Any, Protocol
 
 from epl.analysis.context.statements import check_categories
 from epl.plan.context.contexts import Context
+from epl.plan.expressions import SubqueryValue
+from epl.plan.statements import BodyPlan, SelectPlan
 from epl.plan.stores.named_windows import CreateWindowPlan
 from runtime.context.selectors import select
 from runtime.context.tree import ContextTree
@@ -28,6 +30,15 @@ class Instances(Protocol):
     def environment(self) -> Environment: ...
 
     def instance(self, partition: int, state: State, properties: Mapping[str, Any] | None) -> tuple[Running, OperatorContext]: ...
+
+
+def _computes_last(body: BodyPlan) -> bool:
+    """Whether the rows of an event are computed once all streams of the statement have it: those of joins, and those that are sorted, where
+    no output clause counts the deltas. A where clause that asks a sub-query is evaluated before."""
+    if not isinstance(body, SelectPlan) or body.join is not None:
+        return isinstance(body, SelectPlan)
+    asks = body.where is not None and any(isinstance(node, SubqueryValue) for node in body.where.walk())
+    return bool(body.result_set.order_by) and body.result_set.output is None and not asks
 
 
 class PreparedInContext:
@@ -61,6 +72,7 @@ class RunningInContext:
         self._tree = tree
         self._core = prepared.context.core
         self.name = prepared.context.plan.name
+        self.computes_last = _computes_last(prepared.context.plan.body)
         self.instances: dict[int, tuple[Running, OperatorContext]] = {}
         self._starting = False
         self._restored: set[int] = set()

@@ -32,16 +32,13 @@ class InContext(Protocol):
     @property
     def number(self) -> int: ...
 
+    @property
+    def computes_last(self) -> bool:
+        """Whether the rows of an event are computed once all streams of the statement have it, those of its sub-queries too."""
+
     def begin(self, number: int, properties: Mapping[str, Any]) -> None: ...
 
     def end(self, number: int) -> None: ...
-
-
-def _turn(entry: ActiveFilter) -> tuple[int, int, int, int]:
-    """Return when an entry gets the event that has started it: sub-queries, which otherwise come first, after their statement, as in
-    Esper."""
-    rank, place, statement, stream = entry.order
-    return rank, LAST if stream < 0 else place, statement, stream
 
 
 class ContextTree:
@@ -62,6 +59,8 @@ class ContextTree:
         self._size_at = [0] * len(context.levels)
         self.most_at = [0] * len(context.levels)
         self.statements: dict[InContext, None] = {}
+        self._computing_last: set[int] = set()
+        """The numbers of those that compute rows last."""
         self.listeners: Sequence[ContextListener] = ()
         self._beginning_again: list[ActiveFilter] = []
         """What has started to begin partitions since ``_ending`` ended some: it gets that event only if statements of one of them match
@@ -81,6 +80,8 @@ class ContextTree:
         """Let a statement have an instance for each partition from now on."""
         first = not self.statements
         self.statements[statement] = None
+        if statement.computes_last:
+            self._computing_last.add(statement.number)
         self._tell("statement_added", statement=statement.name)
         self._added = statement.number
         try:
@@ -115,6 +116,7 @@ class ContextTree:
         if statement not in self.statements:
             return
         del self.statements[statement]
+        self._computing_last.discard(statement.number)
         self._tell("statement_removed", statement=statement.name)
         if not self.statements and self._root is not None:
             root, self._root = self._root, None
@@ -267,7 +269,7 @@ class ContextTree:
 
     def _deliver_one(self, entries: Sequence[ActiveFilter], event: Event) -> None:
         ranks: set[int] = set()  # of entries that let an event go no further
-        for entry in sorted([each for each in entries if self._matches(each, event)], key=_turn):
+        for entry in sorted([each for each in entries if self._matches(each, event)], key=self._turn):
             if ranks and entry.order[0] not in ranks:
                 break
             if entry.drop:
@@ -278,6 +280,12 @@ class ContextTree:
                 self.core.deliver_one(entry, event)
             finally:
                 self.starting = outer
+
+    def _turn(self, entry: ActiveFilter) -> tuple[int, int, int, int]:
+        """Return when an entry gets the event that has started it: sub-queries, which otherwise come first, after their statement, as in
+        Esper, unless that computes its rows afterwards."""
+        rank, place, statement, stream = entry.order
+        return rank, LAST if stream < 0 and statement not in self._computing_last else place, statement, stream
 
     def begins_again(self, entries: Sequence[ActiveFilter], event: Event | None) -> None:
         """Note what has started to begin branches since one ended with this event."""
