@@ -130,7 +130,8 @@ def _after_reads(stream: int, tree: Tree, reads: Reads) -> Tree:
 def _drive(stream: int, tree: Tree, conditions: Sequence[TypedExpression], named: Indexes) -> DrivePlan:
     steps, used = _inner_steps(stream, frozenset({stream}), tree, conditions, named)
     own = tuple(c for c in conditions if c.streams == {stream})
-    across = tuple(c for c in conditions if c not in used and c not in own)
+    following = {_sides(equality): equality for equality in _implied(used)}
+    across = tuple(c for c in conditions if c not in used and c not in own and not _follows(c, following.get(_sides(c))))
     if any(_is_navigable(condition) for condition in across):  # looking it up is worth more than the order of rows
         return _drive(stream, as_path(stream, list(flattened(stream, tree))), conditions, named)
     return DrivePlan(stream=stream, steps=steps, conditions=own, across=across)
@@ -168,6 +169,15 @@ def _implied(conditions: Sequence[TypedExpression]) -> Iterator[Equality]:
         for left, right in combinations(together, 2):
             if left.stream != right.stream and frozenset((left, right)) not in written:
                 yield Equality(type=BOXED_BOOLEAN, left=left, right=right, null_safe=null_safe)
+
+
+def _sides(condition: TypedExpression) -> frozenset[TypedExpression]:
+    return frozenset((condition.left, condition.right)) if isinstance(condition, Equality) and not condition.negated else frozenset()
+
+
+def _follows(condition: TypedExpression, equality: Equality | None) -> bool:
+    """Whether a condition holds where an equality of the same properties does."""
+    return equality is not None and isinstance(condition, Equality) and (condition.null_safe or not equality.null_safe)
 
 
 def _related(count: int, conditions: Sequence[TypedExpression]) -> Mapping[int, set[int]]:
