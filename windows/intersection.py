@@ -113,7 +113,8 @@ class IntersectionView(PartsView):
         old                   -       -       E1      -       E2
 
     ``selective``: one of them may refuse events (``firstunique`` …). A refused event is taken out of the others again: nothing is emitted
-    of it, but if it pushed others out of theirs these leave, and it is named among them.
+    of it, but if it pushed others out of theirs these leave, and it is named among them. An event that another window evicts at once
+    leaves, too, without having come.
     """
 
     def __init__(self, views: Sequence[View], context: BuildContext | GroupContext, *, selective: bool = False) -> None:
@@ -153,7 +154,7 @@ class IntersectionView(PartsView):
         if pushed:
             self._take_out(list(pushed), failures)
             gone.update(pushed)
-        return new
+        return [e for e in new if e not in pushed] if pushed and self.selective else new
 
     def _take_out(self, events: list[Event], failures: Failures) -> None:
         """What one window evicts leaves the others."""
