@@ -165,6 +165,17 @@ def test_pages_grow_one_by_one():
         assert {page_of(h, count + 1) for h in moved} <= {count}
 
 
+def test_a_deployment_that_came_and_went_is_counted():
+    """Deploy and undeploy between two marks: the restored runtime gives the next deployment the id that the first one gives it."""
+    runtime = Runtime()
+    runtime.deploy("create schema E(x int)")
+    base = runtime.pages()
+    runtime.deploy("select * from E").undeploy()
+    store = runtime.pages(since=base.mark).apply_to(base.apply_to({}))
+    restored = Runtime.restore(store)
+    assert restored.deploy("select x from E").id == runtime.deploy("select x from E").id == "d2"
+
+
 def test_events_that_are_held_no_more_are_dropped():
     rt = Runtime()
     rt.deploy("create schema E(k int); @name('s') select * from E#length(10); @name('t') select * from E#length(10)")
