@@ -29,8 +29,8 @@ class PriorBuffer:
         old                   -     -     E1
         prior(1) of old       -     -     -
 
-    ``largest``: the largest n that is asked for. ``retains``: whether events leave by the remove stream; without windows they do not, and
-    only the last delta's events are known.
+    ``largest``: the largest n that is asked for. ``retains``: whether events leave by the remove stream. Without windows they do not, and
+    as in Esper the place of the newest event counts for all rows: of one event's delta, and of those that an output rate has held.
     """
 
     child: Sink
@@ -43,27 +43,28 @@ class PriorBuffer:
         self._left: Sequence[Event] = ()
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
+        if self.retains:
+            self._note(new, old)
+        else:
+            self.latest.extendleft(new)
+        self.child.update(new, old)
+
+    def _note(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         before, latest, largest = self.before, self.latest, self.largest
-        if new and not self.retains:
-            before.clear()
         for event in self._left:
             before.pop(event, None)
         self._left = old
         for event in new:
             before[event] = tuple(islice(latest, largest))
             latest.appendleft(event)
-        self.child.update(new, old)
 
     def prior(self, event: Event, index: int, insert_stream: bool = True) -> Event | None:
         """Return the event ``index`` before ``event`` (0: itself); None where there is none, or where ``event`` has not come out yet.
 
-        Where events do not leave, a row of the remove stream has none, and an event of a delta before the last one (output rate limiting
-        asks of it later) has no place of its own: as in Esper the newest event's place counts.
+        Where events do not leave, a row of the remove stream has none.
         """
-        if not self.retains and not insert_stream:
-            return None
-        if not self.retains and event not in self.before:
-            return self.before_newest(index)
+        if not self.retains:
+            return self.before_newest(index) if insert_stream else None
         if index == 0:
             return event
         before = self.before.get(event)
@@ -80,6 +81,6 @@ class PriorBuffer:
     @takes({"latest": [EVENT], "before": [(EVENT, [EVENT])]})
     def restore(self, state: Any) -> None:
         self.latest = deque(state["latest"], maxlen=self.latest.maxlen)
-        self.before = {event: tuple(before) for event, before in state["before"]}
+        self.before = {event: tuple(before) for event, before in state["before"]} if self.retains else {}
         self._left = state.get("left", ())
         only_events([*self.latest, *self._left, *self.before, *chain.from_iterable(self.before.values())])
