@@ -36,7 +36,7 @@ FAULTY_REFUSALS = re.compile(
     r"CompileException|Invalid sum type|[Uu]nexpected exception|streamsJoined|"
     r"Unknown variable or type|underlying get|ClassCast|cannot be cast|out of bounds|Could not initialize|"
     r"Not a .*-way join|already exists|Fatal exception|No codeblock parent|linear-access|has not been validated|"
-    r"Unsupported type for relational|between 'group' and 'merge'"
+    r"Unsupported type for relational|between 'group' and 'merge'|add duplicate class|Failed to deploy: null$"
 )
 """And where it is at fault while it compiles."""
 FAULTY_TEXT = re.compile(r"[<>]=? (any|some|all) \('")
