@@ -78,12 +78,14 @@ class Level(Protocol):
 
 class Tree(Protocol):
     """What levels ask of the context (runtime.context.tree). ``base``: what is compiled of the context reads no branch; ``most_at``:
-    how many branches there have been at once, by depth; ``starting``: the event that is given to what it has started."""
+    how many branches there have been at once, by depth; ``starting``: the event that is given to what it has started;
+    ``tested``: the last one whose distinct values were looked at."""
 
     core: EventLoop
     base: OperatorContext
     most_at: list[int]
     starting: Event | None
+    tested: Event | None
 
     def open(self, level: Level, key: Any, own: Mapping[str, Any], occurrence: Occurrence | None) -> Branch | None:
         """Begin a branch with these properties of its own; None where a limit prevents it."""

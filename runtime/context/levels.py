@@ -385,6 +385,7 @@ class Lifetimes(LevelBase):
         own = {**occurrence.properties, "startTime": self.context.now(), "endTime": None}
         distinct = None
         if self.plan.distinct:
+            self.tree.tested = occurrence.event
             distinct = self._distinct_key(own)
             if distinct in self._distinct:
                 return False

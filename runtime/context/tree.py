@@ -46,7 +46,7 @@ class ContextTree:
 
     ``partitions``: by ``context.id``, in the order in which they began. ``most``: how many there have been at once; ``most_at``: of
     branches, by depth. ``base``: what is compiled of the context reads no branch. ``starting``: the event that is given to what it has
-    started.
+    started. ``tested``: the last one whose distinct values were looked at.
     """
 
     def __init__(self, context: Context, statement: StatementContext) -> None:
@@ -67,6 +67,7 @@ class ContextTree:
         it, too."""
         self._ending: Event | None = None
         self.starting: Event | None = None
+        self.tested: Event | None = None
         self._shared: dict[tuple[str, int], Any] = {}
         self._next_id = self._next_number = 0
         self._root: Level | None = None

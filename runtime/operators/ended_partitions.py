@@ -25,7 +25,8 @@ class BeginAgain:
 
 
 class Redeliveries:
-    """The event goes to the statement's partitions that there are, once for each that it has ended.
+    """The event goes to the statement's partitions that there are, once for each that it has ended; not if the context has looked at its
+    distinct values by then.
 
     Where partitions overlap Esper 9.0.0 evaluates the event again for the statement; those that match it get it then, and once more in
     their own turn. Where a pattern starts or stops filters in this way the event is evaluated again in place of that turn, too.
@@ -33,10 +34,11 @@ class Redeliveries:
     and sub-queries.
     """
 
-    __slots__ = ("_changed", "_copies", "_core", "_done", "_event", "_is_delivering", "_statements")
+    __slots__ = ("_changed", "_context", "_copies", "_core", "_done", "_event", "_is_delivering", "_statements")
 
-    def __init__(self, core: EventLoop, statement: int, *, copies: bool) -> None:
+    def __init__(self, core: EventLoop, statement: int, context: Context, *, copies: bool) -> None:
         self._core = core
+        self._context = context
         self._copies = copies
         self._statements = {statement}
         self._event: Event | None = None
@@ -49,15 +51,17 @@ class Redeliveries:
     def deliver(self, event: Event, partition: int) -> None:
         if event is not self._event:
             self._event, self._done, self._changed = event, set(), set()
-        if partition not in self._done:
-            self._done.add(partition)
-            outer, self._is_delivering = self._is_delivering, True
+        tree = self._core.contexts.get(self._context)
+        if tree is None or event is tree.tested or partition in self._done:
+            return
+        self._done.add(partition)
+        outer, self._is_delivering = self._is_delivering, True
+        self._core.end_turns()
+        try:
+            self._core.deliver_to_statements(copy(event) if self._copies else event, self._statements)
+        finally:
             self._core.end_turns()
-            try:
-                self._core.deliver_to_statements(copy(event) if self._copies else event, self._statements)
-            finally:
-                self._core.end_turns()
-                self._is_delivering = outer
+            self._is_delivering = outer
 
     def note_change(self, partition: int) -> None:
         """Note that a filter of a partition starts or stops."""

@@ -86,7 +86,7 @@ class StatementContext:
         if plan.context is not None:
             lifetimes = [level for level in plan.context.levels if isinstance(level, LifetimeLevel)]
             if any(level.overlapping or level.start is None for level in lifetimes):
-                self.redeliveries = Redeliveries(core, number, copies=not self.follows)
+                self.redeliveries = Redeliveries(core, number, plan.context, copies=not self.follows)
                 self.has_patterns = any(isinstance(part, PatternPlan) for part in plans_of(plan.body))
             self.begins_again = bool(lifetimes)
 
