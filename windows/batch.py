@@ -16,7 +16,8 @@ class BatchView(View):
     ``current`` grows; ``last`` was released before and leaves with the next release. The contents that an iterator sees are ``current``,
     from which a batch goes when what is downstream has taken it: an output snapshot that the release brings shows the batch, as in Esper.
     A removal by the parent takes an event out of ``current`` and emits nothing, since it has not been emitted yet.
-    It answers prev for the events of the batch released last, by their places in it; for others there is no answer.
+    It answers prev for the events of the batch released last, by their places in it; for others there is no answer. ``count`` answers in
+    rows of the remove stream, too: those of a group have one of its events.
     """
 
     def __init__(self, context: BuildContext) -> None:
@@ -65,7 +66,7 @@ class BatchView(View):
             return None
         return self.last[index]
 
-    def count(self, event: Event) -> int | None:
+    def count(self, event: Event, insert_stream: bool) -> int | None:
         return None if self._place(event) is None else len(self.last)
 
     def window(self, event: Event) -> Iterable[Event] | None:

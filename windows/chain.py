@@ -36,7 +36,9 @@ def _grouped(group: GroupWin, configs: Sequence[WindowConfig], retain: str | Non
     merge = next((c for c in configs if isinstance(c, Merge)), None)
     end = len(configs) if merge is None else configs.index(merge)
     inner, outer = configs[:end], configs[end + 1 :]
-    view = GroupView(group, merge, lambda output: compose(inner, retain, output, removals, next(iter(outer), None)), context)
+    view = GroupView(
+        group, merge, lambda output: compose(inner, retain, output, removals, next(iter(outer), None)), context,
+        batches=any(config.is_batch for config in inner))
     return Chain([view, compose(outer, retain, context)]) if outer else view
 
 

@@ -186,17 +186,17 @@ class Group:
 
 
 class GroupView(View):
-    """See GroupWin. ``make`` builds a group's windows in a context and connects nothing."""
+    """See GroupWin. ``make`` builds a group's windows in a context and connects nothing; ``batches``: whether one of them is a batch."""
 
     def __init__(
-        self, config: GroupWin, merge: Merge | None, make: Callable[[GroupContext], View], context: BuildContext
+        self, config: GroupWin, merge: Merge | None, make: Callable[[GroupContext], View], context: BuildContext, *, batches: bool = False
     ) -> None:
         self.merge = merge if merge is not None and merge.row_type is not None else None
         self.key = key_evaluator(config.keys, context)
         self.key_types = [k.type for k in config.keys]
         self.key_values = [context.evaluator(k) for k in config.keys]
         self.make = make
-        self.access = GroupAccess()
+        self.access = GroupAccess(self._group_of if batches else None)
         self.groups: dict[Key, Group] = {}
         self._held: dict[Event, Key] | None = {} if may_change(config.keys) and self.merge is None else None
         self.context = GroupContext(context, self.access, self.groups)
@@ -248,6 +248,10 @@ class GroupView(View):
             return (self.key(event),)
         except Exception:  # noqa: BLE001 - reported when the event came; it may be held all the same
             return [key for key, group in self.groups.items() if any(held is event for held in group.view)]
+
+    def _group_of(self, event: Event | None) -> Group | None:
+        """Return the group that holds the event; None is that of a row of an outer join without one."""
+        return None if event is None else next((self.groups[key] for key in self._keys_held(event) if key in self.groups), None)
 
     def _update_group(self, key: Key, new: Sequence[Event], old: Sequence[Event]) -> None:
         if self.reclaim is not None:

@@ -20,28 +20,33 @@ class Answering(Protocol):
 
 
 class GroupAccess:
-    """prev in a grouped stream: asks the group that changed last, by an event or by its timer, as Esper does."""
+    """prev in a grouped stream: asks the group that changed last, by an event or by its timer, as Esper does.
 
-    def __init__(self) -> None:
+    ``group_of``: for batch windows, which answer by an event's place in its batch, the group that the event is in.
+    """
+
+    def __init__(self, group_of: Callable[[Event], Answering | None] | None = None) -> None:
         self.current: Answering | None = None
+        self.group_of = group_of
 
-    def _asked(self) -> RandomAccess | None:
-        return None if self.current is None else self.current.access
+    def _asked(self, event: Event) -> RandomAccess | None:
+        group = self.current if self.group_of is None else self.group_of(event)
+        return None if group is None else group.access
 
     def previous(self, event: Event, index: int) -> Event | None:
-        asked = self._asked()
+        asked = self._asked(event)
         return None if asked is None else asked.previous(event, index)
 
     def from_tail(self, event: Event, index: int) -> Event | None:
-        asked = self._asked()
+        asked = self._asked(event)
         return None if asked is None else asked.from_tail(event, index)
 
-    def count(self, event: Event) -> int | None:
-        asked = self._asked()
-        return None if asked is None else asked.count(event)
+    def count(self, event: Event, insert_stream: bool) -> int | None:
+        asked = self._asked(event)
+        return None if asked is None else asked.count(event, insert_stream)
 
     def window(self, event: Event) -> Iterable[Event] | None:
-        asked = self._asked()
+        asked = self._asked(event)
         return None if asked is None else asked.window(event)
 
 

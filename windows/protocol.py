@@ -91,8 +91,8 @@ class Timer(Protocol):
 class RandomAccess(Protocol):
     """What prev, prevtail, prevcount and prevwindow ask of a data window. ``event`` is the event of the row.
 
-    Asked for rows of the insert stream and of iterators only: in a row of the remove stream all four are null. A batch window answers
-    for the events of the batch released last by their places in it, and gives None for all others.
+    Asked for rows of the insert stream and of iterators only: in a row of the remove stream all are null, but for the count of a batch
+    window. A batch window answers for the events of the batch released last by their places in it, and gives None for all others.
     """
 
     def previous(self, event: Event, index: int) -> Event | None:
@@ -103,7 +103,7 @@ class RandomAccess(Protocol):
     def from_tail(self, event: Event, index: int) -> Event | None:
         """Return the ``index``-th event from the window's other end (0: the oldest)."""
 
-    def count(self, event: Event) -> int | None: ...
+    def count(self, event: Event, insert_stream: bool) -> int | None: ...
 
     def window(self, event: Event) -> Iterable[Event] | None:
         """Return all events, newest (or first by sort order) first; None where there are none."""

@@ -108,8 +108,8 @@ class SlidingView(View):
             return None
         return next(islice(self, index, None))
 
-    def count(self, event: Event) -> int | None:
-        return len(self)
+    def count(self, event: Event, insert_stream: bool) -> int | None:
+        return len(self) if insert_stream else None
 
     def window(self, event: Event) -> Iterable[Event] | None:
         return self._newest_first() if len(self) else None

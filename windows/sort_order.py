@@ -138,8 +138,8 @@ class SortedEvents:
     def from_tail(self, event: Event, index: int) -> Event | None:
         return self.events[-1 - index] if 0 <= index < len(self.events) else None
 
-    def count(self, event: Event) -> int | None:
-        return len(self.events)
+    def count(self, event: Event, insert_stream: bool) -> int | None:
+        return len(self.events) if insert_stream else None
 
     def window(self, event: Event) -> Iterable[Event] | None:
         return islice(self.events, None) if self.events else None

@@ -215,8 +215,8 @@ class TimeOrderView(View):
     def from_tail(self, event: Event, index: int) -> Event | None:
         return self._in_order()[-1 - index] if 0 <= index < self.size else None
 
-    def count(self, event: Event) -> int | None:
-        return self.size
+    def count(self, event: Event, insert_stream: bool) -> int | None:
+        return self.size if insert_stream else None
 
     def window(self, event: Event) -> Iterable[Event] | None:
         return islice(self._in_order(), None) if self.size else None

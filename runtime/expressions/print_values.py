@@ -346,7 +346,7 @@ def print_previous(printer: Printer, node: Previous) -> str:
     access = f"{printer.bind_cell(_RANDOM_ACCESS, 'random_access')}[{node.stream}]"
     event = printer.streams[node.stream]
     if node.kind == "count":
-        return f"({access}.count({event}) if insert_stream else None)"
+        return f"{access}.count({event}, insert_stream)"
     if node.kind == "window":
         assert node.value is not None
         name = printer.temporary()

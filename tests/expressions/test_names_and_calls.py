@@ -212,8 +212,8 @@ class Window:
     def from_tail(self, event: Any, index: int) -> Any:
         return self.events[index] if index < len(self.events) else None
 
-    def count(self, event: Any) -> int:
-        return len(self.events)
+    def count(self, event: Any, insert_stream: bool) -> int | None:
+        return len(self.events) if insert_stream else None
 
     def window(self, event: Any) -> list[Any]:
         return self.events[::-1]

@@ -36,7 +36,7 @@ class Reader:
         row = {"id": name_of(event), "r1": name_of(self.prior.prior(event, 1)), "r2": name_of(self.prior.prior(event, 2))}
         if inserted:
             row |= {f"p{i}": name_of(access.previous(event, i)) for i in range(3)}
-            row |= {"t0": name_of(access.from_tail(event, 0)), "t1": name_of(access.from_tail(event, 1)), "c": access.count(event)}
+            row |= {"t0": name_of(access.from_tail(event, 0)), "t1": name_of(access.from_tail(event, 1)), "c": access.count(event, True)}
             window = access.window(event)
             row["w"] = None if window is None else [name_of(e) for e in window]
         return {k: v for k, v in row.items() if v is not None}
