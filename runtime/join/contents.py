@@ -6,7 +6,7 @@ from typing import Any
 
 from epl.plan.expressions import StreamProperty
 from epl.plan.join.historical import HistoricalPlan, historical_of
-from epl.plan.join.joins import JoinPlan, JoinStep
+from epl.plan.join.joins import JoinPlan
 from epl.plan.join.lookups import IndexPlan, LookupPlan
 from epl.plan.streams import StreamPlan, unique_properties
 from runtime.expressions import Environment
@@ -42,7 +42,7 @@ class JoinedStream:
         """The rows of a derived-value window by their values: it emits the values that leave as a row of its own."""
         self._has_first = last is not None and last.has_first_row and not plan.windows[0].groups
         self._ordered_by_arrival = len(plan.windows) == 1 and plan.windows[0].leaves_in_order and not plan.windows[0].is_batch
-        index = next((i for drive in join.drives for i in _indexes(drive.steps, number) if i is not None), None)
+        index = join.order_of(number)
         self.in_order = _by_arrival if index is None else _by_index(index, unique_properties(plan), environment)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
@@ -138,14 +138,6 @@ def joined_stream(number: int, plan: StreamPlan, join: JoinPlan, environment: En
     return JoinedStream(number, plan, join, environment, take)
 
 
-def _indexes(steps: Iterable[JoinStep], stream: int) -> Iterable[IndexPlan | None]:
-    """The indexes by which the steps look the stream up."""
-    for step in steps:
-        if step.lookup.sought == stream:
-            yield step.lookup.index
-        yield from _indexes(step.then, stream)
-
-
 def _by_arrival(rows: Iterable[Event]) -> Iterable[Event]:
     return rows
 
@@ -153,8 +145,8 @@ def _by_arrival(rows: Iterable[Event]) -> Iterable[Event]:
 def _by_index(index: IndexPlan, unique: frozenset[str], environment: Environment) -> Callable[[Iterable[Event]], Iterable[Event]]:
     """rows → the same by the hash of their keys as in Java, of keys in one bucket the later first; of equal keys by the sorted key.
 
-    Where the properties ``unique`` of the window are all looked up, Esper's index has these alone, and of keys in one bucket the earlier
-    first.
+    Where the properties ``unique`` of the window are all looked up, Esper's index has these alone. There, and where there is a sorted key,
+    the earlier of the keys in one bucket is first.
     """
     own = tuple(key for key in index.hash if isinstance(key, StreamProperty) and key.name in unique)
     is_unique = bool(own) and len(own) == len(unique)
@@ -163,21 +155,23 @@ def _by_index(index: IndexPlan, unique: frozenset[str], environment: Environment
     hashed, ranges = compile_row(index.hash, environment), compile_row(index.ranges, environment)
     order = ordering([key.type for key in index.hash]) if index.hash else None
     single = len(index.hash) == 1
+    earlier_first = is_unique or bool(index.ranges)
 
     def by_range(row: Event) -> Any:
         return tuple([(value is None, value) for value in ranges(row, True, ())])
 
+    def in_ranges(rows: Iterable[Event]) -> Iterable[Event]:
+        return sorted(rows, key=by_range) if index.ranges else rows
+
     def in_order(rows: Iterable[Event]) -> Iterable[Event]:
-        if index.ranges:
-            rows = sorted(rows, key=by_range)
         if order is None:
-            return rows
+            return in_ranges(rows)
         buckets: dict[Any, list[Event]] = {}
         for row in rows:
             values = hashed(row, True, ())
             buckets.setdefault(freeze(values[0]) if single else freeze(values), []).append(row)
-        keys = list(buckets) if is_unique else list(buckets)[::-1]
-        return [row for place in order(keys) for row in buckets[keys[place]]]
+        keys = list(buckets) if earlier_first else list(buckets)[::-1]
+        return [row for place in order(keys) for row in in_ranges(buckets[keys[place]])]
 
     return in_order
 

@@ -1,7 +1,7 @@
 """How the rows of a join are found: for each stream whose events drive it, which streams are looked up next, and how."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal as Choice
 
 import attrs
@@ -9,7 +9,7 @@ import attrs
 from epl.plan.checks import check
 from epl.plan.expression_text import PropertyText, expression_text
 from epl.plan.expressions import StreamProperty, TypedExpression
-from epl.plan.join.lookups import LookupPlan
+from epl.plan.join.lookups import IndexPlan, LookupPlan
 
 JoinKind = Choice["comma", "inner", "left", "right", "full"]
 
@@ -18,11 +18,13 @@ JoinKind = Choice["comma", "inner", "left", "right", "full"]
 class JoinStep:
     """Each row so far is continued with each event that ``lookup`` finds for it; one for which nothing is found is dropped.
 
+    ``order``: the index that Esper has for the step in an outer join, for the where clause too, by which nothing is looked up here.
     ``optional``: it stays, without an event of the stream. ``then``: the steps that follow. Several are taken each by itself, and then
     combined: the one that finds fewer rows is the outer loop, of equal ones the later.
     """
 
     lookup: LookupPlan
+    order: IndexPlan | None = None
     optional: bool = False
     then: tuple[JoinStep, ...] = ()
 
@@ -91,6 +93,10 @@ class JoinPlan:
         lacking = (each for drive in self.drives for step in drive.steps for each in _optional(step, within=False))
         return frozenset(lacking).difference(self.required)
 
+    def order_of(self, stream: int) -> IndexPlan | None:
+        """Return the index in whose order an iterator reads a stream; None where there is none."""
+        return next((each for drive in self.drives for each in _orders(drive.steps, stream) if each is not None), None)
+
     def lines(self, streams: Sequence[PropertyText]) -> Iterator[str]:
         """Yield what explain() prints."""
         for drive in self.drives:
@@ -123,6 +129,14 @@ def _optional(step: JoinStep, *, within: bool) -> Iterator[int]:
         yield step.lookup.sought
     for each in step.then:
         yield from _optional(each, within=within)
+
+
+def _orders(steps: Iterable[JoinStep], stream: int) -> Iterator[IndexPlan | None]:
+    """Yield the indexes that Esper has of the stream for the steps."""
+    for step in steps:
+        if step.lookup.sought == stream:
+            yield step.order or step.lookup.index
+        yield from _orders(step.then, stream)
 
 
 def _name(stream: int, streams: Sequence[PropertyText]) -> str:

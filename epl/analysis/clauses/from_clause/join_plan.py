@@ -61,7 +61,7 @@ def plan_join(
         return JoinPlan(kinds=tuple(kinds), drives=drives, unidirectional=tuple(unidirectional)), rest
     if "comma" in kinds:
         raise EplUnsupportedError("An outer join beside a stream without an on clause is not supported")
-    tree = _Tree(kinds, on, reads, named)
+    tree = _Tree(kinds, on, reads, named, _steering(where)[0])
     if len(kinds) > 1:
         asking = _asking_outer(len(kinds) + 1, reads)
         tree.check_reads(asking)
@@ -201,10 +201,11 @@ def _is_navigable(condition: TypedExpression) -> bool:
 class _Tree:
     """The streams of outer joins, each related to one of those before it: by its on clause, without one to the last of them.
 
-    ``in_turn``: see JoinPlan.
+    ``in_turn``: see JoinPlan. ``where``: conditions that rows must satisfy, too.
     """
 
-    def __init__(self, kinds: Sequence[JoinKind], on: On, reads: Reads, named: Indexes) -> None:
+    def __init__(self, kinds: Sequence[JoinKind], on: On, reads: Reads, named: Indexes, where: Sequence[TypedExpression] = ()) -> None:
+        self._where = where
         self._reads = reads
         self._named = named
         self.in_turn = any(reads.values())
@@ -241,12 +242,14 @@ class _Tree:
     def _below(self, stream: int, tree: Tree) -> tuple[JoinStep, ...]:
         """The steps after a stream, those that must find an event first."""
         children = sorted(tree[stream], key=lambda child: (stream, child) in self._optional)
-        return tuple(
-            JoinStep(
-                lookup=plan_lookup(self.conditions[frozenset((stream, child))], child, {stream}, self._named.get(child, NO_INDEXES)),
-                optional=(stream, child) in self._optional, then=self._below(child, tree),
-            )
-            for child in children
+        return tuple(self._step(stream, child, tree) for child in children)
+
+    def _step(self, stream: int, child: int, tree: Tree) -> JoinStep:
+        conditions, named = self.conditions[frozenset((stream, child))], self._named.get(child, NO_INDEXES)
+        return JoinStep(
+            lookup=plan_lookup(conditions, child, {stream}, named),
+            order=plan_lookup((*conditions, *self._where), child, {stream}, named).index if self._where else None,
+            optional=(stream, child) in self._optional, then=self._below(child, tree),
         )  # fmt: skip
 
     def check_reads(self, asking: Sequence[int]) -> None:
