@@ -289,7 +289,8 @@ def key_from_state(saved: Any) -> Key:
 
 
 class Reclaim:
-    """Which groups have been idle for longer than ``age``; looked for every ``frequency`` at most (engine time units)."""
+    """Which groups have been idle for longer than ``age``; looked for every ``frequency`` at most (engine time units). ``forgetting``: what
+    is called with the key of each."""
 
     def __init__(self, plan: ReclaimGroups, environment: Environment) -> None:
         assert environment.clock is not None
@@ -299,6 +300,7 @@ class Reclaim:
         self._touched: dict[Key, int] = {}
         self._pages = Paged("reclaim", lambda: self._touched, key_to_state, lambda key, at: at)
         self._next: int | None = None
+        self.forgetting: list[Callable[[Key], None]] = []
 
     def touched(self, key: Key) -> list[Key]:
         """Return the keys to drop first where a row enters ``key``."""
@@ -313,6 +315,8 @@ class Reclaim:
             for k in idle:
                 self._pages.forget(k)
                 del self._touched[k]
+                for forget in self.forgetting:
+                    forget(k)
         self._pages.touch(key)
         self._touched[key] = now
         return idle

@@ -70,6 +70,9 @@ class ResultSet:
         """Return the keys of groups without rows, which the next row that comes discards."""
         return ()
 
+    def forgetting(self, forget: Callable[[Any], None]) -> None:
+        """Call ``forget`` with the key of each group that is reclaimed by its age."""
+
     def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         """Process a delta that is not to be emitted, now or later."""
         self.apply(new, old)
@@ -110,6 +113,9 @@ class Stage(ResultSet):
 
     def apply(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         self.inner.apply(new, old)
+
+    def forgetting(self, forget: Callable[[Any], None]) -> None:
+        self.inner.forgetting(forget)
 
 
 class Unaggregated(ResultSet):
@@ -362,6 +368,10 @@ class RowPerGroup(Aggregating):
     def leaving_groups(self) -> Sequence[Any]:
         """Return the keys of groups without rows, which the next row that comes discards."""
         return () if self._keyed is None else self._keyed.empty
+
+    def forgetting(self, forget: Callable[[Any], None]) -> None:
+        if self._keyed is not None and self._keyed.reclaim is not None:
+            self._keyed.reclaim.forgetting.append(forget)
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         """Return one row a group that has events in the window, in the order of their first events; of a join in the order of output."""

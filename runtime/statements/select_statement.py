@@ -16,7 +16,7 @@ from runtime.event_loop.filter_index import Receiver
 from runtime.expressions import Environment, compile_predicate
 from runtime.operators.deltas_together import MatchesTogether, TimersTogether
 from runtime.operators.insert_into import Inserter
-from runtime.operators.iterable_unbound import LastEvents, NoEvents
+from runtime.operators.iterable_unbound import Keeper, LastEvents, LastOfGroups, NoEvents
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.stateful_entry import StatefulEntry
@@ -214,6 +214,10 @@ class SelectOperators:
         if self.overlaps is not None:
             self.overlaps.child = sink
             sink = self.overlaps
+        kept = self.streams[0].chain
+        if isinstance(kept, LastOfGroups):
+            self.result_set.forgetting(kept.forget)
+            sink = Keeper(kept, sink)
         if self.where is not None:
             self.where.child = sink
             sink = self.where
@@ -237,7 +241,9 @@ class SelectOperators:
 
     def contents(self) -> Iterable[Event]:
         """Return the rows that the result set has taken in and not lost."""
-        return self.rows() if self.where is None else self.where.contents(self.rows())
+        if self.where is None or isinstance(self.streams[0].chain, LastOfGroups):
+            return self.rows()
+        return self.where.contents(self.rows())
 
 
 class RunningSelect(SelectOperators):
@@ -331,10 +337,10 @@ def _chain(stream: StreamPlan, rows: ResultSetPlan, context: OperatorContext) ->
     if stream.windows or not rows.iterable_unbound or rows.arity > 1:
         return build_chain(stream.windows, stream.retain, context)
     if rows.shape != "grouped fully aggregated":
-        return LastEvents(None)
-    if rows.output is not None and rows.output.has_rate and rows.output.selector != "snapshot":
+        return LastEvents()
+    if rows.output is not None and rows.output.has_rate:
         return NoEvents()
-    return LastEvents(key_evaluator(rows.group_by, context), len(rows.group_by))
+    return LastOfGroups(key_evaluator(rows.group_by, context), len(rows.group_by))
 
 
 def _largest_prior(plan: SelectPlan, stream: int, environment: Environment) -> int | None:

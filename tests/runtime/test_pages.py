@@ -42,6 +42,8 @@ STATEMENTS = [
     "select k, x, sum(x) as t from E group by k output last every 3 events",
     "select k, sum(x) as t from E group by k output snapshot every 3 sec",
     "@IterableUnbound select k, sum(x) as t from E group by k",
+    "@IterableUnbound @Hint('reclaim_group_aged=2,reclaim_group_freq=1') select k, sum(x) as t from E group by k",
+    "@Hint('reclaim_group_aged=2,reclaim_group_freq=1') select k, sum(x) as t from E group by k output snapshot every 3 events",
     "insert into F select k, x from E(x > low)",
     "select irstream k, avg(x) as a from F#length(3) group by k",
 ]

@@ -346,7 +346,8 @@ class First(BufferBase):
 
 class Snapshot(BufferBase):
     """snapshot: what the statement's iterator gives, which is nothing of a unidirectional join. Of groups of an unbound stream, it keeps
-    the last row of each.
+    the last row of each, until the group is reclaimed. As in Esper, the row that comes first is kept before that, so that its group may be
+    dropped as well, and others of its delta afterwards.
     """
 
     def __init__(self, inner: ResultSet) -> None:
@@ -355,16 +356,27 @@ class Snapshot(BufferBase):
         self._key: Callable[[Row], Any] | None = inner.key if grouped else None  # type: ignore[attr-defined]
         self._rows: dict[Any, Row] = {}
         self._pages = Paged("last rows", lambda: self._rows, key_to_state, lambda key, row: row)
+        if grouped:
+            inner.forgetting(self._forget)
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         failures = Failures()
-        if self._key is not None:
-            for row, key in keyed(new, self._key, failures):
-                self._pages.touch(key)
-                self._rows[key] = row
+        pairs = () if self._key is None else keyed(new, self._key, failures)
+        self._keep(pairs[:1])
         failures.attempt(self.inner.apply, new, old)
+        self._keep(pairs[1:])
         failures.settle()
         return True
+
+    def _keep(self, pairs: Sequence[tuple[Row, Any]]) -> None:
+        for row, key in pairs:
+            self._pages.touch(key)
+            self._rows[key] = row
+
+    def _forget(self, key: Any) -> None:
+        if key in self._rows:
+            self._pages.forget(key)
+            del self._rows[key]
 
     def keep(self, new: Sequence[Row], old: Sequence[Row]) -> None:
         self.take(new, old)
