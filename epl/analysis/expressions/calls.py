@@ -330,15 +330,20 @@ def _istream(call: Call, scope: Scope) -> TypedExpression | None:
     return typed.IsInsertStream(type=BOOLEAN)
 
 
+def _event_of_stream(argument: syntax.Expression, scope: Scope, call: Call) -> TypedExpression:
+    """Bind what is compared by identity: the event of a stream, by the stream's name, not one that a property or a function returns."""
+    event = None if isinstance(argument, (syntax.Wildcard, syntax.Lambda)) else bind(argument, scope)
+    if isinstance(event, (typed.StreamEvent, typed.Local)) and isinstance(event.type, EventOf):
+        return event
+    raise EplValidationError(
+        f"event_identity_equals requires a parameter that resolves to an event but received '{expression_text(argument)}'",
+        span=call.span, hint="name two streams; tags of a pattern are properties once the pattern has matched")
+
+
 def _event_identity(call: Call, scope: Scope) -> TypedExpression | None:
     if len(call.arguments) != 2:
         raise EplValidationError("event_identity_equalsrequires two parameters", span=call.span)
-    sides = [bind_argument(a, scope, call.name) for a in call.arguments]
-    for side, argument in zip(sides, call.arguments):
-        if not isinstance(side.type, EventOf):
-            raise EplValidationError(
-                f"event_identity_equals requires a parameter that resolves to an event but received "
-                f"'{expression_text(argument)}'", span=call.span)
+    sides = [_event_of_stream(a, scope, call) for a in call.arguments]
     left, right = (s.type.event_type for s in sides if isinstance(s.type, EventOf))
     if left is not right:
         raise EplValidationError(

@@ -10,6 +10,7 @@ from epl.syntax import (
     Assignment,
     Chain,
     Contained,
+    Declaration,
     Expression,
     FafUpdate,
     Join,
@@ -33,11 +34,13 @@ NAMES = Names()
 
 
 def refuse_as_written(statement: Statement, catalog: Catalog) -> None:
-    """Refuse wildcards beside rollups, on clauses of anything but properties, contained events that depend on other rows, assignments to
-    variables where rows are changed."""
+    """Refuse declared expressions that compare events by identity, wildcards beside rollups, on clauses of anything but properties,
+    contained events that depend on other rows, assignments to variables where rows are changed."""
     expressions = {declaration.name for declaration in statement.declarations} | catalog.declarations.keys() | catalog.variables.keys()
-    for node in nodes_of(statement.body):
-        if isinstance(node, Select):
+    for node in nodes_of((statement.declarations, statement.body)):
+        if isinstance(node, Declaration):
+            _refuse_identities(node)
+        elif isinstance(node, Select):
             _refuse_wildcards_of_rollups(node)
         elif isinstance(node, Join):
             _refuse_expressions(node, expressions)
@@ -45,6 +48,14 @@ def refuse_as_written(statement: Statement, catalog: Catalog) -> None:
             _refuse_other_rows(node, catalog)
         elif isinstance(node, Assignment) and _changes_rows(statement, catalog):
             _refuse_variables(node, catalog)
+
+
+def _refuse_identities(declaration: Declaration) -> None:
+    for node in nodes_of(declaration.body):
+        if isinstance(node, Call) and node.name.lower() == "event_identity_equals":
+            raise EplValidationError(
+                "Could not map expression node of type ExprEventIdentityEqualsNode", span=node.span,
+                hint="a declared expression cannot compare events by identity; write event_identity_equals where it is used")
 
 
 def _refuse_wildcards_of_rollups(select: Select) -> None:
