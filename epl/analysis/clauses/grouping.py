@@ -151,8 +151,8 @@ def make_level(
     having: TypedExpression | None,
     order_by: tuple[OrderKey, ...],
 ) -> GroupLevel:
-    """Return what is computed for the groups of one level: keys that it omits are null, and so is every property that they read, but not
-    that of another event (prev, prior)."""
+    """Return what is computed for the groups of one level: every property that the keys it omits read is null, but not that of another
+    event (prev, prior)."""
     absent = {i for i in range(len(keys)) if i not in level}
     unread = set(reads(keys[i] for i in absent))
 
@@ -162,7 +162,7 @@ def make_level(
             return Constant(value=int("".join(map(str, bits)), 2) if bits else 0, type=node.type)
         if isinstance(node, (Previous, Prior)):
             return node
-        if any(node == keys[i] for i in absent) or read_of(node) in unread:
+        if read_of(node) in unread:
             return Constant(value=None, type=node.type.boxed)
         return None
 
