@@ -40,7 +40,7 @@ class InsertPlan:
     widens to, that a struct becomes an event of, or of an array with the event as its only element (a collection: the rows of a sub-query
     become its elements); None: as it is. ``same``: rows are events of the target already. ``precedence`` is evaluated on the inserted
     event. ``nested``: the column whose event is inserted itself, its values read by name, or ``by_place``. ``table``: which the events
-    become rows of; they are routed nowhere.
+    become rows of; they are routed nowhere. ``whole``: events of an open target keep what else the row, or the nested event, holds.
     """
 
     target: EventType
@@ -52,6 +52,7 @@ class InsertPlan:
     nested: int | None = None
     by_place: bool = False
     table: Table | None = None
+    whole: bool = False
 
     def __attrs_post_init__(self) -> None:
         expected = 0 if self.same or self.nested is not None else len(self.target.properties)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 from epl.event_types import EventOf, EventType
@@ -79,7 +80,7 @@ def converter(plan: InsertPlan) -> Convert:
     if plan.target.kind == "variant":
         return lambda event: as_variant(event, plan.target)
     if plan.nested is not None:
-        return (_nested_by_place if plan.by_place else _nested_converter)(plan.nested, plan.target)
+        return (_nested_by_place if plan.by_place else _nested_converter)(plan)
     return _identity if plan.same else _row_converter(plan)
 
 
@@ -87,9 +88,12 @@ def _identity(event: Event) -> Event:
     return event
 
 
-def _nested_converter(place: int, target: EventType) -> Convert:
-    """The row's column at ``place`` is an event or a mapping: its properties, and the row's other columns, fill the target's by name."""
+def _nested_converter(plan: InsertPlan) -> Convert:
+    """A column of the row is an event or a mapping: its properties, and the row's other columns, fill the target's by name."""
+    assert plan.nested is not None
+    place, target = plan.nested, plan.target
     target_class, names = event_class(target), target.names
+    keeps = plan.whole and target.open
 
     def convert(event: Event) -> Event:
         inner = event.values()[place]
@@ -97,14 +101,18 @@ def _nested_converter(place: int, target: EventType) -> Convert:
             values = dict(zip(inner.type.names, inner.values()))
         else:
             values = dict(inner or {})
-        return target_class(*[values[n] if n in values else event.get(n) for n in names])
+        result = target_class(*[values[n] if n in values else event.get(n) for n in names])
+        if keeps and isinstance(inner, Event):
+            result.extra = _whole_extra(inner, target, frozenset())
+        return result
 
     return convert
 
 
-def _nested_by_place(place: int, target: EventType) -> Convert:
-    """The row's column at ``place`` is an event whose first value becomes the target's first, and so on."""
-    target_class, size = event_class(target), len(target.names)
+def _nested_by_place(plan: InsertPlan) -> Convert:
+    """A column of the row is an event whose first value becomes the target's first, and so on."""
+    place, target_class, size = plan.nested, event_class(plan.target), len(plan.target.names)
+    assert place is not None
 
     def convert(event: Event) -> Event:
         inner = event.values()[place]
@@ -120,27 +128,38 @@ def _row_converter(plan: InsertPlan) -> Convert:
     types = [p.type for p in target.properties.values()]
     unfilled = frozenset(n for n, p in zip(target.names, plan.positions) if p is None) if target.kind == "map" else frozenset()
     steps = [(p, _conversion(c), default_of(t)) for p, c, t in zip(plan.positions, plan.converts, types)]
+    keeps, lacks = target.open and plan.whole, only_absent(unfilled) if target.open and unfilled else None
 
     def convert(event: Event) -> Event:
         values = event.values()
         filled = [d if p is None else (values[p] if f is None or values[p] is None else f(values[p])) for p, f, d in steps]
         result = target_class(*filled)
-        if target.open and (event.extra is not None or unfilled):
-            result.extra = _extra_of(event, unfilled)
+        if keeps:
+            result.extra = _whole_extra(event, target, unfilled)
+        elif lacks is not None:
+            result.extra = lacks
         return result
 
     return convert
 
 
-def _extra_of(event: Event, unfilled: frozenset[str]) -> dict[str, Any] | None:
-    """What an inserted event holds besides its declared values: what its source event holds; a map lacks what is unfilled."""
-    extra = event.extra
-    if not unfilled:
-        return extra
-    if extra is None:
-        return only_absent(unfilled)
-    absent = unfilled | extra.absent if isinstance(extra, Extra) else unfilled
-    return Extra(extra, absent.difference(extra))
+def _whole_extra(event: Event, target: EventType, unfilled: frozenset[str]) -> dict[str, Any] | None:
+    """Return what an event of the target holds besides its declared values that holds all of another event."""
+    extra, values = event.extra, event.values()
+    absent = extra.absent if isinstance(extra, Extra) else frozenset()
+    undeclared = {n: values[place] for n, place in _beyond(event.type, target) if n not in absent}
+    if extra:
+        undeclared.update((n, v) for n, v in extra.items() if n not in target.properties)
+    absent = (absent | unfilled).intersection(target.names)
+    if absent:
+        return Extra(undeclared, absent) if undeclared else only_absent(absent)
+    return undeclared or None
+
+
+@lru_cache(maxsize=1024)
+def _beyond(event_type: EventType, target: EventType) -> tuple[tuple[str, int], ...]:
+    """Return names and places of the properties that the target does not declare."""
+    return tuple((name, place) for place, name in enumerate(event_type.names) if name not in target.properties)
 
 
 def _conversion(to: ValueType | None) -> Callable[[Any], Any] | None:

@@ -44,9 +44,14 @@ def insert_columns(select: Select, row_type: EventType, wild: bool) -> tuple[str
     return clause.columns
 
 
+def is_whole(select: Select) -> bool:
+    """Return whether events are inserted as they are, ``select *``; ``select s.*`` gives the properties that their type declares."""
+    return len(select.items) == 1 and isinstance(select.items[0].expression, Wildcard)
+
+
 def plan_insert(
     clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool,
-    expressions: tuple[TypedExpression, ...] = (), wild: bool | None = None,
+    expressions: tuple[TypedExpression, ...] = (), wild: bool | None = None, whole: bool = False,
 ) -> InsertPlan:
     """Do as ``_plan``, with the event-precedence. ``expressions``: the columns' own, where there are any; ``wild``: whether a
     wildcard of one stream is selected; None where that is not known."""
@@ -63,7 +68,7 @@ def plan_insert(
         _refuse_columns(clause, catalog.event_types.get(clause.target))
     if plan is None:
         rows = frozenset(name for name, expression in zip(columns, expressions) if isinstance(expression, SubqueryValue))
-        plan = _plan(clause, row_type, columns, catalog, own_event=own_event, wraps=wild is True, rows=rows)
+        plan = _plan(clause, row_type, columns, catalog, own_event=own_event, wraps=wild is True, whole=whole, rows=rows)
     return attrs.evolve(plan, precedence=bind_precedence(clause, plan.target, catalog))
 
 
@@ -100,14 +105,13 @@ def _supertypes(row_type: EventType) -> tuple[EventType, ...]:
 
 def _plan(
     clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool, wraps: bool,
-    rows: frozenset[str] = frozenset(),
+    whole: bool, rows: frozenset[str] = frozenset(),
 ) -> InsertPlan:
     """How rows of ``row_type`` become events of the target.
 
     ``columns``: the names the row's columns have for the target (the clause's column list, or their own). ``own_event``: rows are whole
-    events of another stream (``select *``); ``wraps``: these, or these with columns added, of one stream; ``rows``: the columns that are
-    sub-queries. A target that does
-    not exist yet takes over the row's columns.
+    events of another stream (``select *``, ``select s.*``); ``whole``: by ``select *``; ``wraps``: these, or these with columns added, of
+    one stream; ``rows``: the columns that are sub-queries. A target that does not exist yet takes over the row's columns.
     """
     stream = clause.stream or "istream"
     target = catalog.event_types.get(clause.target)
@@ -116,21 +120,28 @@ def _plan(
         target = EventType(clause.target, row_type.kind if own_event else "map", properties, _supertypes(row_type) if own_event else (),
                            row_type.start_timestamp, row_type.end_timestamp, open=own_event and row_type.open,
                            underlying=_underlying(row_type, own_event) if wraps else None)
-        return InsertPlan(target=target, stream=stream, same=False, positions=tuple(range(len(columns))), converts=(None,) * len(columns))
+        return InsertPlan(target=target, stream=stream, same=False, positions=tuple(range(len(columns))), converts=(None,) * len(columns),
+                          whole=own_event)
     if target is row_type:
         return InsertPlan(target=target, stream=stream)
     if target.kind == "variant":
         return InsertPlan(target=_variant_target(target, row_type), stream=stream)
     kinds = {target.kind, row_type.kind}
-    is_copied = kinds & {"objectarray", "json"} and clause.target not in catalog.named_windows and len(row_type.names) > len(target.names)
-    if own_event and row_type.is_a(target) and not is_copied:
+    is_subtype = own_event and row_type.is_a(target)
+    if is_subtype and not kinds <= COPIED:
         return InsertPlan(target=target, stream=stream)
     if not target.properties and all(is_null(prop.type) for prop in row_type.properties.values()):
         return InsertPlan(target=target, stream=stream, same=False)
     if not own_event and ((clause.target in catalog.named_windows and target.kind != "bean") or _nests_events(target)):
         _check_columns(clause, target, row_type, columns, rows)
     lenient = own_event and (kinds <= {"map", "row"} or clause.target in catalog.named_windows or not kinds <= COPIED)
-    return _populate(clause, target, row_type, columns, stream, own_event, lenient=lenient, rows=rows)
+    plan = _populate(clause, target, row_type, columns, stream, own_event, lenient=lenient or (is_subtype and not whole), rows=rows)
+    return attrs.evolve(plan, whole=own_event and (whole or _declare_the_same(row_type, target)))
+
+
+def _declare_the_same(row_type: EventType, target: EventType) -> bool:
+    """Return whether an event of one type is one of the other as it is: then ``select s.*`` inserts it whole, too."""
+    return {p.name: p.type for p in row_type.properties.values()} == {p.name: p.type for p in target.properties.values()}
 
 
 def _check_columns(

@@ -5,7 +5,7 @@ import attrs
 
 from epl.analysis.clauses.from_clause.contained import analyse_contained
 from epl.analysis.clauses.from_clause.streams import analyse_trigger
-from epl.analysis.clauses.inserts import insert_columns, plan_insert
+from epl.analysis.clauses.inserts import insert_columns, is_whole, plan_insert
 from epl.analysis.clauses.selection import Target, analyse_selection
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
@@ -62,7 +62,7 @@ def _branch(select: Select, scope: Scope, name: str) -> SplitBranchPlan:
     columns = insert_columns(select, selection.output_type, wild)
     insert = plan_insert(
         select.insert_into, selection.output_type, columns, scope.catalog, own_event=wild and len(select.items) == 1,
-        expressions=selection.columns)
+        expressions=selection.columns, whole=is_whole(select))
     return SplitBranchPlan(insert, selection.output_type, None if selection.forward is not None else selection.columns, where, contained)
 
 

@@ -14,7 +14,7 @@ from epl.analysis.clauses.from_clause.historical import bind_arguments, check_pr
 from epl.analysis.clauses.from_clause.join_plan import optional_streams, plan_join
 from epl.analysis.clauses.from_clause.joins import bind_on_clauses, check_joined_wildcard, check_streams, unidirectional_streams
 from epl.analysis.clauses.from_clause.streams import analyse_stream
-from epl.analysis.clauses.inserts import insert_columns, plan_insert
+from epl.analysis.clauses.inserts import insert_columns, is_whole, plan_insert
 from epl.analysis.clauses.into_table import refuse_reading, table_of
 from epl.analysis.clauses.precedence import bind_precedence
 from epl.analysis.clauses.previous import check_previous
@@ -340,7 +340,7 @@ def bind_insert(facts: SelectFacts) -> SelectFacts:
     columns = insert_columns(facts.select, row_type, wild)
     own_event = wild and len(facts.select.items) == 1
     plan = plan_insert(clause, row_type, columns, facts.catalog, own_event=own_event, expressions=facts.result_set.columns,
-                       wild=wild and len(facts.streams) == 1)
+                       wild=wild and len(facts.streams) == 1, whole=is_whole(facts.select))
     return attrs.evolve(facts, insert=plan)
 
 

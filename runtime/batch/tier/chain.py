@@ -178,6 +178,7 @@ def check_insert(plan: SelectPlan) -> None:
         (insert.precedence is not None, "a precedence"),
         (rows.shape == "rollup", "the rows of a rollup"),
         (insert.nested is not None, "an event-typed column"),
+        (insert.whole and not set(rows.output_type.names) <= set(insert.target.names), "properties that the target does not declare"),
         (any(arrow_type_of(p.whole_type) == pa.string() and str(p.type) != "String" for p in insert.target.properties.values()),
          "columns that Arrow holds as text"),
     ]
