@@ -55,9 +55,9 @@ class SizeView(DerivedView):
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         before, count = self.emitted or self.row(), self.size
         self.size = count + len(new) - len(old)
+        if new and self.values:
+            self.take_values(new[-1])
         if self.size != count:
-            if new and self.values:
-                self.take_values(new[-1])
             self.emit(before)
 
     def sums(self) -> Any:

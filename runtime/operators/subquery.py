@@ -81,7 +81,9 @@ class SubqueryStream:
         self.entry = _entry(plan, context, self.chain)
         self.entry.repeat()
         self.rows = IndexedRows()
-        same_rows = plan.contained is None and all(w.retains for w in plan.windows[-1:])
+        self._computes_rows = not all(w.retains for w in plan.windows[-1:])
+        """Whether rows are those of a derived-value view, whose old row may equal the new one of the same delta: it leaves before that."""
+        same_rows = plan.contained is None and not self._computes_rows
         self._derived: dict[Any, list[Event]] | None = None if same_rows else {}
         """Rows held, by their values, where those that leave are only equal to those that have come."""
         self._shares_rows = not (isinstance(self.entry, StoreEntry) and self.entry.is_outside)
@@ -100,8 +102,11 @@ class SubqueryStream:
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         leaving = old
         if self._derived is not None:
-            self._hold(new)
+            if not self._computes_rows:
+                self._hold(new)
             old, leaving = self._held(old)
+            if self._computes_rows:
+                self._hold(new)
         if self._keeps_rows and (self._enough is None or len(self.rows) < self._enough):
             self.rows.update(new, old)
         failures = Failures()

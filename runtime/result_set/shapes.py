@@ -384,8 +384,6 @@ class RowPerGroup(Aggregating):
         first: dict[Any, Row] = {}
         for row in contents:
             first.setdefault(key(row), row)
-        if self.plan.unbound and self._keyed is not None:
-            first = {k: row for k, row in first.items() if k in self._keyed}
         self.rows(first.items(), True, batch)
         return self.finish(batch)
 
