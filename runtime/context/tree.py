@@ -10,7 +10,7 @@ from epl.errors import EplRuntimeError
 from epl.java_hash import in_hash_order
 from epl.plan.context.contexts import Context, KeyedLevel
 from epl.plan.expressions import TypedExpression
-from runtime.context.branches import WITHIN, Branch, Level
+from runtime.context.branches import WITHIN, Branch, Level, Moment
 from runtime.context.changes import ContextChange, ContextChangeKind, ContextListener
 from runtime.context.conditions import Occurrence
 from runtime.context.levels import level_of

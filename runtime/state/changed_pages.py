@@ -125,8 +125,9 @@ def _sealed(written: Written, key: bytes | None) -> dict[str, bytes]:
 def _signature(state: RuntimeState) -> Any:
     """What the head depends on and statements' places."""
     return (
-        attrs.astuple(state.counts), [(key, id(d)) for key, d in state.deployments.items()], [id(t) for t in state.types.values()], list(state.functions),
-        list(state.aggregations), list(state.windows), list(state.enums), [id(cell) for cell in state.variables.keyed().values()],
+        attrs.astuple(state.counts), [(key, id(d)) for key, d in state.deployments.items()], [id(t) for t in state.types.values()],
+        list(state.functions), list(state.aggregations), list(state.windows), list(state.enums),
+        [id(cell) for cell in state.variables.keyed().values()],
     )
 
 
