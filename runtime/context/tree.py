@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 from epl.errors import EplRuntimeError
 from epl.java_hash import in_hash_order
-from epl.plan.context.contexts import Context, KeyedLevel
+from epl.plan.context.contexts import Context, HashLevel, KeyedLevel
 from epl.plan.expressions import TypedExpression
 from runtime.context.branches import WITHIN, Branch, Level, Moment
 from runtime.context.changes import ContextChange, ContextChangeKind, ContextListener
@@ -161,7 +161,7 @@ class ContextTree:
             ), self.statement.plan.name, event)
             return None
         self._note()
-        number = self.next_number() if isinstance(level.plan, KeyedLevel) else key
+        number = self.next_number() if isinstance(level.plan, (KeyedLevel, HashLevel)) else key
         branch = Branch(level, key, number, self.properties_of(level, own))
         branch.since = self._added or self.core.statements[-1]
         branch.place = level.next_place(key)
