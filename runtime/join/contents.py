@@ -146,8 +146,10 @@ def _by_index(index: IndexPlan, unique: frozenset[str], environment: Environment
     """rows → the same by the hash of their keys as in Java, of keys in one bucket the later first; of equal keys by the sorted key.
 
     Where the properties ``unique`` of the window are all looked up, Esper's index has these alone. There, and where there is a sorted key,
-    the earlier of the keys in one bucket is first.
+    the earlier of the keys in one bucket is first. Esper sorts by no key that it has hashed.
     """
+    if not set(index.hash).isdisjoint(index.ranges):
+        index = IndexPlan(hash=index.hash)
     own = tuple(key for key in index.hash if isinstance(key, StreamProperty) and key.name in unique)
     is_unique = bool(own) and len(own) == len(unique)
     if is_unique:

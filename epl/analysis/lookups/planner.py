@@ -5,7 +5,7 @@ them, ranges; else an in-list; else all rows are read.
 """
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import attrs
@@ -79,7 +79,7 @@ class _Choice:
         if named is not None:
             return self._by_named(named)
         equal = list(self._equal_keys())
-        key, bounds = self._range(computed=False, beside={each.key for each in equal})
+        key, bounds = self._range(computed=False)
         if equal or key is not None:
             index = IndexPlan(hash=tuple(each.key for each in equal), ranges=() if key is None else (key,))
             return self._planned(
@@ -147,11 +147,10 @@ class _Choice:
                 self._look_up(condition)
                 yield condition.lookup
 
-    def _range(self, computed: bool, beside: Container[TypedExpression] = ()) -> tuple[TypedExpression | None, tuple[Bounds, ...]]:
-        """Return the first key that has two bounds, else the first with one, else the first whose values are outside of bounds; none of
-        those ``beside`` it, whose values are known."""
+    def _range(self, computed: bool) -> tuple[TypedExpression | None, tuple[Bounds, ...]]:
+        """Return the first key that has two bounds, else the first with one, else the first whose values are outside of bounds."""
         keys = dict.fromkeys(c.lookup.key for c in self._conditions if isinstance(c.lookup, RangeKey) and c.lookup.computed is computed)
-        choices = [(key, *self._bounds(key)) for key in keys if key not in beside]
+        choices = [(key, *self._bounds(key)) for key in keys]
         if not choices:
             return None, ()
         key, bounds, used = max(choices, key=lambda choice: _rank(choice[1]))
