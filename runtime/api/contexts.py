@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 
+from runtime.arguments import checked_methods
 from runtime.context.changes import ContextListener
 from runtime.context.selectors import AllPartitions, ContextPartition, PartitionSelector, partition_of, select
 from runtime.context.tree import ContextTree
@@ -13,6 +14,7 @@ from runtime.statements.callables import check_callable
 ALL = AllPartitions()
 
 
+@checked_methods()
 class ContextAccess:
     '''A deployed context: ``runtime.contexts["Name"]``. Its length is the number of its partitions; iterating gives them as
     ``ContextPartition``.

@@ -125,7 +125,7 @@ class Deployer:
             locate(error, self.deployments.values())
             raise
         for annotation in unknown_in_module(module, catalog):
-            warnings.warn(warning_of(annotation), EplWarning, stacklevel=5)
+            warnings.warn(warning_of(annotation), EplWarning, stacklevel=6)
         return plan
 
     def namesakes(self, module: str | ModulePlan) -> list[Deployment]:

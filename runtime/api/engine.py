@@ -25,6 +25,7 @@ from runtime.api.deployment import Deployment
 from runtime.api.error_reports import explained, reporting
 from runtime.api.queries import PreparedQuery
 from runtime.api.registry import Registry
+from runtime.arguments import checked, checked_methods
 from runtime.batch.available import is_available, missing
 from runtime.clock.instants import Instant, instant_of, shown
 from runtime.conversion.from_python import to_event
@@ -125,6 +126,7 @@ class Engine(Registry):
 
     # ------------------------------------------------------------------ types, modules and deployments
 
+    @checked
     def event_type(self, name: str) -> EventType:
         """Return a type by name: registered, or declared by a deployment; raise EplRuntimeError."""
         declared = None if name in self._types else self._deployer.declared_type(name)
@@ -189,7 +191,7 @@ class Engine(Registry):
 
     def bus_type(self, event_type: str | EventType) -> EventType:
         """Return a type that takes events from outside, itself or by name; raise EplRuntimeError."""
-        resolved = self.event_type(event_type) if isinstance(event_type, str) else event_type
+        resolved = event_type if not isinstance(event_type, str) else self._types.get(event_type) or self.event_type(event_type)
         if not isinstance(resolved, EventType):
             raise EplRuntimeError(f"an event type is given by its name, not by {brief(resolved)}")
         if not resolved.is_bus:
@@ -288,6 +290,7 @@ class Engine(Registry):
         return instant_of("now", now, self.settings.units_per_second)
 
 
+@checked_methods()
 class Counts(Engine):
     """What a runtime holds and counts: the part of ``Runtime`` that only reads."""
 

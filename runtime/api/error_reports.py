@@ -6,6 +6,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from epl.errors import EplError, EplRuntimeError
+from runtime.arguments import checked
 from runtime.event_loop.delivery import Condition, ConditionHandler
 
 ErrorHandler = Callable[[BaseException, str, Any], None]
@@ -16,14 +17,15 @@ T = TypeVar("T")
 
 
 def without_engine_frames(method: Callable[P, T]) -> Callable[P, T]:
-    """Return the method; an EplError that it raises shows the caller's frames and this one, since it names position, cause and hint itself.
-    Other exceptions keep all of their frames.
+    """Return the method, its arguments checked; an EplError that it raises shows the caller's frames and this one, since it names position,
+    cause and hint itself. Other exceptions keep all of their frames.
     """
+    door = checked(method)
 
     @wraps(method)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
         try:
-            return method(*args, **kwargs)
+            return door(*args, **kwargs)
         except EplError as error:
             raise error.with_traceback(None)  # noqa: B904 - its cause and context stay as they are
 

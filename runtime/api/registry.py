@@ -20,6 +20,7 @@ from epl.plan.declared import Declared
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from epl.value_types import EnumType
+from runtime.arguments import checked_methods
 from runtime.conversion.python_types import Known, enum_type, enums_in, event_type_of
 from runtime.conversion.python_types import value_type as resolve
 from runtime.expressions.environment import HistoricalSources
@@ -36,6 +37,7 @@ LAYOUT = ("properties", "kind", "supertypes", "start_timestamp", "end_timestamp"
 """What makes an event type the same as another of its name."""
 
 
+@checked_methods(but=("event_type",))
 class Registry:
     """The part of ``Runtime`` that statements are compiled against, beside what deployments declare."""
 

@@ -19,6 +19,7 @@ from runtime.api.queried_partitions import Selectors
 from runtime.api.queries import Parameters, PreparedQuery, QueryRows, planned_query
 from runtime.api.restore import Provided
 from runtime.api.restore import restore as restored
+from runtime.arguments import checked_methods
 from runtime.clock.instants import Instant
 from runtime.clock.schedule import MAX_STOPS, Late, TimeMode
 from runtime.dialects.limits import MOST_ROWS, MOST_STEPS, Limits
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+@checked_methods(but=("send", "send_batch", "route", "event_of", "advance_time"))
 class Runtime(Counts):
     """One EPL engine: statements, events and time go in, rows come out.
 
@@ -45,7 +47,7 @@ class Runtime(Counts):
 
     Args:
         clock: ``"external"``, or ``"system"`` to follow the wall clock in a thread of its own.
-        start_time: The time at the beginning: ms since 1970 (µs with ``Settings(time_unit="microseconds")``), or a datetime.
+        start_time: The time at the beginning: ms since 1970 (µs with ``Settings(time_unit="microseconds")``), a datetime or ISO text.
         tier: ``"auto"``: statements over large batches run in compiled loops where that is supported; ``"row"``: never; ``"batch"``:
             always, and other statements are refused.
         settings: See ``Settings``.
@@ -287,7 +289,7 @@ class Runtime(Counts):
         """Jump to a time: each timer that is due runs once, at the new time.
 
         Args:
-            now: Engine units (ms) since 1970, or a datetime. A time before the current one only sets the clock.
+            now: Engine units (ms) since 1970, a datetime or ISO text. A time before the current one only sets the clock.
 
         Raises:
             EplRuntimeError: The time is out of range.
@@ -310,7 +312,7 @@ class Runtime(Counts):
         """Walk to a time, stopping at every time on the way at which a timer is due.
 
         Args:
-            now: Engine units (ms) since 1970, or a datetime.
+            now: Engine units (ms) since 1970, a datetime or ISO text.
             resolution: Stop at multiples of this many units instead.
             max_stops: The most stops; if more are due, the clock stays at the last one.
 

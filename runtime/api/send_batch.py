@@ -44,12 +44,12 @@ def send_batch(
 ) -> None:
     """Do what ``Runtime.send_batch`` says, under the runtime's lock. ``type_of``: the type that takes events from outside; ``read``: what
     statements read of them."""
-    tables = dict(target) if isinstance(target, Mapping) else {target: table}
+    tables = list(target.items()) if isinstance(target, Mapping) else [(target, table)]
     if isinstance(target, Mapping) and table is not None:
         raise EplRuntimeError("send_batch takes a type and a table, or one mapping of types to tables")
     try:
         now, units = core.clock.now, core.settings.units_per_second
-        types = [(type_of(name), each) for name, each in tables.items()]
+        types = [(type_of(name), each) for name, each in tables]
         parts = [part_of(each, rows, chosen, now, units, read.of(each)) for each, rows in types]
         order = BatchOrder(parts, chosen, now)
         batch = None if tier is None or core.updates.active else _column_batch(tier, order, core)

@@ -11,37 +11,12 @@ from typing import Any
 
 from epl.event_types import EventOf
 from epl.value_types import ArrayType, CollectionType, MapType, Scalar, ValueType
+from runtime.clock.instants import iso_instant
 
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 MILLISECOND = datetime.timedelta(milliseconds=1)
-ISO = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(?:Z|([+-])(\d\d):?(\d\d)?)?)?", re.ASCII | re.IGNORECASE
-)
 WHOLE = re.compile(r"[+-]?[0-9]+")
 INSTANTS = ("Date", "Calendar", "ZonedDateTime", "OffsetDateTime")
-
-
-def instant(text: str) -> datetime.datetime | None:
-    """Return an ISO 8601 date or date with time; without a zone it is UTC. None where it is something else.
-
-    >>> instant("2024-01-31T10:00:00.5+0100").isoformat()
-    '2024-01-31T09:00:00.500000+00:00'
-    >>> instant("2024-01-31").isoformat(), instant("31.1.2024")
-    ('2024-01-31T00:00:00+00:00', None)
-    """
-    match = ISO.fullmatch(text.strip())
-    if match is None:
-        return None
-    year, month, day, hour, minute, second, fraction, sign, zone_hours, zone_minutes = match.groups()
-    micros = int((fraction or "").ljust(6, "0")[:6])
-    offset = datetime.timedelta(hours=int(zone_hours or 0), minutes=int(zone_minutes or 0))
-    try:
-        local = datetime.datetime(
-            int(year), int(month), int(day), int(hour or 0), int(minute or 0), int(second or 0), micros, datetime.timezone.utc
-        )
-        return local + offset if sign == "-" else local - offset
-    except (ValueError, OverflowError):
-        return None
 
 
 def milliseconds(value: Any) -> int | None:
@@ -54,7 +29,7 @@ def milliseconds(value: Any) -> int | None:
     if isinstance(value, str):
         if WHOLE.fullmatch(value.strip()):
             return _whole_or_none(value)
-        value = instant(value)
+        value = iso_instant(value)
     if isinstance(value, datetime.datetime):
         return ((value if value.tzinfo else value.replace(tzinfo=datetime.timezone.utc)) - EPOCH) // MILLISECOND
     if isinstance(value, datetime.date):
@@ -101,10 +76,10 @@ def plain_value(value: Any, declared: ValueType | None) -> Any:
     """Return a value of JSON or Parquet by the property's type: times as text, or as instants for a ``long``, are taken."""
     if isinstance(declared, Scalar) and isinstance(value, (str, datetime.datetime)):
         if declared.kind == "long":
-            instant_ms = milliseconds(value) if not isinstance(value, str) or instant(value) is not None else None
+            instant_ms = milliseconds(value) if not isinstance(value, str) or iso_instant(value) is not None else None
             return value if instant_ms is None else instant_ms
         if declared.kind in INSTANTS and isinstance(value, str):
-            return instant(value) or value
+            return iso_instant(value) or value
     return value
 
 
@@ -145,7 +120,7 @@ def _boolean(text: str) -> bool:
 
 
 def _instant(text: str) -> Any:
-    return int(text) if WHOLE.fullmatch(text.strip()) else instant(text) or text
+    return int(text) if WHOLE.fullmatch(text.strip()) else iso_instant(text) or text
 
 
 CELLS: Mapping[str, Callable[[str], Any]] = {
@@ -157,4 +132,4 @@ CELLS: Mapping[str, Callable[[str], Any]] = {
     **dict.fromkeys(INSTANTS, _instant),
 }
 
-__all__ = ["CELLS", "INSTANTS", "cell_value", "instant", "may_be_time", "milliseconds", "plain_value"]
+__all__ = ["CELLS", "INSTANTS", "cell_value", "may_be_time", "milliseconds", "plain_value"]

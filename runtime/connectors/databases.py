@@ -7,6 +7,7 @@ from typing import Any
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
+from runtime.arguments import checked
 from runtime.connectors.output import OutputRow, check_stream
 from runtime.historical.database import PARAMSTYLES, bound, paramstyle_of
 
@@ -53,6 +54,7 @@ class DatabaseSink:
         [('a', 3), ('b', 5)]
     """
 
+    @checked
     def __init__(
         self, connect: Callable[[], Any], insert: str | None = None, *, table: str | None = None, key: str | Sequence[str] = (),
         update: str | None = None, paramstyle: str | None = None, stream: str = "new", name: str = "database",

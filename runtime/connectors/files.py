@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, TextIO
 
 from epl.errors import EplRuntimeError, EplWarning
 from epl.event_types import EventType
+from runtime.arguments import checked
 from runtime.connectors.event_files import SUFFIXES, Chunk, EventFile, FileFault
 from runtime.connectors.input import Input
 from runtime.connectors.locations import has_files, name_of, open_to_read, open_to_write, write_whole
@@ -47,6 +48,7 @@ class RowSource:
         {"x": 2}
     """
 
+    @checked
     def __init__(
         self, rows: Iterable[dict[str, Any]], *, type: str | None = None, type_column: str = "type", time: str | None = None,
         missing: str = "refuse", name: str = "rows",
@@ -105,6 +107,7 @@ class FileSource:
         's3://bucket/trades.csv.gz'
     """
 
+    @checked
     def __init__(
         self, location: str | Path, *, input: str = "auto", type: str | None = None, type_column: str = "type", time: str | None = None,
         delimiter: str | None = None, missing: str = "refuse", rate: float | None = None, loop: int = 1, name: str | None = None,
@@ -220,6 +223,7 @@ class StreamSink:
         'both'
     """
 
+    @checked
     def __init__(self, out: TextIO | None = None, *, stream: str = "new", name: str = "stream") -> None:
         self.name, self.stream = name, check_stream(stream)
         self._out = out
@@ -255,6 +259,7 @@ class FileSink:
         ('parquet', 'jsonl')
     """
 
+    @checked
     def __init__(self, location: str | Path, *, format: str | None = None, stream: str = "new", name: str | None = None) -> None:
         self.location, self.stream = str(location), check_stream(stream)
         self.name = name or self.location

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
+from runtime.arguments import checked
 from runtime.connectors.event_files import json_object
 from runtime.connectors.input import Input
 from runtime.connectors.output import OutputRow, check_stream
@@ -94,6 +95,7 @@ class KafkaSource:
         'trades'
     """
 
+    @checked
     def __init__(
         self, topic: str, servers: str, *, group: str = "epl", type: str | None = None, type_column: str = "type", time: str | None = None,
         record_time: bool = False, missing: str = "refuse", start: str = "earliest",
@@ -254,6 +256,7 @@ class KafkaSink:
         'alerts'
     """
 
+    @checked
     def __init__(
         self, topic: str, servers: str, *, key: str | Sequence[str] = (), transactional_id: str | None = None,
         encode: Callable[[Mapping[str, Any]], bytes] | None = None, stream: str = "new",

@@ -14,6 +14,8 @@ import attrs
 from epl.durations import Duration, units_of
 from epl.errors import EplRuntimeError
 from runtime.api.runtime import Runtime
+from runtime.arguments import checked_methods
+from runtime.clock.instants import Instant, instant_of
 from runtime.connectors.checkpoints import Checkpoint, CheckpointFolder
 from runtime.connectors.feeds import DirectFeed, Feed
 from runtime.connectors.input import Source
@@ -21,7 +23,6 @@ from runtime.connectors.intake import Intake, OnBad, OnLate
 from runtime.connectors.output import OutputRow, Sink, close_all, failed
 from runtime.connectors.pacing import Pace
 from runtime.conversion.rows import Rows
-from runtime.statements.callables import check_callable
 from runtime.statements.statement import Statement
 
 log = logging.getLogger("epl")
@@ -32,6 +33,7 @@ IDLE = 0.2
 """Seconds that a source is waited for, before the next one is asked."""
 
 
+@checked_methods()
 class Pipeline:
     """Reads sources, processes their rows in a runtime, and delivers what statements emit to sinks, in the thread that calls ``run``.
 
@@ -51,7 +53,7 @@ class Pipeline:
         label: What the state is of, such as a hash of the module: the state of another one is refused.
         on_bad: ``"refuse"``: a row that is not an event ends the pipeline with its place; ``"skip"``: it is counted in ``skipped``.
         on_late: ``"refuse"``, ``"skip"`` or ``"keep"``: a row whose time is before the runtime's; ``keep`` processes it now.
-        until: The clock walks to this time, ms, when all sources are at their end.
+        until: The clock walks to this time, in ms or as a datetime, when all sources are at their end.
         snapshot_key: Seals checkpoints, as in ``Runtime.snapshot``; ``restore`` gets snapshots that were sealed with it.
         speed: Rows and timers are processed when they are due by the wall clock, so many times as fast; None: without waiting.
         feed: What sends events and moves time; a test's recorder, for example.
@@ -76,14 +78,10 @@ class Pipeline:
         self, start: Callable[[], Runtime] | Runtime, sources: Sequence[Source],
         sinks: Mapping[str, Sink | Sequence[Sink]] | None = None, *,
         state: str | Path | None = None, restore: Callable[[bytes], Runtime] | None = None, every: Duration = "10 seconds", label: str = "",
-        on_bad: OnBad = "refuse", on_late: OnLate = "refuse", until: int | None = None, snapshot_key: bytes | None = None,
+        on_bad: OnBad = "refuse", on_late: OnLate = "refuse", until: Instant | None = None, snapshot_key: bytes | None = None,
         speed: float | None = None, feed: Callable[[Runtime], Feed] = DirectFeed, append: bool = False,
     ) -> None:
-        if not isinstance(start, Runtime):
-            if not callable(start):
-                raise TypeError(f"a Runtime, or a function without arguments that returns one, is expected, not {type(start).__name__}")
-            check_callable(start, "start", "()")
-        elif state is not None:
+        if state is not None and isinstance(start, Runtime):
             raise ValueError("with a state, the runtime comes from a function: after a restart it is restored instead")
         if len({source.name for source in sources}) < len(sources):
             raise ValueError("two sources have the same name")
@@ -97,7 +95,8 @@ class Pipeline:
         self._seconds = units_of("every", every, 1000) / 1000
         self._stop = Flag()
         self.intake = Intake(on_bad, on_late, Pace(speed, sleep=self._stop.wait))
-        self._until, self._feed_of, self._appends = until, feed, append
+        self._until = None if until is None else instant_of("until", until, 1000)
+        self._feed_of, self._appends = feed, append
         self._outbox: dict[str, list[OutputRow]] = {key: [] for key in keys}
         self._waiting = 0
         self._number, self._identity = 0, ""

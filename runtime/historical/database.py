@@ -14,7 +14,7 @@ from contextlib import suppress
 from threading import Lock
 from typing import Any, TypeVar
 
-from epl.errors import EplDeploymentError, EplRuntimeError, EplValidationError
+from epl.errors import EplRuntimeError, EplValidationError
 from epl.event_types import EventType, Property
 from epl.plan.join.historical import SqlPlan
 from epl.value_types import OBJECT
@@ -40,11 +40,6 @@ class Database:
         self, name: str, connect: Connect, *, paramstyle: str | None = None, timeout: float | None = None,
         cache: CacheConfig | None = None, max_rows: int = MAX_ROWS
     ) -> None:
-        if not callable(connect):
-            raise EplDeploymentError(
-                f"Database '{name}' is registered with a function that opens a connection, not with {type(connect).__name__}",
-                hint="such as lambda: sqlite3.connect('prices.db')"
-            )
         if paramstyle is not None and paramstyle not in PARAMSTYLES:
             raise ValueError(f"paramstyle is one of {', '.join(PARAMSTYLES)}, not {paramstyle!r}")
         if timeout is not None and not timeout > 0:

@@ -230,8 +230,6 @@ CLASSIC = (
 
 def check_frames(frames: Mapping[str, DataFrame]) -> None:
     """Raise EplRuntimeError where there is no source, or one that is not a DataFrame of Spark's; EplUnsupportedError for Spark Connect."""
-    if not isinstance(frames, Mapping):
-        raise EplRuntimeError(f"sources are a mapping {{event type name: DataFrame}}, not a {type(frames).__name__}")
     if not frames:
         raise EplRuntimeError("There is no source: give {event type name: DataFrame}")
     for name, frame in frames.items():

@@ -23,6 +23,7 @@ from epl.dialects.columns_read import columns_read
 from epl.dialects.plans import Plan
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.texts import text_of
+from runtime.arguments import checked
 from runtime.batch.dialects.queries import ColumnQueries
 from runtime.dialects.limits import MOST_ROWS, MOST_STEPS, Limits
 from runtime.dialects.splitting import PARTS, Split, split, tables_of
@@ -37,6 +38,7 @@ LEAST_ROWS = 200_000
 WHOLE, PART, REST = "whole", "part", "rest"
 
 
+@checked
 def sql(
     text: str | PathLike[str], frames: Mapping[str, DataFrame], *, dialect: str = "sql", max_rows: int | None = MOST_ROWS,
     max_steps: int | None = MOST_STEPS,

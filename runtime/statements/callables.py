@@ -48,9 +48,7 @@ def _shown(signature: inspect.Signature) -> str:
 
 
 def check_listeners(listeners: Mapping[str, Any] | None) -> None:
-    """Raise TypeError for what are no listeners by statement."""
-    if listeners is not None and not isinstance(listeners, Mapping):
-        raise TypeError(f"listeners are a mapping, {{statement name: listener}}, not {type(listeners).__name__}")
+    """Raise TypeError for what are no listeners."""
     for name, listener in (listeners or {}).items():
         check_callable(listener, f"the listener of '{name}'")
 

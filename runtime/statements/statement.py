@@ -11,6 +11,7 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.statements import CreateSchemaPlan
 from epl.syntax import Annotation
+from runtime.arguments import checked_methods
 from runtime.conversion.rows import Row, Rows, pandas_frame, rows_of, table_html
 from runtime.statements.callables import check_callable
 from runtime.statements.historical_select import RunningHistoricalSelect
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("epl")
 
+
+@checked_methods()
 class Statement(StatementOutput):
     """One running statement of a ``Deployment``.
 

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 
 import runtime.cli.run as command
 from runtime.cli import main
-from runtime.connectors.cells import instant, milliseconds
+from runtime.clock.instants import iso_instant
+from runtime.connectors.cells import milliseconds
 
 MODULE = """create schema Trade(symbol string, price double, volume long);
 @name('Out') select symbol, price, volume from Trade;
@@ -347,14 +348,14 @@ def test_iso_texts_are_the_instants_that_they_say(moment: datetime.datetime, zon
     minutes = ZONES[zone]
     expected = (moment - datetime.timedelta(minutes=minutes)).replace(tzinfo=datetime.timezone.utc)
     text = moment.isoformat(between) + zone
-    assert instant(text) == expected
+    assert iso_instant(text) == expected
     epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
     assert milliseconds(text) == (expected - epoch) // datetime.timedelta(milliseconds=1)
 
 
 @pytest.mark.parametrize("text", ["", "now", "2024", "2024-13-01", "2024-01-01T25:00", "01.02.2024", "12:00", "2024-01-01T00:00:00[UTC]"])
 def test_other_texts_are_no_instants(text: str) -> None:
-    assert instant(text) is None
+    assert iso_instant(text) is None
 
 
 def test_all_statements_that_select_print_their_rows(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

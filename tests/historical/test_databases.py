@@ -354,7 +354,7 @@ def test_a_database_that_cannot_be_opened() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"connect": "prices.db"}, EplDeploymentError, "Database 'db' is registered with a function that opens a connection, not with str"),
+        ({"connect": "prices.db"}, TypeError, r"register_database\(connect='prices.db'\): expected a function without"),
         ({"connect": object, "paramstyle": "dollar"}, ValueError,
          "paramstyle is one of qmark, numeric, named, format, pyformat, not 'dollar'"),
         ({"connect": object, "timeout": 0}, ValueError, "timeout is a number of seconds greater than 0, not 0"),

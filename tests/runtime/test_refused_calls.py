@@ -105,6 +105,8 @@ def test_all_listeners_are_removed_at_once() -> None:
 @pytest.mark.parametrize("moment", [
     datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 1, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=1))),
     pandas.Timestamp("2024-01-01T00:00:00Z"), 1704067200000, numpy.int64(1704067200000), 1704067200000.0,
+    numpy.datetime64("2024-01-01"), numpy.datetime64(1704067200, "s"), numpy.datetime64(1704067200000000000, "ns"),
+    datetime.date(2024, 1, 1), "2024-01-01", "2024-01-01T00:00:00Z", "2024-01-01 01:00:00.000+01:00",
 ])
 def test_time_is_taken_as_number_and_as_datetime(moment: Any) -> None:
     with Runtime(start_time=moment) as rt:
@@ -119,7 +121,8 @@ def test_time_is_taken_as_number_and_as_datetime(moment: Any) -> None:
 
 
 @pytest.mark.parametrize(("moment", "message"), [
-    ("2024-01-01", "now: expected a datetime or a whole number of ms since 1970, not '2024-01-01'"), (1.5, "not 1.5"), (None, "not None"),
+    ("1.1.2024", "now: expected a datetime or a whole number of ms since 1970, not '1.1.2024'"), ("", "not ''"),
+    ("2024", "not '2024'"), ("2024-13-01", "not"), (numpy.datetime64("NaT"), "not"), (1.5, "not 1.5"), (None, "not None"),
     (True, "not True"), (pandas.NaT, "not NaT"), (1 << 63, "now: 9223372036854775808 is beyond the range of engine time (62 bits)"),
     (float("inf"), "not inf"), (-(1 << 63) - 1, "beyond the range of engine time"),
 ])

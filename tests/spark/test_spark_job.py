@@ -286,7 +286,7 @@ def test_time_goes_on_without_rows(tmp_path: Any, spark: SparkSession) -> None:
     job = made(tmp_path, listeners={"sums": lambda new, old, s, r: heard.append((r.now, len(new), len(old)))})
     job.process_batch(0, merged(job, ROWS[:3]))
     heard.clear()
-    for nothing in ("1970-01-01", None, 1.5, True):
+    for nothing in ("soon", None, 1.5, True):
         with pytest.raises(EplRuntimeError, match="until: expected a datetime or a whole number of ms since 1970, not"):
             job.advance(nothing)  # type: ignore[arg-type]
     assert job.step == 1

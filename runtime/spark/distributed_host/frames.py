@@ -34,6 +34,7 @@ from epl.settings import Settings
 from epl.syntax import InsertInto, Module, Node, TypeFilter
 from epl.syntax.patterns import FilterAtom
 from epl.texts import text_of
+from runtime.arguments import checked
 from runtime.clock.instants import Instant, instant_of
 from runtime.clock.late_rows import MAX_BUFFERED, late_policy, wall_clock
 from runtime.clock.schedule import MAX_STOPS, TimeMode
@@ -151,7 +152,8 @@ def transform(epl: str | PathLike[str], sources: Mapping[str, DataFrame], statem
 def transform(
     epl: str | PathLike[str], sources: None = None, statement: str | None = None, **options: Any
 ) -> Callable[[DataFrame], DataFrame]: ...
-def transform(  # type: ignore[misc]
+@checked  # type: ignore[misc]
+def transform(
     epl: str | PathLike[str], sources: Mapping[str, DataFrame] | None = None, statement: str | None = None, *,
     event_type: str | None = None, time: Choice = None, sequence: Choice = None, time_mode: TimeMode = "span", max_stops: int = MAX_STOPS,
     late: Duration | None = None, on_late: str = "refuse", ahead: Duration | None = None, max_buffered: int = MAX_BUFFERED,

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.types as kinds
 
 from epl.errors import EplRuntimeError, EplUnsupportedError
+from runtime.arguments import checked
 from runtime.extras import UnsupportedWithout, install
 from runtime.spark.driver_host.sinks import STREAMS, KeptSink
 
@@ -44,6 +45,7 @@ class DeltaSink(KeptSink):
         ```
     """
 
+    @checked
     def __init__(self, folder: str, options: Mapping[str, str] | None = None) -> None:
         try:
             import deltalake

@@ -26,6 +26,7 @@ from epl.settings import Settings
 from epl.texts import text_of
 from runtime.api.adoption import adopt
 from runtime.api.runtime import Runtime
+from runtime.arguments import checked
 from runtime.clock.instants import Instant, instant_of
 from runtime.clock.late_rows import MAX_BUFFERED, LatePolicy, late_policy, wall_clock
 from runtime.clock.schedule import MAX_STOPS, TimeMode
@@ -190,6 +191,7 @@ class Setup:
         return job
 
 
+@checked
 def start(
     module: str | PathLike[str] | Runtime, sources: Mapping[str, DataFrame], *,
     time: Choice = None, sequence: Choice = None, time_mode: TimeMode = "span", max_stops: int = MAX_STOPS,
@@ -442,6 +444,7 @@ def _listen(job: Job, listeners: Mapping[str, Listener]) -> None:
         job.statement(name).add_listener(listener)
 
 
+@checked
 def error_of(job: Job) -> EplError | None:
     """Return the error that ended a job's query; None if none did.
 

@@ -17,6 +17,7 @@ from epl.texts import text_of
 from runtime.api.deployment import Deployment
 from runtime.api.queried_partitions import Selectors
 from runtime.api.queries import Parameters, QueryRows
+from runtime.arguments import checked_methods
 from runtime.clock.instants import Instant, instant_of, shown
 from runtime.clock.late_rows import ipc
 from runtime.spark.driver_host.job_steps import JobSteps, MicroBatchError
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from runtime.live.job_view import JobView
 
 
+@checked_methods()
 class Job(JobSteps):
     '''A job in driver mode, which ``start`` returns: what its statements hold and have emitted, its progress, and its end.
 
