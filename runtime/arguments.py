@@ -109,8 +109,14 @@ class _Checks:
         """Raise TypeError for the value of a parameter."""
         door = self._function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
         takes = self.by_name[name]
-        listed = f": write [{value!r}]" if isinstance(value, str) and takes.expected.startswith("a collection") else ""
-        raise TypeError(f"{door}({name}={_shown(value)}): expected {takes.expected}{listed}")
+        raise TypeError(f"{door}({name}={_shown(value)}): expected {takes.expected}{_remedy(takes.expected, value)}")
+
+
+def _remedy(expected: str, value: object) -> str:
+    """Return what to write where one value stands for a collection of one, or a frame for frames by name."""
+    if isinstance(value, str) and expected.startswith("a collection"):
+        return f": write [{value!r}]"
+    return f": write {{name: {_shown(value)}}}" if expected.startswith("a mapping") and hasattr(value, "columns") else ""
 
 
 def _shown(value: object) -> str:

@@ -448,7 +448,7 @@ class Runtime(Counts):
 
         Raises:
             EplError: The query is refused, in the words of the system named, or a column does not fit, or a limit is reached.
-            TypeError: ``text`` is neither; ValueError where a limit is no whole number of at least 1.
+            TypeError: An argument is of another kind; ValueError where a limit is less than 1.
 
         Examples:
             >>> import pyarrow as pa

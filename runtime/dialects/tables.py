@@ -33,8 +33,6 @@ SIMPLE: dict[str, Any] = {
 
 def arrow_tables(frames: Mapping[str, Any]) -> dict[str, pa.Table]:
     """Return the frames as Arrow tables. Raise QueryFailed where the name of a column is not UTF-8."""
-    if not isinstance(frames, Mapping):
-        raise QueryFailed("INVALID_TABLE", f"tables are given by their names, as in {{'t': frame}}, not as {type(frames).__name__}")
     tables = {name: arrow_table(frame) for name, frame in frames.items()}
     for name, table in tables.items():
         try:

@@ -12,10 +12,6 @@ from runtime import EplError, Runtime
 FRAME = pandas.DataFrame({"symbol": ["A"], "price": [1.5]})
 BEYOND = "is beyond the range of Long, -9223372036854775808 to 9223372036854775807"
 REFUSED: dict[str, tuple[Callable[[Runtime], Any], list[str]]] = {
-    "a frame in place of tables by name": (lambda rt: Runtime.sql("select symbol from df", FRAME), [
-        "tables are given by their names, as in {'t': frame}, not as DataFrame"]),
-    "a column in place of tables by name": (lambda rt: Runtime.sql("select symbol from df", FRAME["price"]), [
-        "tables are given by their names, as in {'t': frame}, not as Series"]),
     "a column as a table": (lambda rt: Runtime.sql("select symbol from df", {"df": FRAME["price"]}), [
         "a table is an Arrow table, or a pandas or Polars frame, not Series"]),
     "a frame in place of a schema": (lambda rt: rt.register("T", FRAME), [

@@ -98,8 +98,10 @@ def test_a_wrong_kind_works_or_is_refused_by_name(door: str, parameter: str, val
 
 
 def test_a_frame_is_not_written_out() -> None:
-    with pytest.raises(TypeError, match=r"^sql\(tables=<DataFrame>\): expected a mapping$"):
+    with pytest.raises(TypeError, match=r"^sql\(tables=<DataFrame>\): expected a mapping: write {name: <DataFrame>}$"):
         Runtime.sql("select 1", pandas.DataFrame({"a": [1]}))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"^sql\(tables=<Series>\): expected a mapping$"):
+        Runtime.sql("select 1", pandas.Series([1]))  # type: ignore[arg-type]
 
 
 def test_one_string_is_no_collection() -> None:
