@@ -12,8 +12,9 @@ from typing import Any
 
 from benchmarks.workloads import LISTENED, WORKLOADS
 from runtime import Runtime
+from runtime.api.runtime import engine_of
+from runtime.api.statement import Statement, output_of
 from runtime.build import prepare
-from runtime.statements.statement import Statement
 
 COUNT = 200
 RUNS = 9
@@ -47,13 +48,14 @@ def cost(make: Callable[[], Any]) -> tuple[float, float]:
 
 def of_statement(runtime: Runtime, statement: Statement) -> tuple[tuple[float, float], tuple[float, float]]:
     """Of preparing with the first instance, and of each instance after it."""
-    core, environment = runtime._core, statement.prepared.environment
+    output, engine = output_of(statement), engine_of(runtime)
+    core, environment = engine.core, output.prepared.environment
 
     def first() -> Any:
-        fresh = runtime._deployer.environment(dict(environment.parameters))
-        return prepare(statement.plan, core, statement.number, fresh, statement).instantiate()
+        fresh = engine.deployer.environment(dict(environment.parameters))
+        return prepare(statement.plan, core, output.number, fresh, output).instantiate()
 
-    return cost(first), cost(statement.prepared.instantiate)
+    return cost(first), cost(output.prepared.instantiate)
 
 
 def of_keys(epl: str) -> tuple[float, float, float]:

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     )
     from epl.settings import Settings
     from runtime.api.contexts import ContextAccess
+    from runtime.api.counts import StatementMetrics
     from runtime.api.deployment import Deployment
-    from runtime.api.engine import StatementMetrics
     from runtime.api.runtime import Runtime, sql
+    from runtime.api.statement import Statement
     from runtime.context.changes import ContextChange
     from runtime.context.selectors import (
         AllPartitions,
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from runtime.conversion.rows import Row, Rows
     from runtime.event_loop.delivery import Condition, RowCounts
     from runtime.historical.cache import ExpiryCache, LruCache
-    from runtime.statements.statement import Statement
 
     __version__: str
 
@@ -55,7 +55,7 @@ _MODULES = {
     "epl.settings": ["Settings"],
     "runtime.api.contexts": ["ContextAccess"],
     "runtime.api.deployment": ["Deployment"],
-    "runtime.api.engine": ["StatementMetrics"],
+    "runtime.api.counts": ["StatementMetrics"],
     "runtime.api.runtime": ["Runtime", "sql"],
     "runtime.api.version": ["__version__"],
     "runtime.context.changes": ["ContextChange"],
@@ -66,7 +66,7 @@ _MODULES = {
     "runtime.conversion.rows": ["Row", "Rows"],
     "runtime.event_loop.delivery": ["Condition", "RowCounts"],
     "runtime.historical.cache": ["ExpiryCache", "LruCache"],
-    "runtime.statements.statement": ["Statement"],
+    "runtime.api.statement": ["Statement"],
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

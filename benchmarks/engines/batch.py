@@ -13,12 +13,13 @@ from benchmarks.engine import Measured, NotRun, Prepared, timed
 from benchmarks.workloads import LISTENED, Column, Workload
 from epl.errors import EplUnsupportedError
 from runtime import Runtime
-from runtime.statements.statement import Statement
+from runtime.api.statement import Statement, output_of
 
 
 def tiers(statements: Sequence[Statement]) -> str:
     """The tiers that the statements run in now, with the reasons for the row tier."""
-    reasons = dict.fromkeys(s.runtime.tier_of(s) for s in statements)
+    outputs = map(output_of, statements)
+    reasons = dict.fromkeys(each.host.tier_of(each) for each in outputs)
     return "; ".join(f"{tier} tier: {reason}" if tier == "row" and reason else f"{tier} tier" for tier, reason in reasons)
 
 

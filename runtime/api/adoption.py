@@ -6,40 +6,43 @@ from typing import TYPE_CHECKING, Any
 
 from epl.errors import EplDeploymentError
 from epl.plan.fingerprints import goes_on
+from runtime.api.engine import Engine
 from runtime.api.restore import resume_statement
+from runtime.api.runtime import Runtime, engine_of
 from runtime.state.page_reader import PageReader
 from runtime.state.pages import all_pages, statement_key
 from runtime.state.snapshot import frame
 
 if TYPE_CHECKING:
-    from runtime.api.runtime import Runtime
-    from runtime.statements.statement import Statement
+    from runtime.statements.statement_output import StatementOutput
 
-Place = tuple["Statement", str, int]
+Place = tuple["StatementOutput", str, int]
 """A statement, its deployment's id, its number there."""
 
 
-def adopt(runtime: Runtime, before: Runtime, forget: Collection[str] = ()) -> None:
-    """Give ``runtime``'s statements the state of those of the same name and fingerprint in ``before``, and its variables their values.
+def adopt(runtime: Runtime, former: Runtime, forget: Collection[str] = ()) -> None:
+    """Give ``runtime``'s statements the state of those of the same name and fingerprint in ``former``, and its variables their values.
     Statements without a name are found by their fingerprint, wherever they are.
 
-    ``runtime``: deployed at ``before``'s time, nothing sent. ``forget``: names of statements that may start without state although they
+    ``runtime``: deployed at ``former``'s time, nothing sent. ``forget``: names of statements that may start without state although they
     changed. Raises EplDeploymentError, nothing having been done, where a statement changed and its state would be lost.
     """
-    kept = sorted([*_named(runtime, before, forget), *_unnamed(runtime, before, forget)], key=lambda pair: pair[0][0].number)
+    engine, before = engine_of(runtime), engine_of(former)
+    kept = sorted([*_named(engine, before, forget), *_unnamed(engine, before, forget)], key=lambda pair: pair[0][0].number)
     reader = PageReader(dict(all_pages(before.state(), frame(before.state()))))
-    reader.tables = runtime.state().tables_by_type
-    _add_types(reader, runtime, before, {old.number: new for (old, _, _), new in kept})
-    variables = runtime.state().variables
+    reader.tables = engine.state().tables_by_type
+    _add_types(reader, engine, before, {old.number: new for (old, _, _), new in kept})
+    variables = engine.state().variables
     for name, value in reader.body("variables", "variables").items():
         if name in variables:
             variables[name].value = value
     for (_, deployment_id, number), statement in kept:
-        resume_statement(runtime, statement, reader, statement_key(before.deployments[deployment_id][number], number))
+        old = before.deployer.deployments[deployment_id].statements[number]
+        resume_statement(engine, statement, reader, statement_key(old, number))
 
 
-def _named(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list[tuple[Place, Statement]]:
-    old, new = _by_name(before), _by_name(runtime)
+def _named(engine: Engine, before: Engine, forget: Collection[str]) -> list[tuple[Place, StatementOutput]]:
+    old, new = _by_name(before), _by_name(engine)
     both = [name for name in new if name in old]
     kept = [name for name in both if goes_on(old[name][0].plan, new[name][0].plan)]
     changed = [name for name in both if name not in kept and name not in forget and _has_state(old[name][0])]
@@ -51,9 +54,9 @@ def _named(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list[t
     return [(old[name], new[name][0]) for name in kept]
 
 
-def _unnamed(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list[tuple[Place, Statement]]:
+def _unnamed(engine: Engine, before: Engine, forget: Collection[str]) -> list[tuple[Place, StatementOutput]]:
     """Equal ones in their order. One that is gone may have changed into one that is new, or have got a name; which of them is unknown."""
-    new = list(_places(runtime, named=False))
+    new = list(_places(engine, named=False))
     kept, gone = [], []
     for place in _places(before, named=False):
         alike = next((each for each in new if goes_on(place[0].plan, each[0].plan)), None)
@@ -62,7 +65,7 @@ def _unnamed(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list
         else:
             new.remove(alike)
             kept.append((place, alike[0]))
-    named = _by_name(runtime)
+    named = _by_name(engine)
     fresh = [*new, *(named[name] for name in named.keys() - _by_name(before).keys())]
     kinds = {place[0].plan.kind for place in fresh}
     changed = [s.name for s in gone if s.plan.kind in kinds and s.name not in forget and _has_state(s)]
@@ -75,23 +78,23 @@ def _unnamed(runtime: Runtime, before: Runtime, forget: Collection[str]) -> list
     return kept
 
 
-def _places(runtime: Runtime, *, named: bool) -> Iterator[Place]:
-    for deployment in runtime.deployments.values():
+def _places(engine: Engine, *, named: bool) -> Iterator[Place]:
+    for deployment in engine.deployer.deployments.values():
         for number, statement in enumerate(deployment):
             if statement.plan.is_named == named:
                 yield statement, deployment.id, number
 
 
-def _by_name(runtime: Runtime) -> dict[str, Place]:
+def _by_name(engine: Engine) -> dict[str, Place]:
     """A name that several deployments use gets the deployment's id."""
     places: dict[str, Place] = {}
-    for place in _places(runtime, named=True):
+    for place in _places(engine, named=True):
         name = place[0].name
         places[name if name not in places else f"{place[1]}/{name}"] = place
     return places
 
 
-def _has_state(statement: Statement) -> bool:
+def _has_state(statement: StatementOutput) -> bool:
     return _holds(statement.running.state())
 
 
@@ -104,16 +107,16 @@ def _holds(state: Any) -> bool:
     return state is not None
 
 
-def _add_types(reader: PageReader, runtime: Runtime, before: Runtime, kept: Mapping[int, Statement]) -> None:
+def _add_types(reader: PageReader, engine: Engine, before: Engine, kept: Mapping[int, StatementOutput]) -> None:
     """The types that the old pages refer to: those at the same places in the plans of statements that go on, else of the same names.
     ``kept``: by number of the old statement."""
     types_of = reader.table.types_of
-    registered, registered_before = runtime.state().types, before.state().types
+    registered, registered_before = engine.state().types, before.state().types
     for name, event_type in registered_before.items():
         reader.table.add_renewed(event_type, registered.get(name), f"registered/{name}")
-    here = {t.name: t for d in runtime.deployments.values() for s in d for t in types_of(s)}
+    here = {t.name: t for d in engine.deployer.deployments.values() for s in d for t in types_of(s)}
     here.update(registered)
-    for deployment in before.deployments.values():
+    for deployment in before.deployer.deployments.values():
         for number, statement in enumerate(deployment):
             same = kept.get(statement.number)
             old = types_of(statement)

@@ -21,7 +21,6 @@ from epl.errors import (
     EplWarning,
 )
 from epl.event_types import EventType
-from epl.functions.registry import FunctionRegistry
 from epl.functions.user import import_python
 from epl.parse import statements_before
 from epl.plan.context.contexts import Context
@@ -30,24 +29,25 @@ from epl.plan.statements import CreateTablePlan, CreateVariablePlan, ModulePlan,
 from epl.plan.stores.queries import QueryPlan
 from epl.plan.stores.tables import Table
 from epl.syntax import Module
-from runtime.api.deployment import Deployment
+from runtime.api.definitions import Definitions
+from runtime.api.deployment import Deployed, Deployment
 from runtime.api.plan_cache import parsed
 from runtime.api.preconditions import check_preconditions, first_use, locate, names_in, sees
 from runtime.api.properties_read import PropertiesRead
 from runtime.api.queries import fill, planned_query, query_of
+from runtime.api.statement import Statement
 from runtime.api.substitution_parameters import check_all_used, parameters_of
 from runtime.build import prepare
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment, compile_expression
-from runtime.expressions.environment import Cell, HistoricalSources
+from runtime.expressions.environment import Cell
 from runtime.state.runtime_state import Counts
 from runtime.statements.queries.query import Query
 from runtime.statements.queries.rows import Stores
-from runtime.statements.statement import Statement
-from runtime.statements.statement_output import Listener, StatementHost
+from runtime.statements.statement_output import Listener, StatementHost, StatementOutput
 from runtime.stores.by_partition import PartitionedTable, PartitionedVariable
 from runtime.stores.table import TableStore
-from runtime.stores.variables import VariableCell, VariableCells
+from runtime.stores.variables import VariableCell
 from windows.protocol import State
 
 
@@ -55,15 +55,11 @@ class Deployer:
     """The deployments of one runtime; used under its lock.
 
     ``functions``, ``types``, ``variables``, ``historical``: the runtime's own, as they are at any time.
-    ``catalog_of(declared)``: what was registered, and what deployments have declared; ``undeploy(id)``: what ``Deployment.undeploy`` calls.
+    ``catalog_of(declared)``: what was registered, and what deployments have declared; ``undeploy(id)``: what ``Deployed.undeploy`` calls.
     """
 
-    def __init__(
-        self, host: StatementHost, core: EventLoop, *, functions: FunctionRegistry, types: Mapping[str, EventType],
-        variables: VariableCells, historical: HistoricalSources, catalog_of: Callable[[Sequence[Declared]], Catalog],
-        undeploy: Callable[[str], None],
-    ) -> None:
-        self.deployments: dict[str, Deployment] = {}
+    def __init__(self, host: StatementHost, core: EventLoop, definitions: Definitions, undeploy: Callable[[str], None]) -> None:
+        self.deployments: dict[str, Deployed] = {}
         self.counts = Counts()
         self.properties_read = PropertiesRead(self._plans, lambda: core.is_observed)
         self.tables: dict[Table, Any] = {}
@@ -74,18 +70,22 @@ class Deployer:
         self._names_gone = False
         """Whether something declared has gone since ``check_restorable``."""
         self._host, self._core, self._settings = host, core, core.settings
-        self._functions, self._types, self._variables, self._historical = functions, types, variables, historical
-        self._catalog_of, self._undeploy = catalog_of, undeploy
+        self._definitions, self._functions, self._variables = definitions, definitions.functions, definitions.variables
+        self._undeploy = undeploy
+
+    def statements(self) -> Iterator[StatementOutput]:
+        """Yield all deployed statements, in order of deployment."""
+        return (statement for deployment in self.deployments.values() for statement in deployment)
 
     def _plans(self) -> Iterator[StatementPlan]:
-        return (statement.plan for deployment in self.deployments.values() for statement in deployment)
+        return (statement.plan for statement in self.statements())
 
     # ------------------------------------------------------------------ compile
 
-    def catalog(self, module: str | None = None, without: Sequence[Deployment] = ()) -> Catalog:
+    def catalog(self, module: str | None = None, without: Sequence[Deployed] = ()) -> Catalog:
         """Return what a module of that name compiled now would see, were the deployments ``without`` not there."""
         there = [dep for dep in list(self.deployments.values()) if dep not in without]
-        return self._catalog_of([d for dep in there for d in dep.plan.declared if sees(d, dep.plan, module)])
+        return self._definitions.catalog([d for dep in there for d in dep.plan.declared if sees(d, dep.plan, module)])
 
     def declared_type(self, name: str) -> EventType | None:
         """Return the event type of that name that was declared last, by whatever deployment."""
@@ -99,7 +99,7 @@ class Deployer:
             if any(name == root or name.startswith(f"{root}.") for root in allowed) and not import_python(self._functions, name):
                 raise EplValidationError(f"Could not load class by name '{name}', please check imports", hint="no Python module or class")
 
-    def compiled(self, text: str, without: Sequence[Deployment] = ()) -> ModulePlan:
+    def compiled(self, text: str, without: Sequence[Deployed] = ()) -> ModulePlan:
         """Return the plan of a module's text, as if the deployments ``without`` were not there. Raise EplError; warn of unknown
         annotations, in the name of the code that called the caller's public method."""
         try:
@@ -109,14 +109,14 @@ class Deployer:
             raise
         return self._analysed(module, without)
 
-    def _refuse_before(self, error: EplError, text: str, without: Sequence[Deployment]) -> None:
+    def _refuse_before(self, error: EplError, text: str, without: Sequence[Deployed]) -> None:
         """Raise what is wrong with a statement before the one that is not EPL: as in Esper, one is compiled after the other."""
         before = None if error.span is None else statements_before(text, error.span.start)
         if before is not None:
             with suppress(EplUnsupportedError):
                 analyse_module(before, self.catalog(before.name, without))
 
-    def _analysed(self, module: Module, without: Sequence[Deployment] = ()) -> ModulePlan:
+    def _analysed(self, module: Module, without: Sequence[Deployed] = ()) -> ModulePlan:
         self.bring_in(module)
         catalog = self.catalog(module.name, without)
         try:
@@ -128,7 +128,7 @@ class Deployer:
             warnings.warn(warning_of(annotation), EplWarning, stacklevel=6)
         return plan
 
-    def namesakes(self, module: str | ModulePlan) -> list[Deployment]:
+    def namesakes(self, module: str | ModulePlan) -> list[Deployed]:
         """Return the deployments that the module would double, newest first: same statement names, same declared names."""
         if isinstance(module, ModulePlan):
             names = {s.name for s in module.statements} | {d.name for d in module.declared}
@@ -143,7 +143,7 @@ class Deployer:
 
     def deploy(
         self, plan: ModulePlan, name: str | None, listeners: Mapping[str, Listener], parameters: dict[str | int, Any]
-    ) -> Deployment:
+    ) -> Deployed:
         """Deploy a plan; see Runtime.deploy. Whatever is raised, nothing of the module stays."""
         unknown = listeners.keys() - {s.name for s in plan.statements}
         if unknown:
@@ -166,20 +166,21 @@ class Deployer:
             raise
         return deployment
 
-    def prepare(self, plan: ModulePlan, name: str | None, parameters: dict[str | int, Any]) -> Deployment:
+    def prepare(self, plan: ModulePlan, name: str | None, parameters: dict[str | int, Any]) -> Deployed:
         """Add a deployment whose statements are prepared, and have no instances yet. Whatever is raised, nothing of the module stays."""
         deployment_id = name if name is not None else self._next_id()
         if deployment_id in self.deployments:
             raise EplDeploymentError(f"Deployment by id '{deployment_id}' already exists")
-        check_preconditions(plan, self.deployments.values(), self._types.values(), self._variables)
+        check_preconditions(plan, self.deployments.values(), self._definitions.types.values(), self._variables)
         check_all_used(plan, parameters)
         statements = self._prepare_all(plan, deployment_id, {s.name: parameters_of(s, parameters) for s in plan.statements})
         self.properties_read.add(plan.statements)
-        deployment = self.deployments[deployment_id] = Deployment(deployment_id, plan, statements, self._undeploy, parameters)
+        public = Deployment(deployment_id, plan, tuple(Statement(each) for each in statements), self._undeploy)
+        deployment = self.deployments[deployment_id] = Deployed(deployment_id, plan, statements, parameters, public)
         self._names_changed(deployment)
         return deployment
 
-    def resume(self, statement: Statement, state: State) -> None:
+    def resume(self, statement: StatementOutput, state: State) -> None:
         """Run an instance in that state in place of the one that runs, if one does."""
         statement.running.close()
         statement.running = statement.prepared.instantiate(state=state)
@@ -193,9 +194,9 @@ class Deployer:
 
     def _prepare_all(
         self, plan: ModulePlan, deployment_id: str, parameters: Mapping[str, dict[str | int, Any]]
-    ) -> tuple[Statement, ...]:
+    ) -> tuple[StatementOutput, ...]:
         """Return all statements. ``parameters``: by statement name."""
-        statements: list[Statement] = []
+        statements: list[StatementOutput] = []
         cells: list[str] = []
         tables: list[Table] = []
         variables = self._variables_of(plan)
@@ -277,8 +278,8 @@ class Deployer:
             variables = self._variables.seen(partial(self._sees, None))
         return Environment(
             functions=self._functions, variables=variables, clock=self._core.clock, parameters=parameters, settings=self._settings,
-            historical=self._historical, tables=self.tables, parameter_cells=cells or {}, row_pattern_observer=self.row_pattern_observer,
-            pattern_observer=self.pattern_observer,
+            historical=self._definitions.historical, tables=self.tables, parameter_cells=cells or {},
+            row_pattern_observer=self.row_pattern_observer, pattern_observer=self.pattern_observer,
         )
 
     def fill(self, name: str, frame: Any) -> int:
@@ -294,16 +295,16 @@ class Deployer:
         plan = planned_query(query, self.catalog()) if isinstance(query, str) else query
         return query_of(plan, self._core, lambda cells: self.environment({}, cells), prepared=prepared)
 
-    def _prepare(self, plan: StatementPlan, deployment_id: str, environment: Environment) -> Statement:
+    def _prepare(self, plan: StatementPlan, deployment_id: str, environment: Environment) -> StatementOutput:
         self.counts.statements += 1
-        statement = Statement(plan, self._host, self._core, deployment_id, self.counts.statements)
+        statement = StatementOutput(plan, self._host, self._core, deployment_id, self.counts.statements)
         statement.prepared = prepare(plan, self._core, statement.number, environment, statement)
         self._core.statements.append(statement.number)
         return statement
 
     # ------------------------------------------------------------------ undeploy
 
-    def undeploy(self, deployment: Deployment) -> None:
+    def undeploy(self, deployment: Deployed) -> None:
         """Stop and forget a deployment, even if others use what it declares."""
         for statement in reversed(deployment.statements):
             statement.running.close()
@@ -321,12 +322,12 @@ class Deployer:
             for ended in tuple(statement.at_end):
                 ended()
 
-    def _names_changed(self, deployment: Deployment) -> None:
+    def _names_changed(self, deployment: Deployed) -> None:
         """A deployment has come or gone: the names of the event types that it declares may mean other types now."""
         if any(declared.kind == "event_type" for declared in deployment.plan.declared):
             self._core.forget_generated()
 
-    def unused(self, deployment_id: str) -> Deployment:
+    def unused(self, deployment_id: str) -> Deployed:
         """Return the deployment of that id; EplDeploymentError where there is none, or others use what it declares."""
         deployment = self.deployments.get(deployment_id)
         if deployment is None:
@@ -367,7 +368,7 @@ class Deployer:
             )
 
 
-def _not_restorable(deployment: Deployment, reason: str) -> EplRuntimeError:
+def _not_restorable(deployment: Deployed, reason: str) -> EplRuntimeError:
     return EplRuntimeError(
         f"no snapshot can be taken: deployment '{deployment.id}' could not be restored: {reason}",
         hint="what it refers to has been undeployed; undeploy it too"

@@ -3,10 +3,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import attrs
 
 from epl.plan.statements import ModulePlan
-from runtime.statements.statement import Statement
+from runtime.api.statement import Statement
+from runtime.statements.statement_output import StatementOutput
 
 if TYPE_CHECKING:
     from runtime.explain.formats import Format
@@ -33,13 +36,11 @@ class Deployment:
     """
 
     def __init__(
-        self, deployment_id: str, plan: ModulePlan, statements: tuple[Statement, ...], undeploy: Callable[[str], None],
-        parameters: dict[str | int, object],
+        self, deployment_id: str, plan: ModulePlan, statements: tuple[Statement, ...], undeploy: Callable[[str], None]
     ) -> None:
         self.id = deployment_id
         self.plan = plan
         self.statements = statements
-        self.parameters = parameters
         self._undeploy = undeploy
 
     def __getitem__(self, key: str | int) -> Statement:
@@ -109,3 +110,20 @@ class Deployment:
 
         facts = [counted(len(self), "statement"), *([f"module {self.plan.name}"] if self.plan.name else [])]
         return f"<b>Deployment {escape(self.id)}</b>{facts_html(facts)}{picture_html(self.graph())}"
+
+
+@attrs.frozen(eq=False)
+class Deployed:
+    """Internal to epl-spark: a deployment as the engine has it. ``statements``: in the order of the text; ``public``: what users see."""
+
+    id: str
+    plan: ModulePlan
+    statements: tuple[StatementOutput, ...]
+    parameters: dict[str | int, Any]
+    public: Deployment
+
+    def __iter__(self) -> Iterator[StatementOutput]:
+        return iter(self.statements)
+
+    def __len__(self) -> int:
+        return len(self.statements)

@@ -16,10 +16,10 @@ from epl.errors import EplError, EplRuntimeError
 from epl.spans import Span
 from epl.syntax import Binary, Call, Node
 from runtime.api.plan_cache import parsed
+from runtime.api.runtime import Runtime, engine_of
 
 if TYPE_CHECKING:
-    from runtime.api.runtime import Runtime
-    from runtime.statements.statement import Statement
+    from runtime.api.statement import Statement
 
 LONGEST = 300
 """How many characters of an event are shown."""
@@ -104,7 +104,7 @@ def _body(whole: Node) -> Span | None:
 
 def _written(runtime: Runtime, error: BaseException) -> tuple[str | None, str | None]:
     """What was at work when it was raised: (name of a user's function, operator), None where it was neither."""
-    functions = {code: name for name, f in runtime.user_functions.items() if (code := _code(f)) is not None}
+    functions = {code: name for name, f in engine_of(runtime).definitions.user_functions.items() if (code := _code(f)) is not None}
     traceback = error.__traceback__
     while traceback is not None:
         code = traceback.tb_frame.f_code

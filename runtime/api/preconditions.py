@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from epl.errors import AlreadyDeclaredError, EplDeploymentError
 from epl.event_types import EventType
@@ -14,21 +14,30 @@ from epl.plan.statements import BodyPlan, InsertPlan, ModulePlan
 from epl.plan.stores.tables import Table, TableKeys, TableValue
 from epl.plan.streams import NamedWindow, types_read
 from epl.plan.walk import plans_of
-from runtime.api.deployment import Deployment
 
 
-def first_use(declared: Declared, deployments: Iterable[Deployment]) -> Deployment | None:
+class Declaring(Protocol):
+    """What is asked of a deployment."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def plan(self) -> ModulePlan: ...
+
+
+def first_use(declared: Declared, deployments: Iterable[Declaring]) -> Declaring | None:
     """Return the first of the deployments that refers to what is declared, or None."""
     for deployment in deployments:
         named = [own for own in deployment.plan.declared if (own.kind, own.key) == (declared.kind, declared.key)]
         if any(own.value is not declared.value for own in named):
             continue  # it has one of its own by that name
-        if any(declared.is_used_by(statement.plan.body, statement.plan.refers, statement.plan.context) for statement in deployment):
+        if any(declared.is_used_by(each.body, each.refers, each.context) for each in deployment.plan.statements):
             return deployment
     return None
 
 
-def locate(error: AlreadyDeclaredError, deployments: Iterable[Deployment]) -> None:
+def locate(error: AlreadyDeclaredError, deployments: Iterable[Declaring]) -> None:
     """Say which deployment has declared the name that is taken, unless the module itself has, and where."""
     for deployment in deployments:
         for declared in deployment.plan.declared:
@@ -39,7 +48,7 @@ def locate(error: AlreadyDeclaredError, deployments: Iterable[Deployment]) -> No
 
 
 def check_preconditions(
-    plan: ModulePlan, deployments: Iterable[Deployment], types: Iterable[EventType], variables: Mapping[str, Any]
+    plan: ModulePlan, deployments: Iterable[Declaring], types: Iterable[EventType], variables: Mapping[str, Any]
 ) -> None:
     """Refuse a plan whose event types and variables are gone since it was compiled, or whose own names others have taken since.
 

@@ -2,65 +2,40 @@
 from __future__ import annotations
 
 import enum
-import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
 
 from epl.aggregations.functions import AGGREGATIONS
 from epl.aggregations.user import aggregation_spec
-from epl.analysis.names.suggestions import did_you_mean
-from epl.catalog import Catalog, Variable
+from epl.catalog import Variable
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.event_types import EventType
-from epl.functions.library import builtin_functions
 from epl.functions.user import function_spec
-from epl.plan.declared import Declared
 from epl.plan.windows import WindowConfig
-from epl.settings import Settings
 from epl.value_types import EnumType
+from runtime.api.engine import Engine
 from runtime.arguments import checked_methods
-from runtime.conversion.python_types import Known, enum_type, enums_in, event_type_of
+from runtime.conversion.python_types import enum_type, enums_in, event_type_of
 from runtime.conversion.python_types import value_type as resolve
-from runtime.expressions.environment import HistoricalSources
 from runtime.historical.cache import CacheConfig
 from runtime.historical.database import Database
 from runtime.historical.method_source import methods_of
 from runtime.historical.result_rows import MAX_ROWS
 from runtime.historical.static_table import StaticTable, static_table
-from runtime.stores.by_partition import PartitionedVariable
-from runtime.stores.variables import VariableCell, VariableCells
+from runtime.stores.variables import VariableCell
 from windows.registry import WINDOWS, by_name
 
 LAYOUT = ("properties", "kind", "supertypes", "start_timestamp", "end_timestamp")
 """What makes an event type the same as another of its name."""
 
 
-@checked_methods(but=("event_type",))
+@checked_methods()
 class Registry:
-    """The part of ``Runtime`` that statements are compiled against, beside what deployments declare."""
+    """What users make known to a runtime: what statements are compiled against, beside what deployments declare."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.lock = threading.RLock()
-        self.settings = settings
-        self._functions = builtin_functions(settings)
-        self._user_functions: dict[str, Callable[..., Any]] = {}
-        self._aggregations: dict[str, Any] = dict(AGGREGATIONS)
-        self._types: dict[str, EventType] = {}
-        self._variables = VariableCells()
-        self._enums: dict[str, tuple[str, ...]] = {}
-        self._enum_types: dict[str, EnumType] = {}
-        self._classes: dict[type, EventType] = {}
-        """Event types of the Python classes that were registered."""
-        self._windows: Mapping[str, type[WindowConfig]] = WINDOWS
-        self._historical = HistoricalSources()
-        self.is_closed = False
-
-    def _check_open(self) -> bool:
-        if self.is_closed:
-            raise EplRuntimeError("The runtime is closed", hint="make another Runtime; close() ended this one")
-        return True
+    _engine: Engine
 
     def register(
         self, name: str, schema: Any, *, supertypes: Iterable[str] = (), start_timestamp: str | None = None,
@@ -92,12 +67,12 @@ class Registry:
             >>> {name: str(p.type) for name, p in runtime.register("Reading", Reading).properties.items()}
             {'sensor': 'String', 'temp': 'Double'}
         """
-        with self.lock:
-            self._check_open()
+        with self._engine.opened() as engine:
+            mine = engine.definitions
             for enumeration in enums_in(schema):
                 self.register_enum(enumeration)
-            event_type = event_type_of(name, schema, Known(self._types, self._enum_types, self._classes))
-            parents = (*(self.event_type(s) for s in supertypes), *self._registered_bases(schema))
+            event_type = event_type_of(name, schema, mine.python_types)
+            parents = (*(self._engine.event_type(s) for s in supertypes), *mine.registered_bases(schema))
             if parents or start_timestamp or end_timestamp:
                 inherited = {n: p for t in parents for n, p in t.properties.items()}
                 event_type = EventType(
@@ -106,14 +81,8 @@ class Registry:
                 )
             registered = self.register_type(event_type, replace=replace)
             if isinstance(schema, type):
-                self._classes[schema] = registered
+                mine.classes[schema] = registered
             return registered
-
-    def _registered_bases(self, schema: Any) -> list[EventType]:
-        """The event types of the nearest base classes that are registered."""
-        bases = schema.__mro__[1:] if isinstance(schema, type) else ()
-        known = [base for base in bases if base in self._classes]
-        return [self._classes[base] for base in known if not any(base is not other and issubclass(other, base) for other in known)]
 
     def register_type(self, event_type: EventType, *, replace: bool = False) -> EventType:
         """Declare an event type that exists already, such as that of another runtime. The same properties under the same name are the same
@@ -132,13 +101,13 @@ class Registry:
             >>> second.register_type(first.register("A", {"x": int})).name
             'A'
         """
-        with self.lock:
-            self._check_open()
-            if event_type.name in self._historical.tables:
+        with self._engine.opened() as engine:
+            mine = engine.definitions
+            if event_type.name in mine.historical.tables:
                 raise EplDeploymentError(
                     f"Event type named '{event_type.name}' has already been declared", hint="a static table has the name"
                 )
-            known = self._types.get(event_type.name)
+            known = mine.types.get(event_type.name)
             if known is not None:
                 if all(getattr(known, part) == getattr(event_type, part) for part in LAYOUT):
                     return known
@@ -147,15 +116,11 @@ class Registry:
                         f"Event type named '{event_type.name}' has already been declared",
                         hint="register(…, replace=True) takes the place of a type that no deployment uses"
                     )
-                self._forget_type(known)
+                self._engine.forget_type(known)
             if event_type.kind == "bean" and event_type.property_resolution == "case_sensitive":
-                event_type.complete(property_resolution=self.settings.property_resolution)
-            self._types[event_type.name] = event_type
+                event_type.complete(property_resolution=mine.settings.property_resolution)
+            mine.types[event_type.name] = event_type
             return event_type
-
-    def _forget_type(self, event_type: EventType) -> None:
-        """Make space for another type of the name; raises EplDeploymentError while a deployment uses the type."""
-        raise NotImplementedError
 
     def event_type(self, name: str) -> EventType:
         """Return a type by name.
@@ -166,10 +131,7 @@ class Registry:
         Raises:
             EplRuntimeError: There is none.
         """
-        event_type = self._types.get(name)
-        if event_type is None:
-            raise EplRuntimeError(f"no bus event type named '{name}'", hint="declare it with create schema or Runtime.register")
-        return event_type
+        return self._engine.event_type(name)
 
     def register_function(self, name: str, function: Callable[..., Any]) -> None:
         """Make a Python function callable from EPL.
@@ -193,10 +155,10 @@ class Registry:
             >>> list(grades)
             [{'grade': 'high'}]
         """
-        with self.lock:
-            self._check_open()
-            self._functions.add_single_row(name, function_spec(name, function))
-            self._user_functions[name] = function
+        with self._engine.opened() as engine:
+            mine = engine.definitions
+            mine.functions.add_single_row(name, function_spec(name, function))
+            mine.user_functions[name] = function
 
     def register_aggregation(self, name: str, factory: Callable[[], Any]) -> None:
         """Make a Python class callable from EPL as an aggregation function.
@@ -239,12 +201,12 @@ class Registry:
             >>> list(products)
             [{'p': 15.0}]
         """
-        with self.lock:
-            self._check_open()
+        with self._engine.opened() as engine:
+            mine = engine.definitions
             if name.lower() in AGGREGATIONS:
                 raise ValueError(f"'{name}' is an aggregation of EPL")
-            self._aggregations[name.lower()] = aggregation_spec(name, factory)
-            self._functions.aggregations[name.lower()] = factory
+            mine.aggregations[name.lower()] = aggregation_spec(name, factory)
+            mine.functions.aggregations[name.lower()] = factory
 
     def register_window(self, config: type[WindowConfig]) -> None:
         """Make a data window of the application known to EPL, by each of its ``names``: ``from Type#name(…)``.
@@ -272,14 +234,14 @@ class Registry:
             >>> list(few)
             [{'x': 2}, {'x': 3}]
         """
-        with self.lock:
-            self._check_open()
+        with self._engine.opened() as engine:
+            mine = engine.definitions
             if not (isinstance(config, type) and issubclass(config, WindowConfig) and config.names):
                 raise TypeError(f"register_window takes a class on epl.plan.windows.WindowConfig with names, not {config!r}")
             taken = sorted(WINDOWS.keys() & by_name(config).keys())
             if taken:
                 raise EplDeploymentError(f"EPL has a data window named '{taken[0]}'")
-            self._windows = {**self._windows, **by_name(config)}
+            mine.windows = {**mine.windows, **by_name(config)}
 
     # ------------------------------------------------------------------ historical sources
 
@@ -319,11 +281,10 @@ class Registry:
             >>> list(named)
             [{'name': 'Acme'}]
         """
-        with self.lock:
-            self._check_open()
-            known = Known(self._types, self._enum_types, self._classes)
-            for method in methods_of(name, source, row=row, cache=cache, max_rows=max_rows, known=known):
-                self._historical.methods[method.declared.name] = method
+        with self._engine.opened() as engine:
+            mine = engine.definitions
+            for method in methods_of(name, source, row=row, cache=cache, max_rows=max_rows, known=mine.python_types):
+                mine.historical.methods[method.declared.name] = method
 
     def register_database(
         self, name: str, connect: Callable[[], Any], *, paramstyle: str | None = None, timeout: float | None = None,
@@ -362,9 +323,9 @@ class Registry:
             >>> runtime.close()
         '''
         database = Database(name, connect, paramstyle=paramstyle, timeout=timeout, cache=cache, max_rows=max_rows)
-        with self.lock:
-            self._check_open()
-            self._historical.databases[name] = database
+        with self._engine.opened() as engine:
+            mine = engine.definitions
+            mine.historical.databases[name] = database
 
     def register_table(self, name: str, frame: Any, *, keys: str | Iterable[str] = ()) -> EventType:
         """Make a frame a source of rows and return their type: ``from Trade as t, name as d where t.k = d.k``. Its rows are indexed once
@@ -392,18 +353,18 @@ class Registry:
             >>> list(named)
             [{'name': 'Ajax'}]
         """
+        mine = self._engine.definitions
         if isinstance(frame, StaticTable):
             table = attrs.evolve(frame)
         else:
-            known = Known(self._types, self._enum_types, self._classes)
-            table = static_table(name, frame, keys, known, self.settings.units_per_second)
-        with self.lock:
-            self._check_open()
-            if name in self._historical.tables:
+            table = static_table(name, frame, keys, mine.python_types, mine.settings.units_per_second)
+        with mine.lock:
+            mine.check_open()
+            if name in mine.historical.tables:
                 raise EplDeploymentError(f"Static table '{name}' has already been registered", hint="refresh_table replaces its rows")
-            if name in self._types or self._is_declared(name):
+            if name in mine.types or self._engine.is_declared(name):
                 raise EplDeploymentError(f"Event type named '{name}' has already been declared", hint="give the static table another name")
-            self._historical.tables[name] = table
+            mine.historical.tables[name] = table
         return table.row_type
 
     def refresh_table(self, name: str, frame: Any) -> None:
@@ -416,12 +377,13 @@ class Registry:
         Raises:
             EplRuntimeError: There is no such table, or the columns differ; its rows stay.
         """
-        table = self._historical.tables.get(name)
+        mine = self._engine.definitions
+        table = mine.historical.tables.get(name)
         if table is None:
             raise EplRuntimeError(f"Static table '{name}' has not been registered", hint="Runtime.register_table registers it")
-        rows = table.refreshed(frame, self.settings.units_per_second)  # read and indexed while statements go on
-        with self.lock:
-            self._check_open()
+        rows = table.refreshed(frame, mine.settings.units_per_second)  # read and indexed while statements go on
+        with mine.lock:
+            mine.check_open()
             table.rows = rows
 
     def share_sources(self, other: Registry) -> None:
@@ -440,30 +402,11 @@ class Registry:
             >>> restored.query("select * from Company")
             [{'symbol': 'A'}]
         """
-        with self.lock:
-            for mine, theirs in zip(attrs.astuple(self._historical, recurse=False), attrs.astuple(other._historical, recurse=False)):
-                theirs.update(mine)
-
-    def _is_declared(self, name: str) -> bool:
-        """Whether a deployment declares an event type of that name."""
-        raise NotImplementedError
-
-    def _catalog_of(self, declared: Sequence[Declared]) -> Catalog:
-        """All that names can mean: what was registered, and what deployments have declared."""
-        variables = {n: c.variable for n, c in self._variables.items() if c.deployment is None}
-        registered = Catalog(
-            dict(self._types), self._functions, self._windows, variables, aggregations=self._aggregations, settings=self.settings,
-            imports=tuple(self.settings.imports), enums=self._enum_types,
-            methods={name: method.declared for name, method in self._historical.methods.items()},
-            databases=dict(self._historical.databases),
-            static_tables={name: table.row_type for name, table in self._historical.tables.items()},
-        )
-        return registered.with_declared(declared)
-
-    @property
-    def own_windows(self) -> Mapping[str, type[WindowConfig]]:
-        """The data windows that were registered, by each of their names. Internal."""
-        return {name: config for name, config in self._windows.items() if name not in WINDOWS}
+        mine = self._engine.definitions
+        with mine.lock:
+            theirs = other._engine.definitions.historical
+            for ours, others in zip(attrs.astuple(mine.historical, recurse=False), attrs.astuple(theirs, recurse=False)):
+                others.update(ours)
 
     def register_enum(self, name: str | type[enum.Enum], constants: Iterable[str] = ()) -> EnumType:
         """Make an enum known to EPL and return its type. EPL writes its constants as ``Name.CONSTANT``; a column's type is its name.
@@ -486,13 +429,13 @@ class Registry:
             >>> list(buys)
             [{'side': 'BUY'}]
         """
-        with self.lock:
-            self._check_open()
+        with self._engine.opened() as engine:
+            mine = engine.definitions
             declared = enum_type(name) if isinstance(name, type) else EnumType(name.replace("$", ".").rsplit(".", 1)[-1], tuple(constants))
             written = name.__name__ if isinstance(name, type) else name
-            self._enums[written] = declared.constants
-            self._enum_types = {**self._enum_types, declared.name: declared, written: declared}
-            self._functions.constants.update({f"{written}.{constant}": (declared, constant) for constant in declared.constants})
+            mine.enums[written] = declared.constants
+            mine.enum_types = {**mine.enum_types, declared.name: declared, written: declared}
+            mine.functions.constants.update({f"{written}.{constant}": (declared, constant) for constant in declared.constants})
             return declared
 
     def declare_variable(self, name: str, value_type: Any, value: Any = None, *, constant: bool = False) -> None:
@@ -516,10 +459,10 @@ class Registry:
             20.0
             >>> runtime.set_variables({"threshold": 30.0})
         """
-        with self.lock:
-            self._check_open()
-            variable = Variable(name, resolve(value_type, name, Known(self._types, self._enum_types, self._classes)), constant, value)
-            self._variables[name] = VariableCell(variable, value)
+        with self._engine.opened() as engine:
+            mine = engine.definitions
+            variable = Variable(name, resolve(value_type, name, mine.python_types), constant, value)
+            mine.variables[name] = VariableCell(variable, value)
 
     def get_variable(self, name: str, partition: int | None = None) -> Any:
         """Return the current value of a variable.
@@ -531,8 +474,9 @@ class Registry:
         Raises:
             EplRuntimeError: It is not declared; or it belongs to partitions and none is given, or the other way round.
         """
-        with self.lock:
-            return self._variable(name, partition).value
+        mine = self._engine.definitions
+        with mine.lock:
+            return mine.variable(name, partition).value
 
     def set_variable(self, name: str, value: Any, partition: int | None = None) -> None:
         """Assign a variable.
@@ -545,10 +489,10 @@ class Registry:
         Raises:
             EplRuntimeError: It is a constant or not declared, or the value does not fit.
         """
-        with self.lock:
-            self._check_open()
-            self._variable(name, partition).assign(value)
-            self._settle()
+        with self._engine.opened() as engine:
+            mine = engine.definitions
+            mine.variable(name, partition).assign(value)
+            self._engine.settle()
 
     def set_variables(self, values: Mapping[str, Any], partition: int | None = None) -> None:
         """Assign several variables: all or none.
@@ -560,39 +504,13 @@ class Registry:
         Raises:
             EplRuntimeError: As for ``set_variable``; none has changed.
         """
-        with self.lock:
-            self._check_open()
-            cells = [(self._variable(n, partition), v) for n, v in values.items()]
+        with self._engine.opened() as engine:
+            mine = engine.definitions
+            cells = [(mine.variable(n, partition), v) for n, v in values.items()]
             for cell, value in cells:
                 cell.checked(value)
             for cell, value in cells:
                 cell.assign(value)
-            self._settle()
-
-    def _variable(self, name: str, partition: int | None = None) -> VariableCell:
-        cell = self._variables.get(name)
-        if cell is None:
-            raise EplRuntimeError(f"Variable by name '{name}' has not been declared{did_you_mean(str(name), self._variables)}")
-        if not isinstance(cell, PartitionedVariable):
-            if partition is not None:
-                raise EplRuntimeError(f"Variable by name '{name}' is a global variable and not context-partitioned")
-            return cell
-        if partition is None:
-            raise EplRuntimeError(
-                f"Variable by name '{name}' has been declared for context '{cell.variable.context}' and cannot be read without context "
-                "partition selector", hint="give the partition's id: partition=0")
-        if partition not in cell.partitions:
-            raise EplRuntimeError(f"The context '{cell.variable.context}' has no partition {partition}")
-        return cell.partitions[partition]
-
-    def _settle(self) -> None:
-        """Deliver what follows from another value of a variable."""
-        raise NotImplementedError
-
-    @property
-    def user_functions(self) -> Mapping[str, Callable[..., Any]]:
-        """The functions that were registered, by name. Internal."""
-        return self._user_functions
-
+            self._engine.settle()
 
 __all__ = ["Registry"]

@@ -11,14 +11,14 @@ from typing import Any, Protocol, TypeVar
 
 import attrs
 
-from epl.catalog import Catalog, Variable
+from epl.catalog import Variable
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.fingerprints import former_fingerprint
 from epl.plan.statements import ModulePlan
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
-from epl.syntax import Module
+from runtime.api.engine import Engine
 from runtime.api.plan_cache import parsed, planned, types_of
 from runtime.clock.instants import FIRST, LAST
 from runtime.event_loop.loop import ErrorHandler
@@ -30,9 +30,9 @@ from runtime.state.pages import statement_key
 from runtime.state.runtime_state import RuntimeState
 from runtime.state.seal import page_name, reading, unsealed
 from runtime.state.snapshot import NAME
-from runtime.statements.statement import Statement
+from runtime.statements.statement_output import StatementOutput
 from runtime.stores.variables import VariableCell
-from windows.protocol import Damaged, State
+from windows.protocol import Damaged
 
 SOURCES = frozenset(field.name for field in attrs.fields(HistoricalSources))
 """What from clauses ask: kinds of what is registered."""
@@ -69,7 +69,7 @@ class Provided:
 class Restorable(Protocol):
     """A runtime that has just been made, as far as restoring uses it."""
 
-    def state(self) -> RuntimeState: ...
+    _engine: Engine
 
     def register_function(self, name: str, function: Callable[..., Any]) -> object: ...
 
@@ -80,14 +80,6 @@ class Restorable(Protocol):
     def register_enum(self, name: str, constants: Iterable[str] = ()) -> object: ...
 
     def register_type(self, event_type: EventType) -> object: ...
-
-    def bring_in(self, module: Module) -> None: ...
-
-    def catalog(self, module: str | None) -> Catalog: ...
-
-    def prepare(self, plan: ModulePlan, *, name: str, parameters: Mapping[str | int, Any]) -> object: ...
-
-    def resume(self, statement: Statement, state: State) -> None: ...
 
 
 Made = TypeVar("Made", bound=Restorable)
@@ -116,16 +108,16 @@ def restore(
     if provided.register is not None:
         provided.register(runtime)
     with reading("page 'head'"):
-        missing = _missing_source(runtime.state().historical, head)
+        missing = _missing_source(runtime._engine.state().historical, head)
     if missing is not None:
         raise missing
-    state = runtime.state()
-    _redeploy(runtime, state, head, values)
+    state = runtime._engine.state()
+    _redeploy(runtime._engine, state, head, values)
     with reading("page 'clock'"):
         handles = state.core.handles
         handles.of_events, handles.of_time = (_count(n) for n in list_of(clock.get("handles", [0, 0]), 2))
     with _collector_stopped():
-        _restore_state(runtime, state, reader)
+        _restore_state(runtime._engine, state, reader)
     return runtime
 
 
@@ -178,7 +170,7 @@ def _declare(runtime: Restorable, head: Mapping[str, Any], clock: Mapping[str, A
         runtime.register_enum(name, constants)
     for event_type in types_of(head["types"]):
         runtime.register_type(event_type)
-    state = runtime.state()
+    state = runtime._engine.state()
     for name, described, constant in head["variables"]:
         value = clock["values"].get(name)
         state.variables[name] = VariableCell(Variable(name, undescribe(described, state.types), constant, value), value)
@@ -188,7 +180,7 @@ def _settings(values: dict[str, Any]) -> dict[str, Any]:
     return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
 
 
-def _redeploy(runtime: Restorable, state: RuntimeState, head: dict[str, Any], values: Mapping[str, Any]) -> None:
+def _redeploy(engine: Engine, state: RuntimeState, head: dict[str, Any], values: Mapping[str, Any]) -> None:
     """Prepare the statements of all modules again; they run once they have their states."""
     with reading("page 'head'"):
         deployments = [list_of(each, 3) for each in list_of(head["deployments"])]
@@ -196,14 +188,14 @@ def _redeploy(runtime: Restorable, state: RuntimeState, head: dict[str, Any], va
     for deployment_id, text, parameters in deployments:
         with reading(f"deployment '{deployment_id}'"):
             module = parsed(text)
-            runtime.bring_in(module)
-            plan = planned(runtime.catalog(module.name), state.functions, deployment_id, text)
+            engine.bring_in(module)
+            plan = planned(engine.catalog(module.name), state.functions, deployment_id, text)
             _check_same(plan, deployment_id, head["fingerprints"])
             first = _count(numbers.get(deployment_id, state.counts.statements + 1))
             if first <= state.counts.statements:
                 raise Damaged("statements with numbers of others")
             state.counts.statements = first - 1
-            runtime.prepare(plan, name=deployment_id, parameters=dict(parameters))
+            engine.prepare(plan, name=deployment_id, parameters=dict(parameters))
             for name, cell in state.variables.keyed().items():
                 if name in values:
                     _assign(cell, values[name])
@@ -232,7 +224,7 @@ def _count(value: Any) -> int:
     return value
 
 
-def _restore_state(runtime: Restorable, state: RuntimeState, reader: PageReader) -> None:
+def _restore_state(engine: Engine, state: RuntimeState, reader: PageReader) -> None:
     with reading("page 'head'"):  # types within one another without end
         reader.tables = state.tables_by_type
         reader.table.add_registered(state.types)
@@ -248,15 +240,15 @@ def _restore_state(runtime: Restorable, state: RuntimeState, reader: PageReader)
             _assign(cells[name], value)
     for deployment in state.deployments.values():
         for number, statement in enumerate(deployment):
-            resume_statement(runtime, statement, reader, statement_key(statement, number))
+            resume_statement(engine, statement, reader, statement_key(statement, number))
     with reading("the state of the statements"):
         state.core.schedule.check()
 
 
-def resume_statement(runtime: Restorable, statement: Statement, reader: PageReader, key: str) -> None:
+def resume_statement(engine: Engine, statement: StatementOutput, reader: PageReader, key: str) -> None:
     """Run a statement in the state in a page. Raise EplRuntimeError, naming the operator, where it is not of the operator's structure."""
     with reading(lambda error: f"page '{key}', the state of statement '{statement.name}', {_operators(error)}"):
-        runtime.resume(statement, reader.statement(key, columns=statement.tier == "batch"))
+        engine.resume(statement, reader.statement(key, columns=statement.tier == "batch"))
 
 
 def _operators(error: BaseException) -> str:

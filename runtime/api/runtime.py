@@ -11,12 +11,14 @@ from epl.plan.stores.queries import QueryPlan
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from epl.texts import text_of
+from runtime.api.counts import Counts
 from runtime.api.deployment import Deployment
-from runtime.api.engine import Counts, check_options
+from runtime.api.engine import Engine, check_options
 from runtime.api.error_reports import without_engine_frames
 from runtime.api.plan_cache import in_dialect
 from runtime.api.queried_partitions import Selectors
 from runtime.api.queries import Parameters, PreparedQuery, QueryRows, planned_query
+from runtime.api.registry import Registry
 from runtime.api.restore import Provided
 from runtime.api.restore import restore as restored
 from runtime.arguments import checked_methods
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
 
 
 @checked_methods(but=("send", "send_batch", "route", "event_of", "advance_time"))
-class Runtime(Counts):
+class Runtime(Registry, Counts):
     """One EPL engine: statements, events and time go in, rows come out.
 
     Time is external unless ``clock="system"``: it begins at ``start_time`` and moves by ``advance_time``, ``advance_time_span`` and
@@ -77,7 +79,8 @@ class Runtime(Counts):
         if clock not in ("external", "system"):
             raise ValueError("clock is 'external' or 'system'")
         check_options(tier, on_error)
-        super().__init__(tier, start_time, settings or Settings(), on_error)
+        self._engine = Engine(self, tier, start_time, settings or Settings(), on_error)
+        self.lock, self.settings = self._engine.lock, self._engine.settings
         self._system_clock: Any = None
         if clock == "system":
             from runtime.api.system_clock import SystemClock
@@ -86,6 +89,16 @@ class Runtime(Counts):
             self._system_clock = SystemClock(self.lock, follow, self.settings.units_per_second)
             self.advance_time(self._system_clock.now())
             self._system_clock.start()
+
+    @property
+    def tier(self) -> str:
+        """As it was made: ``auto``, ``row`` or ``batch``; ``row`` after ``measure``."""
+        return self._engine.tier
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether ``close`` has ended it."""
+        return self._engine.definitions.is_closed
 
     # ------------------------------------------------------------------ compile and deploy
 
@@ -102,10 +115,8 @@ class Runtime(Counts):
             TypeError: ``text`` is neither; OSError where its file cannot be read.
         """
         text = text_of(text)
-        with self.lock:
-            self._check_open()
-            with in_dialect(text, dialect, self.settings) as written:
-                return self._deployer.compiled(written)
+        with self._engine.opened() as engine, in_dialect(text, dialect, self.settings) as written:
+            return engine.deployer.compiled(written)
 
     @without_engine_frames
     def deploy(
@@ -141,17 +152,15 @@ class Runtime(Counts):
         """
         check_listeners(listeners)
         source = module if isinstance(module, ModulePlan) else text_of(module, others="a plan of compile")
-        with self.lock:
-            self._check_open()
-            with in_dialect(source if isinstance(source, str) else "", dialect, self.settings) as written:
-                text = written if isinstance(source, str) else source
-                replaced = self._deployer.namesakes(text) if replace else []
-                plan = self._deployer.compiled(text, replaced) if isinstance(text, str) else text
-                for deployment in replaced:
-                    self._undeploy(deployment)
-                deployment = self._deployer.deploy(plan, name, dict(listeners or {}), dict(parameters or {}))
-                self._settle_tiers(deployment)
-                return deployment
+        with self._engine.opened() as engine, in_dialect(source if isinstance(source, str) else "", dialect, self.settings) as written:
+            text = written if isinstance(source, str) else source
+            replaced = engine.deployer.namesakes(text) if replace else []
+            plan = engine.deployer.compiled(text, replaced) if isinstance(text, str) else text
+            for deployment in replaced:
+                engine.undeploy(deployment)
+            deployment = engine.deployer.deploy(plan, name, dict(listeners or {}), dict(parameters or {}))
+            engine.settle_tiers(deployment)
+            return deployment.public
 
     def undeploy(self, deployment_id: str) -> None:
         """Stop and forget a deployment.
@@ -162,14 +171,14 @@ class Runtime(Counts):
         Raises:
             EplDeploymentError: No deployment has the id, or another one uses what it declares.
         """
-        with self.lock:
-            self._undeploy(self._deployer.unused(deployment_id))
+        self._engine.undeploy_unused(deployment_id)
 
     def undeploy_all(self) -> None:
         """Stop and forget all deployments, newest first."""
-        with self.lock:
-            for deployment in reversed(list(self._deployer.deployments.values())):
-                self._undeploy(deployment)
+        engine = self._engine
+        with engine.lock:
+            for deployment in reversed(list(engine.deployer.deployments.values())):
+                engine.undeploy(deployment)
 
     # ------------------------------------------------------------------ events and time
 
@@ -195,21 +204,22 @@ class Runtime(Counts):
             >>> list(last)
             [{'x': 2, 'y': 'b'}]
         """
-        self._acquire()  # twice as fast as the with statement
+        engine = self._engine
+        engine.acquire()  # twice as fast as the with statement
         try:
             if event.__class__ is not dict:
-                self._core.process(self._incoming(event_type, event))
+                engine.core.process(engine.incoming(event_type, event))
             else:
                 try:
-                    take = self._intakes[event_type]
+                    take = engine.intakes[event_type]
                 except (KeyError, TypeError):  # not yet made; a list is not a key at all
-                    made_for = self.bus_type(event_type)
-                    take = self._core.make_intake(event_type, made_for)
+                    made_for = engine.bus_type(event_type)
+                    take = engine.core.make_intake(event_type, made_for)
                 take(event)
-            if self._batches or self._batch_tier is not None:
-                self._deliver_batches()
+            if engine.batches or engine.batch_tier is not None:
+                engine.deliver_batches()
         finally:
-            self._release()
+            engine.release()
 
     def route(self, event_type: str | EventType, event: Any) -> None:
         """Process an event after the current one, from a listener; elsewhere the same as ``send``.
@@ -221,12 +231,11 @@ class Runtime(Counts):
         Raises:
             EplRuntimeError: As for ``send``.
         """
-        with self.lock:
-            self._check_open()
-            incoming = self._incoming(event_type, event)
-            self._core.route(incoming, incoming.type)
-            if not self._core.busy:
-                self._core.work()
+        with self._engine.opened() as engine:
+            incoming = engine.incoming(event_type, event)
+            engine.core.route(incoming, incoming.type)
+            if not engine.core.busy:
+                engine.core.work()
 
     def event_of(self, event_type: str | EventType, event: Any) -> Event:
         """Return the event that ``send`` would process, checked; it is not processed.
@@ -238,8 +247,8 @@ class Runtime(Counts):
         Raises:
             EplRuntimeError: As for ``send``.
         """
-        with self.lock:
-            return self._incoming(event_type, event)
+        with self._engine.lock:
+            return self._engine.incoming(event_type, event)
 
     def send_batch(
         self, target: str | EventType | Mapping[str, Any], table: Any = None, *, time: str | Mapping[str, str] | None = None,
@@ -277,13 +286,12 @@ class Runtime(Counts):
         from runtime.api.send_batch import send_batch
         from runtime.conversion.batch_order import Options  # imports Arrow, which a runtime without batches need not load
 
-        with self.lock:
-            self._check_open()
+        with self._engine.opened() as engine:
             try:
                 chosen = Options(time, sequence, late, time_mode, max_stops)
-                send_batch(self._core, self.bus_type, self.columnar(), target, table, chosen, self.properties_read)
+                send_batch(engine.core, engine.bus_type, engine.columnar(), target, table, chosen, engine.properties_read)
             finally:  # what came out before a gap that is refused
-                self._deliver_batches()
+                engine.deliver_batches()
 
     def advance_time(self, now: Instant) -> None:
         """Jump to a time: each timer that is due runs once, at the new time.
@@ -294,19 +302,20 @@ class Runtime(Counts):
         Raises:
             EplRuntimeError: The time is out of range.
         """
-        self._acquire()
+        engine = self._engine
+        engine.acquire()
         try:
-            core = self._core
-            core.clock.now = now = now if now.__class__ is int and not now >> 61 else self._instant(now)
+            core = engine.core
+            core.clock.now = now = now if now.__class__ is int and not now >> 61 else engine.instant(now)
             heap = core.schedule.heap
             if heap and heap[0][0] <= now:  # as EventLoop.advance has it: most often nothing is due
                 core.run_due(now)
-            if self._batch_tier is not None:
-                self._batch_tier.advance(now, jump=True)
-            if self._batches or self._batch_tier is not None:
-                self._deliver_batches()
+            if engine.batch_tier is not None:
+                engine.batch_tier.advance(now, jump=True)
+            if engine.batches or engine.batch_tier is not None:
+                engine.deliver_batches()
         finally:
-            self._release()
+            engine.release()
 
     def advance_time_span(self, now: Instant, resolution: int | None = None, *, max_stops: int | None = None) -> None:
         """Walk to a time, stopping at every time on the way at which a timer is due.
@@ -327,19 +336,18 @@ class Runtime(Counts):
             [{'t': 1000}]
             [{'t': 2000}]
         """
-        with self.lock:
-            self._check_open()
-            now, tier = self._instant(now), self._batch_tier
+        with self._engine.opened() as engine:
+            now, tier = engine.instant(now), engine.batch_tier
             try:
                 if tier is not None and max_stops is not None and not resolution and tier.may_stop(None, now, max_stops, beside=False):
                     with tier.in_rows():
-                        self._core.advance_span(now, None, max_stops)
+                        engine.core.advance_span(now, None, max_stops)
                 else:
                     if tier is not None:
                         tier.advance_span(self.now, now, resolution)
-                    self._core.advance_span(now, resolution, max_stops)
+                    engine.core.advance_span(now, resolution, max_stops)
             finally:
-                self._deliver_batches()
+                engine.deliver_batches()
 
     def end_of_input(self) -> None:
         """Note that no event follows: ``match_recognize`` of a SQL dialect emits what waits for a row or a time (docs/sql.md). The clock
@@ -356,15 +364,14 @@ class Runtime(Counts):
             >>> runtime.end_of_input()
             [{'n': 1}]
         """
-        with self.lock:
-            self._check_open()
-            self._core.end_input()
-            self._deliver_batches()
+        with self._engine.opened() as engine:
+            engine.core.end_input()
+            engine.deliver_batches()
 
     @property
     def cause(self) -> Cause:
         """What is being processed, for listeners and error handlers: the row of the batch, or the timer, that causes their call."""
-        return self._core.position.cause(self._core.clock.now)
+        return self._engine.cause
 
     # ------------------------------------------------------------------ queries, state
 
@@ -381,9 +388,8 @@ class Runtime(Counts):
             TypeError: ``text`` is neither.
         """
         text = text_of(text)
-        with self.lock:
-            self._check_open()
-            return planned_query(text, self._deployer.catalog(module))
+        with self._engine.opened() as engine:
+            return planned_query(text, engine.deployer.catalog(module))
 
     @without_engine_frames
     def query(
@@ -411,8 +417,8 @@ class Runtime(Counts):
             >>> runtime.query("select n + ?::int as m from T where k = 'a'", [10])
             [{'m': 11}]
         """
-        with self.lock:
-            return self._prepared(query, prepared=False).execute(parameters, partitions=partitions)
+        with self._engine.lock:
+            return self._engine.prepared_query(query, prepared=False).execute(parameters, partitions=partitions)
 
     @without_engine_frames
     def prepare_query(self, query: str | PathLike[str] | QueryPlan) -> PreparedQuery:
@@ -426,7 +432,7 @@ class Runtime(Counts):
             EplError: The query is refused; the error has position and hint.
             TypeError: ``query`` is something else.
         """
-        return self._prepared(query, prepared=True)
+        return self._engine.prepared_query(query, prepared=True)
 
     @staticmethod
     @without_engine_frames
@@ -480,10 +486,9 @@ class Runtime(Counts):
         Raises:
             EplRuntimeError: A row does not fit: the message names column, row and value. Nothing has been inserted.
         """
-        with self.lock:
-            self._check_open()
-            rows = self._deployer.fill(name, frame)
-            self._deliver_batches()
+        with self._engine.opened() as engine:
+            rows = engine.deployer.fill(name, frame)
+            engine.deliver_batches()
             return rows
 
     def snapshot(self, *, snapshot_key: bytes | None = None) -> bytes:
@@ -505,10 +510,9 @@ class Runtime(Counts):
             >>> list(restored.statement("total")), list(total)
             ([{'total': 3}], [{'total': 1}])
         """
-        with self.lock:
-            self._check_open()
-            self._check_can_be_stored()
-            return snapshot_of(self.state(), snapshot_key)
+        with self._engine.opened() as engine:
+            engine.check_can_be_stored()
+            return snapshot_of(engine.state(), snapshot_key)
 
     def pages(self, since: str | None = None, *, snapshot_key: bytes | None = None) -> Pages:
         """Return what ``snapshot`` holds as pages: all of them, or those that changed since an earlier call.
@@ -533,12 +537,11 @@ class Runtime(Counts):
             >>> list(Runtime.restore(store).statement("total"))
             [{'total': 5}]
         """
-        with self.lock:
-            self._check_open()
-            self._check_can_be_stored()
-            if self._marks is None:
-                self._marks = ChangedPages()
-            return self._marks.since(self.state(), since, snapshot_key)
+        with self._engine.opened() as engine:
+            engine.check_can_be_stored()
+            if engine.marks is None:
+                engine.marks = ChangedPages()
+            return engine.marks.since(engine.state(), since, snapshot_key)
 
     @classmethod
     def restore(
@@ -583,12 +586,10 @@ class Runtime(Counts):
         """Undeploy everything and stop a system clock. Afterwards, what would change the runtime raises EplRuntimeError."""
         if self._system_clock is not None:
             self._system_clock.stop()
-        with self.lock:
+        engine = self._engine
+        with engine.lock:
             self.undeploy_all()
-            for database in self._historical.databases.values():
-                database.close()
-            self.is_closed = True
-            self._acquire = self._check_open
+            engine.close()
 
     def __enter__(self) -> Runtime:
         return self
@@ -597,7 +598,12 @@ class Runtime(Counts):
         self.close()
 
 
+def engine_of(runtime: Runtime) -> Engine:
+    """Return what is behind a runtime, for the packages of epl-spark: applications have no use for it."""
+    return runtime._engine
+
+
 sql = Runtime.sql
 """``Runtime.sql``, which needs no runtime."""
 
-__all__ = ["Runtime", "sql"]
+__all__ = ["Runtime", "engine_of", "sql"]

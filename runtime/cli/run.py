@@ -11,7 +11,8 @@ from typing import Any
 
 from epl.errors import EplRuntimeError, EplSyntaxError
 from runtime.api.deployment import Deployment
-from runtime.api.runtime import Runtime
+from runtime.api.runtime import Runtime, engine_of
+from runtime.api.statement import Statement
 from runtime.cli import OutputClosed, OutputFailed, UsageError
 from runtime.cli.faults import Faults
 from runtime.cli.metrics import metrics_page
@@ -28,7 +29,6 @@ from runtime.conversion.rows import Rows
 from runtime.conversion.undeclared import check_of
 from runtime.replay.epl_online import DEFAULT_START, At, Instruction, Send, output_text, parse_script, parse_time
 from runtime.replay.trace_values import json_row
-from runtime.statements.statement import Statement
 from runtime.tools.rule_tests.recording import Recorded, Recorder, check_record_path
 
 LONGEST = 500
@@ -248,7 +248,7 @@ class Run:
         for line, instruction in parse_script(self.file.script()):
             try:
                 if check is not None and isinstance(instruction, Send):
-                    check(self._runtime.bus_type(instruction.type), instruction.values)
+                    check(engine_of(self._runtime).bus_type(instruction.type), instruction.values)
                 self._execute([instruction])
             except EplRuntimeError as error:
                 raise FileFault(line, error) from error

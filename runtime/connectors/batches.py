@@ -12,7 +12,7 @@ import pyarrow.types as kinds
 
 from epl.errors import EplRuntimeError
 from epl.value_types import Scalar, ValueType
-from runtime.api.runtime import Runtime
+from runtime.api.runtime import Runtime, engine_of
 from runtime.connectors.cells import INSTANTS
 from runtime.connectors.event_files import Chunk, FileFault
 from runtime.connectors.row_reader import RowReader
@@ -62,7 +62,7 @@ class Batches:
         columns = chunk.columns()
         if columns is None or not len(columns):
             return None
-        begun = self.runtime.batches_begun
+        begun = engine_of(self.runtime).batches_begun
         try:
             tables = self._tables(columns, chunk.is_text)
             several = SEQUENCE if len(tables) > 1 else None
@@ -71,7 +71,7 @@ class Batches:
         except NoColumn:
             return None
         except (EplRuntimeError, FileFault, ValueError, OverflowError, pa.ArrowException):
-            if self.runtime.batches_begun != begun:
+            if engine_of(self.runtime).batches_begun != begun:
                 raise
             return None  # sent one by one, the row that is wrong is found
         return len(columns)
@@ -86,7 +86,7 @@ class Batches:
             if self.reader.keeps_more(name, columns):
                 raise NoColumn
             taken: dict[str, Any] = {}
-            unread: Any = unread_types(event_type, self.runtime.properties_read.of(event_type))
+            unread: Any = unread_types(event_type, engine_of(self.runtime).properties_read.of(event_type))
             for prop in event_type.properties.values():
                 if prop.name in unread:
                     taken[prop.name] = pa.nulls(len(batch) if places is None else len(places), unread[prop.name])

@@ -14,6 +14,7 @@ import attrs
 from epl.durations import Duration, units_of
 from epl.errors import EplRuntimeError
 from runtime.api.runtime import Runtime
+from runtime.api.statement import Statement
 from runtime.arguments import checked_methods
 from runtime.clock.instants import Instant, instant_of
 from runtime.connectors.checkpoints import Checkpoint, CheckpointFolder
@@ -23,7 +24,6 @@ from runtime.connectors.intake import Intake, OnBad, OnLate
 from runtime.connectors.output import OutputRow, Sink, close_all, failed
 from runtime.connectors.pacing import Pace
 from runtime.conversion.rows import Rows
-from runtime.statements.statement import Statement
 
 log = logging.getLogger("epl")
 

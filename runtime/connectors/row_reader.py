@@ -15,7 +15,7 @@ from epl.plan.streams import types_read
 from epl.plan.walk import plans_of
 from epl.reprs import brief
 from epl.value_types import ValueType
-from runtime.api.runtime import Runtime
+from runtime.api.runtime import Runtime, engine_of
 from runtime.clock.instants import instant_of
 from runtime.connectors.cells import cell_value, may_be_time, milliseconds, plain_value
 from runtime.connectors.column_rows import ColumnRow
@@ -81,7 +81,7 @@ class RowReader:
         self.type_column: str = options.type_column
         self.time_column: str | None = options.time
         self._only_type = only_type(runtime)
-        self._read = runtime.properties_read
+        self._read = engine_of(runtime).properties_read
         self._lenient = options.missing == "null"
         self._unknown = options.unknown
         self._warn = warn
@@ -152,7 +152,7 @@ class RowReader:
         return declared
 
     def _properties_of_others(self, name: str) -> set[str]:
-        return {p for other, each in self.runtime.catalog().event_types.items() if other != name for p in each.properties}
+        return {p for other, each in engine_of(self.runtime).catalog().event_types.items() if other != name for p in each.properties}
 
     def _refuse_missing(self, name: str, missing: list[str], other: list[str], names: Iterable[str]) -> None:
         if self.names is None:  # JSON omits what is null, unless a name is misspelt
@@ -175,7 +175,7 @@ class RowReader:
             return None
         names = [name.strip() for name in self.names]
         name = self.type_name or (None if self.type_column in names else self._only_type)
-        types = self.runtime.catalog().event_types.values() if name is None else (self.runtime.event_type(name),)
+        types = engine_of(self.runtime).catalog().event_types.values() if name is None else (self.runtime.event_type(name),)
         if any(each.open for each in types):
             return None
         return frozenset(names).intersection({self.time_column, self.type_column}.union(*(self._read.of(each) for each in types)))

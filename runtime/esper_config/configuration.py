@@ -11,7 +11,7 @@ import attrs
 from epl.errors import EplDeploymentError, EplError, EplWarning
 from epl.settings import Settings
 from epl.value_types import named_type
-from runtime.api.runtime import Runtime
+from runtime.api.runtime import Runtime, engine_of
 from runtime.connectors.cells import cell_value
 from runtime.esper_config.elements import LARGEST, Element, read_elements, refused, required
 from runtime.esper_config.settings import (
@@ -145,7 +145,7 @@ class EsperConfig:
             if schema is not None:
                 runtime.register(name, schema)
         scratch = Runtime(settings=attrs.evolve(self.settings, annotations="keep"))
-        for event_type in runtime.catalog().event_types.values():
+        for event_type in engine_of(runtime).catalog().event_types.values():
             if event_type.is_bus:
                 scratch.register_type(event_type)
         for declaration in self._types:

@@ -11,7 +11,7 @@ log = logging.getLogger("epl")
 
 
 class Delivery:
-    """What a statement has emitted and not delivered yet. Implemented by runtime.statements.statement.Statement.
+    """What a statement has emitted and not delivered yet. Implemented by runtime.statements.statement_output.StatementOutput.
 
     ``ends_turn``: whether it waits only until the instance of the statement has had the event by all of its entries.
     """

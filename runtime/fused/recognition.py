@@ -11,7 +11,7 @@ from runtime.match_recognize.shared import SharedRowRecognition
 from runtime.operators.stream_entry import StreamReceiver
 from runtime.result_set.shapes import Forward
 from runtime.statements.select_statement import RunningSelect
-from runtime.statements.statement import Statement
+from runtime.statements.statement_output import StatementOutput
 from windows.chain import PassThrough
 from windows.time_sliding import TimeView
 
@@ -39,7 +39,7 @@ def _written(
     context, on_match = running.context, list[str]()
     scope: dict[str, Any] = {"pending": context.core.pending}
     statement = context.output
-    assert isinstance(statement, Statement)
+    assert isinstance(statement, StatementOutput)
     if recognizer.emits_one and _comes_out(running, recognizer):
         on_match = [*computed_row_lines("r", "values"), *statement.delivery_lines("r")]
         scope |= statement.delivery_scope(recognizer.output_type)

@@ -27,7 +27,7 @@ from runtime.result_set.output_rate.stage import OutputStage
 from runtime.result_set.projection import OutputRows
 from runtime.result_set.shapes import Aggregating, Forward, FullyAggregated, ResultSet, RowPerEvent, RowPerGroup, Unaggregated
 from runtime.statements.select_statement import RunningSelect
-from runtime.statements.statement import Statement
+from runtime.statements.statement_output import StatementOutput
 from runtime.stores.table import TableAggregator
 from windows.chain import PassThrough
 from windows.event import NO_EVENTS, event_class
@@ -90,7 +90,7 @@ class _Select:
         self._own = "own." if self._is_partition else ""
         """Before the names of functions that are methods of an instance's object."""
         context, steps, statement = running.context, running.chain.steps(), running.context.output
-        assert steps is not None and isinstance(statement, Statement)
+        assert steps is not None and isinstance(statement, StatementOutput)
         self._statement = statement
         self._plan: ResultSetPlan = running.plan.result_set
         self._window: WindowSteps = steps

@@ -16,7 +16,6 @@ class Streamed(Protocol):
     """What a stream asks of a statement."""
 
     name: str
-    at_end: list[Callable[[], object]]
 
     def add_listener(self, listener: Any) -> Any: ...
 
@@ -42,16 +41,16 @@ class RowStream:
         [[{'y': 2}], [{'y': 4}]]
     """
 
-    def __init__(self, statement: Streamed, limit: int) -> None:
+    def __init__(self, statement: Streamed, at_end: list[Callable[[], object]], limit: int) -> None:
         if limit < 1:
             raise ValueError("limit: at least 1 call has to wait")
-        self._statement, self._limit = statement, limit
+        self._statement, self._at_end, self._limit = statement, at_end, limit
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[Call] = deque()
         self._came = asyncio.Event()
         self._is_closed = self._is_late = False
         self._listener = statement.add_listener(self._take)
-        statement.at_end.append(self._end)
+        at_end.append(self._end)
 
     def _take(self, new: Any, old: Any, statement: Any, runtime: Any) -> None:
         """Keep a listener call, in whichever thread it is made."""
@@ -79,7 +78,7 @@ class RowStream:
         if not self._is_closed:
             self._end()
             self._statement.remove_listener(self._listener)
-            self._statement.at_end.remove(self._end)
+            self._at_end.remove(self._end)
 
     def __aiter__(self) -> RowStream:
         return self

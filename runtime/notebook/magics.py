@@ -10,7 +10,7 @@ import attrs
 from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 from IPython.core.error import UsageError
 
-from runtime.api.runtime import Runtime
+from runtime.api.runtime import Runtime, engine_of
 from runtime.tools import output
 from runtime.tools.commands import Commands, error_text
 from runtime.tools.completion import Candidate, Place, complete
@@ -141,7 +141,7 @@ class EplMagics:
             session = self.session(_options(head.removeprefix(name), CELL_USAGE, named=True).runtime)
         except UsageError:
             return []
-        return complete(body, offset - len(head) - 1, session.runtime.catalog())
+        return complete(body, offset - len(head) - 1, engine_of(session.runtime).catalog())
 
 
 def _options(line: str, usage: str, named: bool = False) -> Options:

@@ -16,7 +16,7 @@ from runtime.pattern.machine import PatternMachine
 from runtime.statements.create_window import RunningCreateWindow
 from runtime.statements.running import Running
 from runtime.statements.select_statement import SelectOperators
-from runtime.statements.statement import Statement
+from runtime.statements.statement_output import StatementOutput
 from runtime.statements.with_subqueries import WithSubqueries
 from windows.event import Event
 
@@ -26,7 +26,7 @@ Taken = tuple[tuple[str, Event], ...]
 """The events of a partial match, each with its variable or tag, in order."""
 
 
-def running_parts(statement: Statement) -> Iterator[tuple[str, Running]]:
+def running_parts(statement: StatementOutput) -> Iterator[tuple[str, Running]]:
     """Yield what runs for the statement, one for each partition of its context, which is named."""
     running = statement.running
     if isinstance(running, RunningInContext):
@@ -36,7 +36,7 @@ def running_parts(statement: Statement) -> Iterator[tuple[str, Running]]:
         yield "", running
 
 
-def windows_of(statement: Statement) -> Iterator[tuple[str, Iterable[Event]]]:
+def windows_of(statement: StatementOutput) -> Iterator[tuple[str, Iterable[Event]]]:
     """Yield each window of the statement and the events in it now, those of sub-queries last."""
     for partition, running in running_parts(statement):
         subqueries = []
@@ -67,7 +67,7 @@ def _title(window: str, stream: str, partition: str) -> str:
 # ---------------------------------------------------------------------- partial matches
 
 
-def partials_of(statement: Statement) -> Iterator[Taken]:
+def partials_of(statement: StatementOutput) -> Iterator[Taken]:
     """Yield the partial matches that the statement holds now."""
     for _, running in running_parts(statement):
         if isinstance(running, WithSubqueries):

@@ -21,7 +21,7 @@ from runtime.explain.labels import clean
 from runtime.pictures.contents import Taken, partials_of, windows_of
 from runtime.pictures.lanes import value_text
 from runtime.pictures.tracks import Emitted, Held, Moment, Partial, Track
-from runtime.statements.statement import Statement
+from runtime.statements.statement_output import StatementOutput
 from windows.event import Event
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ MOST_MOMENTS = 10_000
 class _Followed:
     """A statement under recording: what its windows held when they were looked at last, and which partial matches there were."""
 
-    statement: Statement
+    statement: StatementOutput
     track: Track
     held: dict[tuple[str, Event], Held] = attrs.Factory(dict)
     partials: dict[Taken, Partial] = attrs.Factory(dict)
@@ -46,7 +46,7 @@ class _Followed:
 
     is_cut: bool = False
 
-    def listener(self, new: Rows, old: Rows, statement: Statement, runtime: Any) -> None:
+    def listener(self, new: Rows, old: Rows, statement: Any, runtime: Any) -> None:
         if not self.is_cut:
             self.new += new
             self.old += old
@@ -60,7 +60,7 @@ class Recording:
     rows of windows have been read; ``is_cut`` says that there was more.
     """
 
-    def __init__(self, statements: Sequence[Statement], core: EventLoop, event_of: Callable[[str | EventType, Any], Event]) -> None:
+    def __init__(self, statements: Sequence[StatementOutput], core: EventLoop, event_of: Callable[[str | EventType, Any], Event]) -> None:
         self.moments: list[Moment] = []
         self.tracks = [Track(statement.name, statement.plan.text) for statement in statements]
         self.is_cut = False
@@ -82,7 +82,7 @@ class Recording:
 
     def __enter__(self) -> Recording:
         for followed in self._followed:
-            followed.statement.add_listener(followed.listener)
+            followed.statement.listen(followed.listener)
             self._stack.callback(self._forget, followed)
         if any(each.statement.tier == "batch" for each in self._followed):
             self._stack.close()
@@ -95,8 +95,8 @@ class Recording:
         self._stack.close()
 
     def _forget(self, followed: _Followed) -> None:
-        with suppress(ValueError):  # remove_all_listeners was called meanwhile
-            followed.statement.remove_listener(followed.listener)
+        with suppress(ValueError), followed.statement.host.lock:  # remove_all_listeners was called meanwhile
+            followed.statement.detach(followed.listener)
 
     def processed(self, event: Event, stream_type: EventType) -> None:
         """Take note of an event that all statements have had."""
@@ -243,7 +243,7 @@ class Recording:
         return f"Recording({', '.join(track.name for track in self.tracks)}: {len(self.moments)} moments, {rows} rows)"
 
 
-def _types_read(statement: Statement) -> list[EventType]:
+def _types_read(statement: StatementOutput) -> list[EventType]:
     body = statement.plan.body
     windows = [part.event_type for part in plans_of(body) if isinstance(part, NamedWindow)]
     return [*types_read(body), *([] if isinstance(body, CreateWindowPlan) else windows)]

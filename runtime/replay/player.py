@@ -20,6 +20,7 @@ from epl.event_types import EventType
 from epl.value_types import OBJECT, ValueType
 from runtime.api.deployment import Deployment
 from runtime.api.runtime import Runtime
+from runtime.api.statement import Statement
 from runtime.batch.refusals import NotInBatchTier
 from runtime.conversion.from_python import to_event
 from runtime.conversion.rows import Rows
@@ -27,7 +28,6 @@ from runtime.replay.partition_selectors import partition_selector, partition_sel
 from runtime.replay.trace_schema import TraceTypes, add_variant_streams, settings_of, types_of
 from runtime.replay.trace_values import from_json, from_text, json_row, json_value
 from runtime.statements.running import EVERY_PARTITION
-from runtime.statements.statement import Statement
 from windows.event import Event
 
 RESULTS = ("out", "rows", "exception", "refused", "code", "tiers", "spark", "batch")

@@ -13,6 +13,7 @@ import attrs
 from epl.analysis.partitioning import AnySplit, Partitioning, SplitBy, partitioning_of
 from epl.plan.statements import SelectPlan
 from runtime.api.deployment import Deployment
+from runtime.api.runtime import engine_of
 from runtime.replay.player import TracePlayer
 from windows.event import Event
 
@@ -87,7 +88,7 @@ class Run:
     def ended(self, player: TracePlayer) -> Run:
         """Return the run with its candidates, while its modules are still deployed."""
         self.until = player.runtime.now
-        plans = player.runtime.plans()
+        plans = engine_of(player.runtime).plans()
         place = 0
         for name, deployment in self._deployments:
             for statement in deployment:

@@ -17,7 +17,8 @@ import pyarrow as pa
 from epl.errors import EplRuntimeError
 from runtime.api.faults import StatementFault, fault_of, in_words, shown
 from runtime.api.queried_partitions import Selectors
-from runtime.api.runtime import Runtime
+from runtime.api.runtime import Runtime, engine_of
+from runtime.api.statement import Statement
 from runtime.clock.late_rows import LatePolicy, LateRows, Released, ReorderBuffer, ipc, stored_table
 from runtime.clock.schedule import MAX_STOPS, Late, TimeMode
 from runtime.context.selector_states import selector_of_state, selector_state
@@ -25,7 +26,6 @@ from runtime.spark.sources import TIME, Sources
 from runtime.state.codec import Decoder, Encoder, list_of, unpacked
 from runtime.state.seal import reading
 from runtime.statements.running import EVERY_PARTITION
-from runtime.statements.statement import Statement
 from runtime.statements.statement_output import BatchListener
 
 
@@ -239,18 +239,18 @@ class Feed:
             )
         self._gathered.clear()
         self._faults, self._fault, self._walked = 0, None, False
-        before, begun = None if self.buffer is None else self.buffer.mark(), runtime.batches_begun
-        runtime.on_fault = self._count if lenient else self._stop
+        before, begun = None if self.buffer is None else self.buffer.mark(), engine_of(runtime).batches_begun
+        engine_of(runtime).on_fault = self._count if lenient else self._stop
         try:
             yield
         except BaseException as error:
-            if self._walked or runtime.batches_begun != begun:
+            if self._walked or engine_of(runtime).batches_begun != begun:
                 last.halted = in_words(error)
             elif self.buffer is not None and before is not None:
                 self.buffer.back_to(before)
             raise
         finally:
-            runtime.on_fault = None
+            engine_of(runtime).on_fault = None
 
     def _count(self, error: BaseException, statement: str, event: Any) -> None:
         self._faults += 1

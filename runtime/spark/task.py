@@ -17,12 +17,12 @@ from epl.settings import Settings
 from epl.syntax import CreateSchema
 from epl.unparse import unparse
 from runtime.api.deployment import Deployment
-from runtime.api.runtime import Runtime
+from runtime.api.runtime import Runtime, engine_of
+from runtime.api.statement import Statement
 from runtime.spark.feed import Feed, Rules
 from runtime.spark.historical_sources import NOTHING, HistoricalRegistration
 from runtime.spark.schemas import event_type_of_spark
 from runtime.spark.sources import Choice, Sources
-from runtime.statements.statement import Statement
 
 BATCH_ID = "streaming.sql.batchId"
 """The property by which a task knows its micro-batch."""
@@ -113,7 +113,7 @@ def only_read(task: Task) -> tuple[Task, dict[str, frozenset[str]]]:
     with attrs.evolve(task, schemas=known).runtime(0) as trial:
         trial.deploy(task.epl)
         types = [trial.event_type(name) for name in task.type_names]
-        read = {t.name: frozenset(name for plan in trial.plans() for name in plan.reads.of(t)) for t in types}
+        read = {t.name: frozenset(name for plan in engine_of(trial).plans() for name in plan.reads.of(t)) for t in types}
     schemas = {name: _fields_of(schema, read[name]) for name, schema in task.schemas.items()}
     for name, schema in schemas.items():
         event_type_of_spark(name, schema)
@@ -129,7 +129,7 @@ def supported(
     if known == schemas:
         return dict(schemas)
     with deployed(known) as trial:
-        plans = trial.plans()
+        plans = engine_of(trial).plans()
         for name, schema in schemas.items():
             event_type = trial.event_type(name)
             event_type_of_spark(name, _fields_of(schema, {each for plan in plans for each in plan.reads.of(event_type)}))

@@ -10,7 +10,7 @@ from epl.event_types import EventOf, EventType, Property
 from epl.plan.walk import plans_of, types_in, types_of
 from epl.reprs import brief
 from epl.value_types import PRIMITIVE_KINDS, SCALAR_KINDS, ArrayType, ClassType, CollectionType, EnumType, MapType, Scalar, ValueType
-from runtime.statements.statement import Statement
+from runtime.statements.statement_output import StatementOutput
 from windows.protocol import Damaged
 
 
@@ -45,7 +45,7 @@ class TypeTable:
         for name, event_type in types.items():
             self._add(event_type, f"registered/{name}")
 
-    def add_statement(self, statement: Statement, deployment_id: str, number: int) -> None:
+    def add_statement(self, statement: StatementOutput, deployment_id: str, number: int) -> None:
         for place, event_type in enumerate(self.types_of(statement)):
             self._add(event_type, f"{deployment_id}/{number}/{place}")
 
@@ -68,7 +68,7 @@ class TypeTable:
                 self._renew(inner, renewed, f"{reference}/{i}", (*around, old))
 
     @staticmethod
-    def types_of(statement: Statement) -> tuple[EventType, ...]:
+    def types_of(statement: StatementOutput) -> tuple[EventType, ...]:
         """Return all types in a statement's plan, in its order."""
         return _types_in_plan(Same(statement.plan.body))
 

@@ -17,7 +17,7 @@ from runtime.state.codec import KEYED, LONG, Encoder, Parted
 from runtime.state.described_types import TypeTable
 from runtime.state.key_pages import ComparedPages, KeyedPages, LongPages
 from runtime.state.runtime_state import RuntimeState
-from runtime.statements.statement import Statement
+from runtime.statements.statement_output import StatementOutput
 from runtime.stores.table_rows import STANDS, TableRow
 from windows.event import Event, Extra
 from windows.paging import Compared, Long, Marked, Paged
@@ -35,7 +35,7 @@ KINDS: Mapping[str, int] = {
 EVENTS_A_PAGE = 256
 
 
-def statement_key(statement: Statement, number: int) -> str:
+def statement_key(statement: StatementOutput, number: int) -> str:
     """Return the key of a statement's page; those of its parts begin with it."""
     return f"state/{quote(statement.deployment_id, safe='', errors='surrogatepass')}/{number}"
 
@@ -190,7 +190,7 @@ class PageEncoder(Encoder):
 class StatementPages:
     """The pages of one statement: its own, and those of its keyed operators and long lists."""
 
-    def __init__(self, key: str, statement: Statement, encoder: PageEncoder, *, notes: bool) -> None:
+    def __init__(self, key: str, statement: StatementOutput, encoder: PageEncoder, *, notes: bool) -> None:
         self.key = key
         self._statement = statement
         self._encoder = encoder

@@ -13,7 +13,7 @@ from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions.environment import HistoricalSources
-from runtime.statements.statement import Statement
+from runtime.statements.statement_output import StatementOutput
 from runtime.stores.by_partition import PartitionedTable
 from runtime.stores.table import TableStore
 from runtime.stores.variables import VariableCells
@@ -30,11 +30,16 @@ class Counts:
 class Deployed(Protocol):
     """A deployed module: its statements in order."""
 
-    id: str
-    plan: ModulePlan
-    parameters: dict[str | int, Any]
+    @property
+    def id(self) -> str: ...
 
-    def __iter__(self) -> Iterator[Statement]: ...
+    @property
+    def plan(self) -> ModulePlan: ...
+
+    @property
+    def parameters(self) -> dict[str | int, Any]: ...
+
+    def __iter__(self) -> Iterator[StatementOutput]: ...
 
 
 @attrs.frozen

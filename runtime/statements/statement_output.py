@@ -1,4 +1,4 @@
-"""How a statement's output reaches its listeners, for operators, generated code and the batch tier: the base of ``Statement``."""
+"""A statement as the engine has it: what runs, and how its output reaches its listeners."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -21,36 +21,40 @@ from windows.event import Event
 
 if TYPE_CHECKING:
     from runtime.statements.cause_columns import CauseColumns
-    from runtime.statements.statement import Statement
 
-Listener = Callable[[Rows, Rows, "Statement", Any], object]
+Listener = Callable[[Rows, Rows, Any, Any], object]
 """listener(new, old, statement, runtime): insert and remove stream, each a list of rows, perhaps empty; both only where a window or the
-output clause forces an update. ``runtime``: the ``Runtime``."""
+output clause forces an update. ``statement``: the ``Statement``; ``runtime``: the ``Runtime``."""
 
-BatchListener = Callable[[Any, Any, "Statement", Any], object]
+BatchListener = Callable[[Any, Any, Any, Any], object]
 """listener(new, old, statement, runtime): Arrow record batches, None where empty; once a send, send_batch or advance."""
 
 
 class StatementHost(Protocol):
-    """What a statement asks of the runtime that it is deployed in."""
+    """What a statement asks of the engine that it is deployed in. ``runtime``: the ``Runtime``, which listeners get."""
 
     settings: Settings
+    runtime: Any
 
     @property
     def lock(self) -> AbstractContextManager[object]:
         """One for all calls that change or read the runtime."""
 
     @property
+    def now(self) -> int:
+        """Engine time."""
+
+    @property
     def cause(self) -> Cause:
         """What is at work."""
 
-    def listener_added(self, statement: Statement) -> None:
+    def listener_added(self, statement: StatementOutput) -> None:
         """Note that the statement is about to get a row listener."""
 
     def pend_batch(self, statement: StatementOutput) -> None:
         """Note that the statement has output for its batch listeners at the end of this call."""
 
-    def tier_of(self, statement: Statement) -> tuple[str, str]:
+    def tier_of(self, statement: StatementOutput) -> tuple[str, str]:
         """Return (``row`` or ``batch``, why): where the statement runs now."""
 
     def plans(self) -> list[StatementPlan]:
@@ -69,21 +73,24 @@ class ColumnOutput(Protocol):
 
 def with_own_lists(listener: Listener) -> Listener:
     """Return the listener, called with copies of the lists; their rows are the same."""
-    def call(new: Rows, old: Rows, statement: Statement, runtime: Any) -> object:
+    def call(new: Rows, old: Rows, statement: Any, runtime: Any) -> object:
         return listener(Rows(new), Rows(old) if old else old, statement, runtime)
 
     return call
 
 
 class StatementOutput(Delivery):
-    """Internal to epl-spark: what operators, generated code and the batch tier call. It may change in any version."""
+    """Internal to epl-spark: what operators, generated code and the batch tier call of a statement; ``Statement`` is what users see of it.
+    It may change in any version."""
 
-    def __init__(self, plan: StatementPlan, runtime: StatementHost, core: EventLoop, deployment_id: str, number: int) -> None:
+    def __init__(self, plan: StatementPlan, host: StatementHost, core: EventLoop, deployment_id: str, number: int) -> None:
         self.plan = plan
         self.name = plan.name
         self.number = number
         """Its place in the order in which the runtime has built statements, from 1."""
-        self.runtime = runtime
+        self.host, self.runtime = host, host.runtime
+        self.statement: Any = None
+        """The ``Statement``, which listeners get."""
         self.deployment_id = deployment_id
         self._added: list[Listener] = []
         self.listeners: Sequence[Listener] = ()
@@ -113,10 +120,18 @@ class StatementOutput(Delivery):
         if core.measured is not None:
             self.count_rows()
 
-    if TYPE_CHECKING:  # Statement has it
+    @property
+    def event_type(self) -> EventType:
+        """The type of the rows; LookupError where there are none."""
+        output = self.plan.body.output_type
+        if output is None:
+            raise LookupError(f"statement {self.name!r} has no output")
+        return output
 
-        @property
-        def event_type(self) -> EventType: ...
+    @property
+    def tier(self) -> str:
+        """``"row"`` or ``"batch"``: where the statement runs now."""
+        return self.host.tier_of(self)[0]
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Take what the last operator emits: kept until all statements have had the event."""
@@ -154,7 +169,7 @@ class StatementOutput(Delivery):
                         gone.append(row)
                 for listener in self.listeners:
                     try:
-                        listener(rows, gone, self, self.runtime)  # type: ignore[arg-type]
+                        listener(rows, gone, self.statement, self.runtime)
                     except Exception as error:  # noqa: BLE001 - law 6
                         self._core.on_listener_error(error, self.name, None)
                 return
@@ -166,7 +181,7 @@ class StatementOutput(Delivery):
         if self.batch_listeners and (new or old):
             self._batch_new.extend(new)
             self._batch_old.extend(old)
-            self.runtime.pend_batch(self)
+            self.host.pend_batch(self)
         if self.divide is None:
             self.call(new, old)
         else:
@@ -177,14 +192,14 @@ class StatementOutput(Delivery):
         """Call the row listeners with one delta."""
         self._position.calls += 1
         if self._causes is not None:
-            self._causes.note(self.runtime.cause, len(new), len(old))
+            self._causes.note(self.host.cause, len(new), len(old))
         listeners = self.listeners
         if not listeners:
             return
         new_rows, old_rows = rows_of(new), rows_of(old)
         for listener in listeners:
             try:
-                listener(new_rows, old_rows, self, self.runtime)  # type: ignore[arg-type]
+                listener(new_rows, old_rows, self.statement, self.runtime)
             except Exception as error:  # noqa: BLE001 - law 6
                 self._core.on_listener_error(error, self.name, None)
 
@@ -197,7 +212,7 @@ class StatementOutput(Delivery):
 
         row_class = {} if output_type is None else {"ComputedRow": computed_row_class(output_type)}
         scope = {"out": self, "at": self._position, "failed": failed, "EventRow": EventRow, "Rows": Rows, "NO_ROWS": NO_ROWS, **row_class}
-        return {**scope, "runtime": self.runtime}
+        return {**scope, "statement": self.statement, "runtime": self.runtime}
 
     @once_a_class
     def delivery_guard(self) -> str:
@@ -213,7 +228,7 @@ class StatementOutput(Delivery):
         return (
             f"listeners = {named('out', self).listeners}", "if listeners:", f"    {named('at', self._position).calls} += 1",
             "    rows = Rows()", *(f"    rows.append({row})" for row in rows),
-            "    for listener in listeners:", "        try:", "            listener(rows, NO_ROWS, out, runtime)",
+            "    for listener in listeners:", "        try:", "            listener(rows, NO_ROWS, statement, runtime)",
             "        except Exception as error:", "            failed(error)",
         )
 
@@ -228,7 +243,7 @@ class StatementOutput(Delivery):
         """Take output of the batch tier, for the batch listeners. ``plain``: string columns without dictionaries, as the input's are."""
         if self.batch_listeners and (output.new is not None or output.old is not None):
             self._outputs.append(output.decoded() if plain else output)
-            self.runtime.pend_batch(self)
+            self.host.pend_batch(self)
 
     def deliver_batches(self) -> None:
         """Call the batch listeners with everything since the last call, as Arrow; exceptions go to the error handler."""
@@ -240,7 +255,7 @@ class StatementOutput(Delivery):
         with_causes = (new, old) if self._causes is None else self._causes.beside(new, old)
         for listener in self.batch_listeners:
             try:
-                listener(*(with_causes if listener in self._caused else (new, old)), self, self.runtime)  # type: ignore[arg-type]
+                listener(*(with_causes if listener in self._caused else (new, old)), self.statement, self.runtime)
             except Exception as error:  # noqa: BLE001 - law 6
                 self._core.on_listener_error(error, self.name, None)
 
@@ -255,9 +270,48 @@ class StatementOutput(Delivery):
         old, self._batch_old = self._batch_old, []
         return together([o.new for o in outputs], new, self.event_type), together([o.old for o in outputs], old, self.event_type)
 
+    def listen(self, listener: Listener) -> None:
+        """Call a row listener from now on, of a statement that takes part already."""
+        with self.host.lock:
+            self.host.listener_added(self)
+            self.attach(listener)
+
     def attach(self, listener: Listener) -> None:
-        """Do as ``add_listener`` for a statement that does not take part yet."""
+        """Call a row listener from now on."""
         self._listen([*self._added, listener])
+
+    def detach(self, listener: Listener) -> None:
+        """Call a row listener no more; ValueError where it was not added."""
+        kept = list(self._added)
+        kept.remove(listener)
+        self._listen(kept)
+
+    def attach_batch(self, listener: BatchListener, *, causes: bool) -> None:
+        """Call a batch listener from now on. ``causes``: with the columns of ``CauseColumns``."""
+        self.batch_listeners = [*self.batch_listeners, listener]
+        if causes:
+            from runtime.statements.cause_columns import CauseColumns  # brings Arrow
+
+            self._caused.append(listener)
+            self._causes = self._causes or CauseColumns()
+            self._core.records_causes = True
+
+    def detach_batch(self, listener: BatchListener) -> None:
+        """Call a batch listener no more; ValueError where it was not added."""
+        kept = list(self.batch_listeners)
+        kept.remove(listener)
+        self.batch_listeners = kept
+        self._caused = [each for each in self._caused if each in kept]
+
+    def detach_all(self) -> None:
+        """Call no listener any more."""
+        self._listen([])
+        self.batch_listeners, self._caused = [], []
+
+    @property
+    def listener_count(self) -> int:
+        """How many listeners have been added."""
+        return len(self._added) + len(self.batch_listeners)
 
     def _listen(self, listeners: list[Listener]) -> None:
         """A listener may do with its lists what it likes: each but the last gets copies, so that one listener alone costs none."""

@@ -13,7 +13,7 @@ from epl.errors import EplError
 from epl.spans import Span
 from epl.syntax import Annotation
 from runtime.api.plan_cache import parsed
-from runtime.api.runtime import Runtime
+from runtime.api.runtime import Runtime, engine_of
 from runtime.tools.modules import Piece, at_its_place
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def check_piece(runtime: Runtime, text: str, headers: list[Piece], piece: Piece,
         module = parsed(padded)
     except EplError as error:
         return Checked(padded, whole, [error], (piece.halves(error.span.start) or ()) if error.span is not None else ())
-    catalog = runtime.catalog(module.name)
+    catalog = engine_of(runtime).catalog(module.name)
     errors: list[EplError] = []
     internal = None
     try:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from difflib import get_close_matches
 
 from epl.errors import EplError, EplRuntimeError, EplSyntaxError
+from runtime.api.runtime import engine_of
 from runtime.explain.formats import WRITERS
 from runtime.explain.notebook_html import folded_html, picture_html
 from runtime.replay.epl_online import Later, format_time, parse_script, parse_time
@@ -54,7 +55,7 @@ class Commands:
         return table(rows) if rows else plain("nothing is deployed")
 
     def types(self, argument: str) -> Shown:
-        catalog = self.session.runtime.catalog()
+        catalog = engine_of(self.session.runtime).catalog()
         known = {**{name: t.event_type for name, t in catalog.tables.items()}, **catalog.event_types}
         if not argument:
             rows = [{"name": name, "kind": each.kind, "properties": ", ".join(each.properties)} for name, each in known.items()]

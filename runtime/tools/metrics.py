@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from runtime.api.engine import StatementMetrics
+from runtime.api.counts import StatementMetrics
 from runtime.api.runtime import Runtime
 
 ORDERED = {

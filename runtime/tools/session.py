@@ -16,10 +16,10 @@ from epl.spans import Span
 from runtime.api.deployment import Deployment
 from runtime.api.preconditions import first_use
 from runtime.api.runtime import Runtime
+from runtime.api.statement import Statement
 from runtime.conversion.rows import Row, Rows
 from runtime.conversion.undeclared import UndeclaredNames
 from runtime.replay.epl_online import At, Later, Send, parse_script
-from runtime.statements.statement import Statement
 
 JSON_EVENT = re.compile(r"\s*(?P<type>[A-Za-z_$][\w$.]*)\s*=?\s*(?P<json>\{\s*(?:\"[^\n]*)?\}|\{\s*\".*\})\s*;?\s*$", re.DOTALL)
 """``Trade {"price": 1}``, also with ``=``; a brace and a quote tell it from a line of a script."""

@@ -14,6 +14,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
 
 from epl_spark_pygments import EplLexer
+from runtime.api.runtime import engine_of
 from runtime.api.version import version
 from runtime.replay.epl_online import format_time
 from runtime.tools.completion import Candidate, Place, complete
@@ -44,7 +45,7 @@ class EplCompleter(Completer):
             prefix = "" if before[-1:].isspace() else words[-1]
             names = dict.fromkeys(s.name for d in runtime.deployments.values() for s in d)
             return [Candidate(name, "statement") for name in names if name.startswith(prefix)]
-        known = complete(text, offset, runtime.catalog())
+        known = complete(text, offset, engine_of(runtime).catalog())
         if len(words) < 2 and not before[-1:].isspace():
             known = [Candidate(name, "command", commands[name][1]) for name in commands if name.startswith(before.lower())] + known
         return known

@@ -8,6 +8,8 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from runtime import Runtime
+from runtime.api.runtime import engine_of
+from runtime.api.statement import output_of
 from runtime.batch.compiler.kernels import compiled, interpreted
 from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.intake import Intake
@@ -73,7 +75,7 @@ def by_rows(text: str, batches: list[tuple[pa.Table, Any]], until: int) -> list[
 def by_columns(text: str, batches: list[tuple[pa.Table, Any]], until: int, *, fast: bool) -> list[Any]:
     runtime, module = compiled_once(SCHEMA, text)
     plan = module.statements[0].body
-    run = build_run(plan, RunContext(StringPool(), runtime._deployer.environment({}), compiled if fast else interpreted))
+    run = build_run(plan, RunContext(StringPool(), engine_of(runtime).deployer.environment({}), compiled if fast else interpreted))
     found: list[Any] = []
     empty = pa.table({f.name: pa.array([], f.type) for f in ARROW})
     for table, times in [*batches, (empty, np.zeros(0, np.int64))]:
@@ -105,7 +107,7 @@ def moved(text: str, batches: list[tuple[pa.Table, Any]], until: int, where: lis
         deployment = runtime.deploy(compiled_once(SCHEMA, text)[1])
         statement = deployment["s0"]
         if columns:
-            run = build_run(statement.plan.body, RunContext(StringPool(), runtime._deployer.environment({}), interpreted))
+            run = build_run(statement.plan.body, RunContext(StringPool(), engine_of(runtime).deployer.environment({}), interpreted))
             with np.errstate(all="ignore"):
                 if state is not None:
                     run.restore(state)
@@ -114,11 +116,11 @@ def moved(text: str, batches: list[tuple[pa.Table, Any]], until: int, where: lis
             state = unpaged(run.state())
         else:
             if state is not None:
-                statement.running.restore(state)
+                output_of(statement).running.restore(state)
             statement.add_batch_listener(lambda new, *_: found.extend([] if new is None else new.to_pylist()))
             if len(times):
                 runtime.send_batch("T", table.append_column("at_time", pa.array(times)), time="at_time")
             runtime.advance_time_span(now)
-            state = unpaged(statement.running.state())
+            state = unpaged(output_of(statement).running.state())
         deployment.undeploy()
     return found

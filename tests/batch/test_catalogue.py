@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from epl.errors import EplError
 from runtime import Runtime
+from runtime.api.runtime import engine_of
 from runtime.batch.available import is_available
 from runtime.batch.compiler.kernels import compiled, interpreted
 from runtime.batch.refusals import NotInBatchTier
@@ -110,8 +111,8 @@ class Heard:
         self.tier, self.compile = tier, compile
         self.calls: list[Any] = []
         self.runtime = Runtime(tier=tier)
-        if self.runtime._batch_tier is not None:
-            self.runtime._batch_tier.compile = self.compile
+        if engine_of(self.runtime).batch_tier is not None:
+            engine_of(self.runtime).batch_tier.compile = self.compile
         self.runtime.deploy(SCHEMA + text)
         self._listen()
 
@@ -130,8 +131,8 @@ class Heard:
     def restore(self) -> None:
         before = self.runtime
         self.runtime = Runtime.restore(before.snapshot(), tier=self.tier)
-        if self.runtime._batch_tier is not None:
-            self.runtime._batch_tier.compile = self.compile
+        if engine_of(self.runtime).batch_tier is not None:
+            engine_of(self.runtime).batch_tier.compile = self.compile
         self._listen()
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import Runtime
+from runtime.api.runtime import engine_of
 from runtime.batch.available import is_available
 from runtime.batch.compiler.kernels import interpreted
 from runtime.batch.refusals import NotCompilable
@@ -129,4 +130,4 @@ def test_what_stays_in_the_row_tier(text: str, reason: str) -> None:
     runtime.deploy(SCHEMA)
     plan = runtime.compile(f"@name('s0') {text}").statements[0].body
     with pytest.raises(NotCompilable, match=reason):
-        build_run(plan, RunContext(StringPool(), runtime._deployer.environment({}), interpreted))
+        build_run(plan, RunContext(StringPool(), engine_of(runtime).deployer.environment({}), interpreted))

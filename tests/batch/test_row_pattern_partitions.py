@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from runtime import Runtime
+from runtime.api.runtime import engine_of
 from runtime.batch.compiler.kernels import interpreted
 from runtime.batch.match_recognize import partitions as pattern_partitions
 from runtime.batch.match_recognize.layout import REGISTERS
@@ -62,7 +63,7 @@ def fed(text: str, rows: list[tuple[Any, ...]]) -> Iterator[MatchRun]:
     runtime = Runtime(tier="row")
     runtime.deploy(SCHEMA)
     plan = runtime.compile(f"@name('s0') {text}").statements[0].body
-    run = build_run(plan, RunContext(StringPool(), runtime._deployer.environment({}), interpreted))
+    run = build_run(plan, RunContext(StringPool(), engine_of(runtime).deployer.environment({}), interpreted))
     assert isinstance(run, MatchRun)
     for table, times in tables(rows, list(range(0, len(rows), 100))):
         run.feed(Intake(runtime.event_type("T"), columns_of(table, "T")), times, int(times[-1]))

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import Runtime
+from runtime.api.runtime import engine_of
 from runtime.batch.available import is_available
 from runtime.batch.compiler.kernels import compiled, interpreted
 from runtime.batch.refusals import NotCompilable
@@ -130,7 +131,7 @@ def sets_of(texts: list[str], fast: bool) -> tuple[Runtime, list[tuple[RuleSet, 
     runtime = Runtime(tier="row")
     runtime.deploy(SCHEMA)
     module = runtime.compile("\n".join(f"@name('q{i}') {t};" for i, t in enumerate(texts)))
-    surroundings = RunContext(StringPool(), runtime._deployer.environment({}), compiled if fast else interpreted)
+    surroundings = RunContext(StringPool(), engine_of(runtime).deployer.environment({}), compiled if fast else interpreted)
     sets = rule_sets([(s.body, surroundings) for s in module.statements])
     return runtime, [(each, each.run([build_run(module.statements[n].body, surroundings) for n in each.numbers])) for each in sets]
 
@@ -254,4 +255,4 @@ def test_what_is_no_rule(text: str, reason: str) -> None:
     runtime.deploy(SCHEMA)
     plan = runtime.compile(f"@name('s0') {text}").statements[0].body
     with pytest.raises(NotCompilable, match=reason):
-        rule(plan, RunContext(StringPool(), runtime._deployer.environment({}), interpreted))
+        rule(plan, RunContext(StringPool(), engine_of(runtime).deployer.environment({}), interpreted))

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from epl.generated_code import field_name
 from runtime import Runtime
+from runtime.api.runtime import engine_of
 from runtime.batch.compiler.kernels import interpreted
 from runtime.batch.rule_sets.shared_runs import Member, SharedRuns
 from runtime.batch.runs.run import Causes, Output, RunContext
@@ -65,7 +66,7 @@ def members_of(texts: list[str]) -> tuple[Runtime, list[Member]]:
     runtime = Runtime(tier="row")
     runtime.deploy(SCHEMA)
     module = runtime.compile("\n".join(f"@name('q{i}') {t};" for i, t in enumerate(texts)))
-    surroundings = RunContext(StringPool(), runtime._deployer.environment({}), interpreted)
+    surroundings = RunContext(StringPool(), engine_of(runtime).deployer.environment({}), interpreted)
     return runtime, [Member(s.body, build_run(s.body, surroundings), surroundings) for s in module.statements]
 
 

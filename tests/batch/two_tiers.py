@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import Runtime
+from runtime.api.runtime import engine_of
+from runtime.api.statement import output_of
 from runtime.batch.compiler.kernels import compiled, interpreted
 from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.intake import Intake
@@ -84,10 +86,10 @@ class RowTier:
         self.runtime.advance_time_span(until)
 
     def state(self) -> Any:
-        return plain(self.statement.running.state())
+        return plain(output_of(self.statement).running.state())
 
     def restore(self, state: Any, *, through_bytes: bool = False) -> None:
-        self.statement.running.restore(state)
+        output_of(self.statement).running.restore(state)
         if through_bytes:
             self.runtime = Runtime.restore(self.runtime.snapshot())
             self._listen(self.runtime.deployments["d"]["s0"])
@@ -106,7 +108,7 @@ class ColumnTier:
             plan = beside.statement.plan
         self.type = runtime.event_type("T")
         self.unread = unread_types(self.type, plan.reads.of(self.type))
-        surroundings = RunContext(StringPool(), runtime._deployer.environment({}), compiled if fast else interpreted)
+        surroundings = RunContext(StringPool(), engine_of(runtime).deployer.environment({}), compiled if fast else interpreted)
         self.run = build_run(plan.body, surroundings)
         self.output: Outputs = [], []
         self.causes: list[Any] = []

@@ -19,6 +19,7 @@ from epl.plan.walk import plans_of
 from epl.syntax import RecognitionSource, Select
 from epl.unparse import unparse
 from runtime import Runtime, Settings
+from runtime.api.statement import output_of
 
 SCHEMA = "create schema T(g string, x int, ts long);"
 RISES = """(partition by g order by ts measures FIRST(A.x) as low, LAST(B.x) as high, COUNT(*) as n
@@ -388,7 +389,7 @@ def test_damaged_states_are_refused() -> None:
     from windows.protocol import Damaged
 
     runtime, _ = deployed(f"@name('s') @Dialect('sql') select * from T match_recognize {RISES} as m")
-    entry = runtime.statement("s").running.entry  # type: ignore[attr-defined]
+    entry = output_of(runtime.statement("s")).running.entry  # type: ignore[attr-defined]
     assert isinstance(entry, RecognitionEntry)
     good = {"partitions": [], "order": [[], None, None, [0, 0, 0]], "due": None, "input": None}
     for bad in ({"partitions": [["a", [1, 2]]]}, {"partitions": [["a", None]]},

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from epl.analysis.partitioning import AnySplit, Path, SplitBy, Whole, partitioning_of
 from epl.plan.statements import ModulePlan
 from runtime import Runtime
-from runtime.statements.statement import Statement
+from runtime.api.statement import Statement
 from tests.partitioning.catalogue import SCHEMA
 
 END = 200

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from runtime import Runtime
+from runtime.api.runtime import engine_of
+from runtime.api.statement import output_of
 from runtime.event_loop.loop import log_error
 from windows.paging import plain
 from windows.protocol import Damaged
@@ -39,7 +41,7 @@ def test_a_change_writes_few_pages_of_many_instances() -> None:
     for id in ("i0", "i7", "new3"):
         restored.send("B", {"id": id, "v": 2})
     assert [dict(row)["a"]["id"] for row in rows] == ["i7", "new3"]
-    assert len(restored._core.schedule) == 3998
+    assert len(engine_of(restored).core.schedule) == 3998
 
 
 PATTERNS = (
@@ -59,24 +61,24 @@ def test_a_damaged_state_is_refused(pattern: str) -> None:
     runtime = deployed(pattern)
     for step in range(3):
         runtime.send("A", {"id": f"i{step}", "v": step})
-    state = runtime.statement("s").running.state()
+    state = output_of(runtime.statement("s")).running.state()
     places = list(_places(state["pattern"], ()))
     assert len(places) > 2
     errors: list[BaseException] = []
     fresh = deployed(pattern, lambda error, *_: errors.append(error))
     statement = fresh.statement("s")
-    statement.running.close()
+    output_of(statement).running.close()
     for path in places:
         is_key = "distinct" in pattern and _is_key(path)
         for wrong in WRONG:
             damaged = {**state, "pattern": _replaced(state["pattern"], path, wrong)}
-            again = statement.prepared.instantiate()
+            again = output_of(statement).prepared.instantiate()
             try:
                 again.restore(damaged)
             except Damaged:
                 continue
             assert is_key or not isinstance(wrong, (str, dict, bool, float)), (path, wrong)
-            statement.running = again
+            output_of(statement).running = again
             again.start()
             assert repr(plain(again.state()["pattern"])) == repr(plain(damaged["pattern"])), (path, wrong)
             for kind, name in ((1, "A"), (2, "B")):

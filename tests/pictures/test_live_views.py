@@ -16,6 +16,7 @@ import pytest
 from rich.console import Console
 
 from runtime import Runtime
+from runtime.api.statement import output_of
 from runtime.cli import main
 from runtime.live.dashboard import dashboard, rates, reading
 from runtime.live.job_view import JobView
@@ -125,7 +126,7 @@ def test_a_live_view_of_a_job_ends_with_it() -> None:
                 break
             time.sleep(0.01)
         assert view.widget.rows == [["5", "-", "s", "x=1, y=<b>"], ["5", "+", "s", "x=2, y=null"]]
-        assert view.widget.facts["status"] == "failed" and not view.widget.is_open and not statement.batch_listeners
+        assert view.widget.facts["status"] == "failed" and not view.widget.is_open and not output_of(statement).batch_listeners
         view.close()
 
 

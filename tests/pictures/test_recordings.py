@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from epl.errors import EplRuntimeError
 from runtime import Runtime
+from runtime.api.runtime import engine_of
 from runtime.cli import main
 from runtime.pictures.recording import Recording
 from runtime.pictures.tracks import Track
@@ -155,13 +156,13 @@ def test_a_recording_changes_nothing(events: list[tuple[str, str, int, int]]) ->
                     runtime.send(name, {"id": key, "x" if name == "A" else "y": number})
                     runtime.advance_time(runtime.now + wait * 1000)
 
-            before = {name: getattr(runtime._core, name) for name in ("_process_one", "run_due")}
+            before = {name: getattr(engine_of(runtime).core, name) for name in ("_process_one", "run_due")}
             if records:
                 with runtime.record(), runtime.record("c"):
                     send(events[:8])
             else:
                 send(events[:8])
-            assert {name: getattr(runtime._core, name) for name in before} == before
+            assert {name: getattr(engine_of(runtime).core, name) for name in before} == before
             send(events[8:])
             logs.append([log, runtime.snapshot()])
     assert logs[0] == logs[1]

@@ -16,20 +16,17 @@ import epl.unparse
 import runtime
 import runtime.connectors
 import runtime.spark
-from runtime.api.engine import Engine
 from runtime.api.queries import PreparedQuery, QueryRows
-from runtime.event_loop.delivery import Delivery
 from runtime.live.row_stream import RowStream
 from runtime.spark.driver_host.job_steps import JobSteps
-from runtime.statements.statement_output import StatementOutput
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGES = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs" / "api").glob("*.md"))}
-INTERNAL = {Engine, StatementOutput, Delivery, JobSteps}
+INTERNAL = {JobSteps}
 """Base classes whose members are not for applications."""
 NOT_FOR_APPLICATIONS = {
     "EplError": {"within", "public"}, "LruCache": {"build"}, "ExpiryCache": {"build"}, "Settings": {"units_per_second"},
-    "DeltaSink": {"begin", "check_new", "write", "files"}, "Runtime": {"own_windows", "user_functions"},
+    "DeltaSink": {"begin", "check_new", "write", "files"},
     **{name: {"open", "reader", "poll", "position", "committed", "deliver", "close"} for name in runtime.connectors.__all__},
     **{name: {"title", "fits", "chosen", "selects"} for name in runtime.__all__ if name.startswith(("Partition", "Nested", "All"))},
 }

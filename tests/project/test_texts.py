@@ -11,8 +11,8 @@ import pytest
 
 from runtime import Runtime, Settings
 from runtime.api.deployment import Deployment
+from runtime.api.statement import Statement
 from runtime.conversion.rows import Row
-from runtime.statements.statement import Statement
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -23,6 +23,7 @@ import windows
 from epl.attribute_text import named, once_a_class
 from runtime import Runtime
 from runtime.aggregation.groups import Group
+from runtime.api.statement import output_of
 from runtime.clock.schedule import ScheduledTimer
 from runtime.conversion.computed_rows import ComputedRow
 from runtime.event_loop.filter_index import Entry
@@ -45,7 +46,7 @@ STATEMENTS = [
 def generated(text: str) -> Iterator[FunctionType]:
     """The functions that one statement's events and timers go through."""
     with Runtime() as engine:
-        running: Any = engine.deploy(SCHEMA + "@name('s') " + text)["s"].running
+        running: Any = output_of(engine.deploy(SCHEMA + "@name('s') " + text)["s"]).running
         engine.send("T", {"k": "a", "x": 1, "d": 1.0})
         timer = getattr(running.chain, "timer", None)
         core = running.context.core

@@ -14,6 +14,7 @@ import pytest
 
 from epl.errors import EplRuntimeError
 from runtime import Runtime
+from runtime.api.statement import output_of
 from runtime.api.system_clock import SystemClock
 from runtime.live.job_view import JobView
 from runtime.live.view import View
@@ -114,7 +115,7 @@ def test_a_live_view_of_a_job_that_cannot_be_asked_says_so(caplog: pytest.LogCap
         broken.set()
         assert becomes(lambda: not view.widget.is_open)
         assert view.widget.facts == {**facts, "error": "ConnectionError: no gateway"}
-        assert not statement.batch_listeners and "a live view ends" in caplog.text
+        assert not output_of(statement).batch_listeners and "a live view ends" in caplog.text
         view.close()
 
 

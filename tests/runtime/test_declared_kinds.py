@@ -8,6 +8,7 @@ from epl.catalog import Catalog
 from epl.errors import EplDeploymentError
 from epl.plan.declared import KINDS, Declared
 from runtime import Runtime, Settings
+from runtime.api.runtime import engine_of
 
 DECLARATIONS = {
     "event_type": ("create schema D(x int)", "select x from D", "Event type 'D'", "An event type by name 'D'"),
@@ -31,7 +32,7 @@ def test_a_context_that_is_used_is_not_undeployed() -> None:
     runtime = Runtime()
     runtime.deploy(T)
     declared = runtime.deploy("create context D partition by x from T", name="declaring").plan.declared[0]
-    assert (declared.kind, declared.name) == ("context", "D") and runtime.catalog().contexts["D"] is declared.value
+    assert (declared.kind, declared.name) == ("context", "D") and engine_of(runtime).catalog().contexts["D"] is declared.value
     runtime.deploy("context D select x from T", name="using")
     with pytest.raises(EplDeploymentError) as refused:
         runtime.undeploy("declaring")
@@ -40,7 +41,7 @@ def test_a_context_that_is_used_is_not_undeployed() -> None:
     )
     runtime.undeploy("using")
     runtime.undeploy("declaring")
-    assert not runtime.catalog().contexts
+    assert not engine_of(runtime).catalog().contexts
 
 
 @pytest.mark.parametrize("kind", DECLARATIONS)
@@ -48,13 +49,14 @@ def test_a_declared_name_is_in_the_field_of_its_kind(kind: str) -> None:
     runtime = Runtime()
     declared = runtime.compile(DECLARATIONS[kind][0]).declared[0]
     assert (declared.kind, declared.name) == (kind, "D")
-    before = runtime.catalog()
+    before = engine_of(runtime).catalog()
     after = before.with_declared([declared])
     changed = {f.name for f in attrs.fields(Catalog) if getattr(before, f.name) != getattr(after, f.name)}
     rows = {"event_types"} if kind == "named_window" else set()  # the type of the window's rows
     assert changed == {KINDS[declared.kind].field} | rows and getattr(after, KINDS[declared.kind].field)["D"] is declared.value
     runtime.deploy(DECLARATIONS[kind][0])
-    assert "D" in getattr(runtime.catalog(), KINDS[declared.kind].field) and "D" not in getattr(before, KINDS[declared.kind].field)
+    field, now = KINDS[declared.kind].field, engine_of(runtime).catalog()
+    assert "D" in getattr(now, field) and "D" not in getattr(before, field)
 
 
 @pytest.mark.parametrize("kind", DECLARATIONS)
@@ -88,7 +90,7 @@ def test_a_plan_whose_name_is_taken_meanwhile_is_refused(kind: str) -> None:
 
 
 def test_nothing_declared_changes_nothing() -> None:
-    catalog = Runtime().catalog()
+    catalog = engine_of(Runtime()).catalog()
     assert catalog.with_declared([]) is catalog
     assert Declared("variable", "v", None).place("") == "an unknown place"
 

@@ -19,6 +19,7 @@ from epl.errors import EplError, EplRuntimeError, EplUnsupportedError, EplValida
 from epl.functions import java_big, java_strings
 from epl.settings import Settings
 from runtime import Runtime
+from runtime.api.runtime import engine_of
 from runtime.batch.printing import parameters
 
 SCHEMA = "create schema X(a string, b int, i biginteger, d bigdecimal); create schema T(a string, b int);"
@@ -286,7 +287,7 @@ def test_loops_of_insert_into_end(loop: str) -> None:
     assert 1000 < seen <= 3 * (1000 + 4 * 100 + 1)
     for message in asked.messages:
         assert message.startswith(("Insert into 'X':", "Insert into 'Y':")) and "one event led to more than 1000 others" in message
-    assert 1 <= len(asked.errors) <= 6 and not asked.runtime._core.queue
+    assert 1 <= len(asked.errors) <= 6 and not engine_of(asked.runtime).core.queue
     if loop != LOOPS["a window"]:
         assert len({statement for _, statement in asked.errors}) >= 1
 

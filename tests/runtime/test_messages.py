@@ -53,8 +53,8 @@ def test_completion_offers_what_users_call() -> None:
     statement = runtime.deploy("create schema A(x int); @name('s') select x from A")["s"]
     shown = {name for name in dir(statement) if not name.startswith("_")}
     assert {"add_listener", "explain", "listeners", "name", "plan", "rows", "tier", "to_pandas"} <= shown
-    assert not shown & {"waiting_new", "take_batches", "deliver", "update_lines", "prepared"}
+    assert len(shown) <= 24 and not any(hasattr(statement, name) for name in ("waiting_new", "deliver", "running", "prepared", "number"))
     shown = {name for name in dir(runtime) if not name.startswith("_")}
     assert {"deploy", "event_type", "lock", "metrics", "now", "register", "send", "settings", "sql", "statement", "undeploy"} <= shown
-    assert not shown & {"bring_in", "columnar", "listener_added", "on_fault", "own_windows", "pend_batch", "state"}
+    assert len(shown) <= 57 and not any(hasattr(runtime, name) for name in ("bring_in", "columnar", "on_fault", "plans", "state"))
     assert all(hasattr(each, name) for each in (statement, runtime) for name in dir(each) if name != "__abstractmethods__")

@@ -9,6 +9,7 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from runtime import EplRuntimeError, Runtime
+from runtime.api.statement import output_of
 from runtime.state.key_pages import ITEMS_A_PAGE, LongPages, page_of
 from runtime.state.seal import sealed, unsealed
 from tests.runtime.listening import listen
@@ -145,7 +146,7 @@ def test_a_statement_that_was_told_nothing_is_not_asked():
     rt = grouped(10)
     rt.deploy("create schema Other(x int); @name('o') select sum(x) as t from Other#keepall")
     mark = rt.pages().mark
-    rt.statement("o").running.state = None
+    output_of(rt.statement("o")).running.state = None
     rt.send("E", {"k": 1, "x": 1.0})
     assert rt.pages(since=mark).changed
 

@@ -18,6 +18,7 @@ from epl.plan.statements import InsertPlan, SelectPlan, StatementPlan
 from epl.plan.streams import IndexKey, filter_of
 from epl.value_types import BOXED_INT
 from runtime import Runtime
+from runtime.api.runtime import engine_of
 
 SCHEMA = "@public @buseventtype create schema T(k string, x int);\n@public create schema U(k string, x int);\n"
 NUMBER = Constant(type=BOXED_INT, value=1)
@@ -85,9 +86,10 @@ def test_nodes_of_more_than_six_fields_take_them_by_name() -> None:
 
 def test_a_statement_that_does_not_run_yet_has_no_rows() -> None:
     """Between its making and its first instance: nothing is None."""
-    from runtime.statements.statement import Statement
+    from runtime.api.statement import Statement
+    from runtime.statements.statement_output import StatementOutput
 
-    runtime: Any = Runtime()
-    plan = runtime.compile(f"{SCHEMA}select k from T").statements[-1]
-    statement = Statement(plan, runtime, runtime._core, "d0", 1)
-    assert statement.rows() == [] and statement.running.state() is None
+    runtime = Runtime()
+    plan, engine = runtime.compile(f"{SCHEMA}select k from T").statements[-1], engine_of(runtime)
+    output = StatementOutput(plan, engine, engine.core, "d0", 1)
+    assert Statement(output).rows() == [] and output.running.state() is None

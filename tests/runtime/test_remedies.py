@@ -7,6 +7,7 @@ from epl import foreign_words
 from epl.errors import EplError
 from epl.value_types import named_type
 from runtime import Runtime
+from runtime.api.runtime import engine_of
 
 SEMICOLON = "begins another statement: write a semicolon between the two"
 COMMENT = "a comment begins with // and ends with its line, or is between /* and */"
@@ -106,7 +107,7 @@ def test_words_of_other_languages_have_their_own_hint(text: str) -> None:
 @pytest.mark.parametrize("table", [foreign_words.FUNCTIONS, foreign_words.TYPES, foreign_words.WINDOWS])
 def test_no_word_of_other_languages_is_one_of_epl(table: dict[str, str]) -> None:
     with Runtime() as runtime:
-        catalog = runtime.catalog()
+        catalog = engine_of(runtime).catalog()
     if table is foreign_words.WINDOWS:
         known = set(catalog.window_configs)
     elif table is foreign_words.TYPES:

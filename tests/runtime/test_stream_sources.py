@@ -18,6 +18,7 @@ from epl.plan.expressions import Prior, StreamEvent
 from epl.plan.statements import SelectPlan, StatementPlan
 from epl.plan.streams import FilterPlan, SourcePlan, filter_of, only_stream, types_read
 from runtime import Runtime
+from runtime.api.runtime import engine_of
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.rule_sets.kernel import key_rule, rule
 from runtime.batch.select_statement.kernel import select_kernel
@@ -56,7 +57,7 @@ def joined(columns: str = "a.k") -> StatementPlan:
 
 
 def context_of(runtime: Runtime, plan: StatementPlan) -> OperatorContext:
-    core: Any = runtime._core
+    core: Any = engine_of(runtime).core
     return OperatorContext(StatementContext(core, plan, 7, Environment(clock=core.clock), None))  # type: ignore[arg-type]
 
 

@@ -11,9 +11,10 @@ import pytest
 from epl.generated_code import code_of
 from runtime import Runtime
 from runtime.api.deployment import Deployment
+from runtime.api.runtime import engine_of
+from runtime.api.statement import Statement
 from runtime.batch.available import is_available
 from runtime.clock.schedule import FEW, ScheduledTimer
-from runtime.statements.statement import Statement
 from windows.event import Event
 from windows.protocol import View
 
@@ -93,7 +94,7 @@ def test_nothing_stays(tier: str, text: str) -> None:
     before = alive(HELD)
     cycle(runtime, text, tier, 1)
     assert alive(HELD) - before == Counter()
-    assert len(runtime._core.schedule) == 0 and runtime.next_scheduled_time is None
+    assert len(engine_of(runtime).core.schedule) == 0 and runtime.next_scheduled_time is None
     assert not runtime.deployments.keys() - {next(iter(runtime.deployments))}
 
 

@@ -21,7 +21,7 @@ from runtime.conversion.arrow import arrow_schema, arrow_type_of
 from runtime.conversion.columns import Columns
 
 if TYPE_CHECKING:
-    from runtime.statements.statement import Statement
+    from runtime.statements.statement_output import StatementOutput
 
 NO_ROWS = np.zeros(0, np.int64)
 
@@ -51,7 +51,7 @@ class Input:
 class PipelineNode:
     """A statement and its run. ``insert``: where its rows go on to."""
 
-    statement: Statement
+    statement: StatementOutput
     member: Member
     reads: EventType
     insert: InsertPlan | None

@@ -16,7 +16,7 @@ from runtime.conversion.from_columns import events_of
 from runtime.event_loop.handle_order import HandleOrder
 
 if TYPE_CHECKING:
-    from runtime.statements.statement import Statement
+    from runtime.statements.statement_output import StatementOutput
 
 
 @attrs.frozen
@@ -53,7 +53,7 @@ class Call:
 
     moment: Moment
     route: tuple[int, int, int]
-    statement: Statement
+    statement: StatementOutput
     new: Any
     old: Any
 
@@ -90,7 +90,7 @@ class Timeline:
         return places, causes.timer if source.timers is None else causes.timer | source.timers[causes.row]
 
 
-def calls_of(statement: Statement, output: Output, timeline: Timeline, source: Source) -> Iterator[Call]:
+def calls_of(statement: StatementOutput, output: Output, timeline: Timeline, source: Source) -> Iterator[Call]:
     """Yield the calls that one statement's output stands for, in order."""
     parts: dict[int, tuple[Moment, tuple[int, int, int], dict[bool | None, slice]]] = {}
     for causes, is_new in ((output.new_causes, True), (output.old_causes, False), (output.nothing, None)):
@@ -109,7 +109,7 @@ def calls_of(statement: Statement, output: Output, timeline: Timeline, source: S
         yield Call(moment, route, statement, new[spans.get(True, nothing)], old[spans.get(False, nothing)])
 
 
-def _rows(batch: pa.RecordBatch | None, statement: Statement) -> Any:
+def _rows(batch: pa.RecordBatch | None, statement: StatementOutput) -> Any:
     if batch is None:
         return ()
     if not statement.listeners:

@@ -10,7 +10,7 @@ from windows.protocol import State
 if TYPE_CHECKING:
     from runtime.batch.tier.chain import PipelineNode
     from runtime.statements.running import Running
-    from runtime.statements.statement import Statement
+    from runtime.statements.statement_output import StatementOutput
 
 
 class BatchRunning:
@@ -19,7 +19,9 @@ class BatchRunning:
     ``forget(statement)`` says that it is undeployed; ``row_running(statement, state)`` gives the row tier's operators in that state.
     """
 
-    def __init__(self, node: PipelineNode, forget: Callable[[Statement], None], row_running: Callable[[Statement, State], Running]) -> None:
+    def __init__(
+        self, node: PipelineNode, forget: Callable[[StatementOutput], None], row_running: Callable[[StatementOutput, State], Running]
+    ) -> None:
         self.node, self.statement, self.run = node, node.statement, node.run
         self._forget, self._row_running = forget, row_running
 

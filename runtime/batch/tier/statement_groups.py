@@ -27,13 +27,13 @@ from epl.plan.streams import types_read
 from epl.plan.walk import plans_of
 
 if TYPE_CHECKING:
-    from runtime.statements.statement import Statement
+    from runtime.statements.statement_output import StatementOutput
 
 PASSIVE = (CreateSchemaPlan, CreateExpressionPlan, CreateIndexPlan, CreateTablePlan, CreateVariablePlan, SelectRowPlan)
 """Bodies that no event reaches."""
 
 
-def statement_groups(statements: Iterable[Statement]) -> list[tuple[Statement, ...]]:
+def statement_groups(statements: Iterable[StatementOutput]) -> list[tuple[StatementOutput, ...]]:
     """Return the statements that events reach, by component, each in the order given."""
     leader: dict[Hashable, Hashable] = {}
 
@@ -51,13 +51,13 @@ def statement_groups(statements: Iterable[Statement]) -> list[tuple[Statement, .
             tokens = (token for token in tokens if not isinstance(token, EventType))
         for token in tokens:
             leader[find(token)] = find(statement)
-    groups: dict[Hashable, list[Statement]] = {}
+    groups: dict[Hashable, list[StatementOutput]] = {}
     for statement in active:
         groups.setdefault(find(statement), []).append(statement)
     return [tuple(group) for group in groups.values()]
 
 
-def is_apart(statement: Statement, filled: Sequence[EventType]) -> bool:
+def is_apart(statement: StatementOutput, filled: Sequence[EventType]) -> bool:
     """Return whether the statement, over a pattern, may have the events that come from outside after all others have had a whole batch of
     them. ``filled``: the types that statements insert into."""
     plan = statement.plan

@@ -46,7 +46,7 @@ from windows.protocol import State
 
 if TYPE_CHECKING:
     from runtime.statements.running import Running
-    from runtime.statements.statement import Statement
+    from runtime.statements.statement_output import StatementOutput
 
 ROWS_BEFORE = 10_000
 """How many rows have to come in batches before a component moves here: compiling its kernels takes as long as some 100,000 rows."""
@@ -64,7 +64,7 @@ SENDS_BEFORE = 16
 class StatementGroup:
     """Statements that belong together. ``chain``: their runs while they are in the batch tier. ``reason``: why they cannot be there."""
 
-    def __init__(self, statements: tuple[Statement, ...]) -> None:
+    def __init__(self, statements: tuple[StatementOutput, ...]) -> None:
         self.statements = statements
         self.chain: GroupPipeline | None = None
         self.reason: str | None = None
@@ -105,7 +105,7 @@ class TierHost(Protocol):
     """What the batch tier asks of what deploys statements."""
 
     @property
-    def deployments(self) -> Mapping[str, Iterable[Statement]]:
+    def deployments(self) -> Mapping[str, Iterable[StatementOutput]]:
         """By id, as they are at any time."""
 
 
@@ -226,7 +226,7 @@ class BatchTier:
             component.entries.append((event_type, entry))
             self._core.filters.add(event_type, entry)
 
-    def resume(self, statement: Statement, state: State) -> bool:
+    def resume(self, statement: StatementOutput, state: State) -> bool:
         """Give a statement that is here the state, which may come from anywhere; return whether it is here."""
         running = statement.running
         if isinstance(running, BatchRunning):
@@ -234,7 +234,7 @@ class BatchTier:
             return True
         return False
 
-    def _node(self, statement: Statement) -> PipelineNode:
+    def _node(self, statement: StatementOutput) -> PipelineNode:
         running = statement.running
         if isinstance(running, BatchRunning):
             return running.node
@@ -246,7 +246,7 @@ class BatchTier:
             raise NotCompilable(f"statement '{statement.name}': {error}") from error
         return node
 
-    def _fresh(self, statement: Statement) -> PipelineNode:
+    def _fresh(self, statement: StatementOutput) -> PipelineNode:
         plan = statement.plan.body
         if not isinstance(plan, SelectPlan):
             raise not_in_columns(statement.plan.kind)
@@ -277,7 +277,7 @@ class BatchTier:
                 statement.running = running
                 running.start()
 
-    def row_running(self, statement: Statement, state: State) -> Running:
+    def row_running(self, statement: StatementOutput, state: State) -> Running:
         """Return the row tier's operators of a statement, in a state; they have not started."""
         return statement.prepared.instantiate(state=state)
 
@@ -315,17 +315,17 @@ class BatchTier:
         stops = sum(c.chain.stops(gaps) for c in self._active() if c.chain is not None)
         return stops > limit or (stops > 0 and (beside or self._core.schedule.nearest() is not None))
 
-    def forget(self, statement: Statement) -> None:
+    def forget(self, statement: StatementOutput) -> None:
         """Note that the statement is undeployed."""
         self._stale = True
 
-    def listener_added(self, statement: Statement) -> None:
+    def listener_added(self, statement: StatementOutput) -> None:
         """Note a row listener, which gets each call as it comes: under ``auto`` only the row tier makes it."""
         component = self._components.get(statement.number)
         if component is not None and component.chain is not None and not self._always:
             self.demote(component)
 
-    def reason(self, statement: Statement) -> str:
+    def reason(self, statement: StatementOutput) -> str:
         """Return why the statement is where it is, for explain()."""
         self._refresh()
         component = self._components.get(statement.number)

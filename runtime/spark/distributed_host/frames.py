@@ -34,6 +34,7 @@ from epl.settings import Settings
 from epl.syntax import InsertInto, Module, Node, TypeFilter
 from epl.syntax.patterns import FilterAtom
 from epl.texts import text_of
+from runtime.api.runtime import engine_of
 from runtime.arguments import checked
 from runtime.clock.instants import Instant, instant_of
 from runtime.clock.late_rows import MAX_BUFFERED, late_policy, wall_clock
@@ -295,7 +296,7 @@ class _Planned:
         with task.runtime(0) as trial:
             statement = chosen(trial.deploy(task.epl), task.statement)
             sources = Sources.of(tuple(trial.event_type(name) for name in task.type_names), task.time, task.sequence)
-            plans = trial.plans()
+            plans = engine_of(trial).plans()
             check_read(plans, {name: trial.event_type(name) for name in task.schemas})
             check_filled(plans, [statement.plan], sources.types)
             check_columns_known(plans, statement.plan, task.functions)

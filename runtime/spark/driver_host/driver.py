@@ -25,7 +25,7 @@ from epl.plan.windows import WindowConfig
 from epl.settings import Settings
 from epl.texts import text_of
 from runtime.api.adoption import adopt
-from runtime.api.runtime import Runtime
+from runtime.api.runtime import Runtime, engine_of
 from runtime.arguments import checked
 from runtime.clock.instants import Instant, instant_of
 from runtime.clock.late_rows import MAX_BUFFERED, LatePolicy, late_policy, wall_clock
@@ -83,7 +83,7 @@ class Module:
             return self.source
         schemas = self.schemas(self.source)
         runtime = self._deployed(self.source, schemas, start_time)
-        plans = runtime.plans()
+        plans = engine_of(runtime).plans()
         check_read(plans, {name: runtime.event_type(name) for name in schemas})
         check_filled(plans, plans, [runtime.event_type(name) for name in self.frames])
         return runtime
@@ -104,7 +104,7 @@ class Module:
         if not isinstance(self.source, str):
             return {}
         types = [runtime.event_type(name) for name in undeclared(self.source, self.frames)]
-        return {t.name: frozenset(name for plan in runtime.plans() for name in plan.reads.of(t)) for t in types}
+        return {t.name: frozenset(name for plan in engine_of(runtime).plans() for name in plan.reads.of(t)) for t in types}
 
     def register(self, runtime: Runtime) -> None:
         """Register the types of sources that the runtime does not know; EplRuntimeError, with none registered, where no statement reads
@@ -115,7 +115,7 @@ class Module:
                 runtime.event_type(name)
             except EplRuntimeError:
                 unknown[name] = event_type_of_spark(name, frame.schema)
-        check_read(runtime.plans(), unknown)
+        check_read(engine_of(runtime).plans(), unknown)
         for event_type in unknown.values():
             runtime.register_type(event_type)
 
@@ -125,7 +125,7 @@ class Module:
         windows: Collection[type[WindowConfig]] = ()
         register: Callable[[Runtime], object] = self.historical
         if isinstance(self.source, Runtime):
-            state = self.source.state()
+            state = engine_of(self.source).state()
             functions, aggregations, tier = state.functions, state.aggregations, self.source.tier
             settings, windows = state.settings, set(state.windows.values())
             register = self.source.share_sources
@@ -174,7 +174,7 @@ class Setup:
         feed = Feed(runtime, self.sources(runtime), self.rules(runtime))
         for statement in (s for d in runtime.deployments.values() for s in d):
             if isinstance(self.keeping.sinks.get(statement.name), KeptSink):
-                check_columns_known(runtime.plans(), statement.plan, runtime.user_functions)
+                check_columns_known(engine_of(runtime).plans(), statement.plan, engine_of(runtime).definitions.user_functions)
         return Job(feed, self.keeping, self.checkpoint, self.wall, lenient=self.lenient)
 
     def sources(self, runtime: Runtime) -> Sources:
@@ -406,7 +406,7 @@ def _changed(setup: Setup, old: Job, listeners: Mapping[str, Listener]) -> Job:
     for deployment_id in old.dynamic:
         if deployment_id in runtime.deployments:
             continue  # it is the runtime that ran them
-        deployment = before.deployments[deployment_id]
+        deployment = engine_of(before).deployer.deployments[deployment_id]
         runtime.deploy(deployment.plan.text, name=deployment_id, parameters=dict(deployment.parameters))
     if last_step_of(runtime).logged != (setup.checkpoint.folder, old.step):
         adopt(runtime, before, setup.forget)

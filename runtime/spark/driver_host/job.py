@@ -17,6 +17,7 @@ from epl.texts import text_of
 from runtime.api.deployment import Deployment
 from runtime.api.queried_partitions import Selectors
 from runtime.api.queries import Parameters, QueryRows
+from runtime.api.statement import Statement, output_of
 from runtime.arguments import checked_methods
 from runtime.clock.instants import Instant, instant_of, shown
 from runtime.clock.late_rows import ipc
@@ -26,7 +27,6 @@ from runtime.spark.feed import Entry, query_entry
 from runtime.spark.schemas import spark_schema
 from runtime.spark.sources import table_of
 from runtime.statements.running import EVERY_PARTITION, Selector
-from runtime.statements.statement import Statement
 
 if TYPE_CHECKING:
     from runtime.live.job_view import JobView
@@ -379,7 +379,7 @@ class Job(JobSteps):
         facts = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in self._facts().items())
         statements = "".join(
             f"<tr><td>{escape(s.name)}</td><td>{'files' if isinstance(sink, KeptSink) else 'a sink' if sink else ''}</td>"
-            f"<td>{len(s.listeners) + len(s.batch_listeners) - (s in self.feed.listeners)}</td></tr>"
+            f"<td>{output_of(s).listener_count - (s in self.feed.listeners)}</td></tr>"
             for d in self.runtime.deployments.values() for s in d if s.plan.body.output_type is not None
             for sink in [self._keeping.sinks.get(s.name)]
         )

@@ -26,6 +26,7 @@ from epl.event_types import EventType
 from runtime.api.deployment import Deployment
 from runtime.api.faults import in_words
 from runtime.api.runtime import Runtime
+from runtime.api.statement import Statement
 from runtime.clock.late_rows import wall_clock
 from runtime.conversion.arrow import arrow_schema
 from runtime.spark.driver_host.checkpoint import Checkpoint
@@ -36,7 +37,6 @@ from runtime.spark.heartbeat import Heartbeat
 from runtime.spark.progress import Progress
 from runtime.spark.pushdown import Wanted, take, wanted_rows
 from runtime.spark.sources import fetched
-from runtime.statements.statement import Statement
 
 log = logging.getLogger("epl.spark")
 

@@ -18,7 +18,7 @@ from epl.parse import parse_statement
 from epl.settings import Settings
 from epl.spans import Span
 from runtime.api.preconditions import locate
-from runtime.api.runtime import Runtime
+from runtime.api.runtime import Runtime, engine_of
 from runtime.tools.checking import check_piece
 from runtime.tools.completion import Candidate, complete
 from runtime.tools.language_server.names import Names
@@ -70,7 +70,7 @@ class Document:
                 except EplError as error:
                     self._add(Span(0, 0), "error", error.code, f"a module that is deployed first is refused: {error.message}")
             self._check(runtime)
-            self.catalog: Catalog = runtime.catalog()
+            self.catalog: Catalog = engine_of(runtime).catalog()
             runtime.close()
         self.names = Names(text, self.catalog, self.first)
 

@@ -9,8 +9,8 @@ from epl.plan.patterns.match_recognize import Program, RowRecognitionPlan
 from epl.plan.patterns.pattern import PatternPlan
 from epl.plan.statements import CreateContextPlan, SelectPlan, StatementPlan
 from epl.plan.walk import plans_of
+from runtime.api.statement import Statement
 from runtime.pattern.observed import outcomes_of
-from runtime.statements.statement import Statement
 
 Edge = tuple["int | None", int]
 """From a step of a program (None: the beginning) to the step that takes the next row."""

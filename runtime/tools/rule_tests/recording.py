@@ -13,11 +13,11 @@ from typing import Any, Protocol
 import attrs
 
 from epl.errors import EplRuntimeError
-from runtime.api.runtime import Runtime
+from runtime.api.runtime import Runtime, engine_of
+from runtime.api.statement import Statement
 from runtime.conversion.rows import Rows
 from runtime.replay.epl_online import DEFAULT_START, format_time, output_text, parse_time
 from runtime.replay.trace_values import json_row, json_value
-from runtime.statements.statement import Statement
 from runtime.tools.rule_tests.files import SUFFIXES, expected_file
 
 WORD = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
@@ -52,7 +52,7 @@ class Recorder:
 
     def __init__(self, path: Path, runtime: Runtime, recorded: Recorded) -> None:
         self.runtime = runtime
-        runtime.properties_read.read_all()
+        engine_of(runtime).properties_read.read_all()
         self._writer: Writer = _writer(path, recorded)
         self._calls: list[tuple[str, Rows, Rows, int]] = []
         for deployment in runtime.deployments.values():

@@ -12,12 +12,12 @@ import attrs
 from epl.errors import EplError, EplWarning
 from epl.settings import Settings
 from runtime.api.deployment import Deployment
-from runtime.api.runtime import Runtime
+from runtime.api.runtime import Runtime, engine_of
+from runtime.api.statement import Statement
 from runtime.conversion.rows import Rows
 from runtime.esper_config import EsperConfig, read_esper_config
 from runtime.replay.epl_online import output_text
 from runtime.replay.player import TracePlayer
-from runtime.statements.statement import Statement
 from runtime.tools.rule_tests.comparing import differences
 from runtime.tools.rule_tests.coverage import Coverage
 from runtime.tools.rule_tests.files import RESULTS, BadCaseFile, Case, CaseFile
@@ -92,7 +92,7 @@ class _Player(TracePlayer):
         if self._register is not None:
             self._register(runtime)
         if self._coverage is not None:
-            runtime.observe_patterns(rows=self._coverage.took, events=self._coverage.came)
+            engine_of(runtime).observe_patterns(rows=self._coverage.took, events=self._coverage.came)
         return runtime
 
     def deploy_module(self, text: str) -> None:

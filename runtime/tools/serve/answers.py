@@ -8,9 +8,9 @@ from typing import Any
 
 from epl.errors import EplDeploymentError, EplError
 from epl.spans import Span
+from runtime.api.statement import Statement
 from runtime.clock.instants import shown
 from runtime.conversion.rows import Row
-from runtime.statements.statement import Statement
 
 LONGEST = 2000
 """Characters of a message: it may hold a value of any length."""

@@ -11,6 +11,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from epl.errors import EplError, EplRuntimeError
+from runtime.api.runtime import engine_of
 from runtime.clock.instants import instant_of
 from runtime.conversion.undeclared import check_of
 from runtime.tools.serve.answers import error_json, short, time_text
@@ -68,7 +69,7 @@ class Feeding:
                     steps.append((number, None, self._instant(step["time"])))
                 else:
                     if check is not None:
-                        check(self.runtime.bus_type(step["type"]), step["event"])
+                        check(engine_of(self.runtime).bus_type(step["type"]), step["event"])
                     steps.append((number, step["type"], self.runtime.event_of(step["type"], step["event"])))
             except EplError as error:
                 raise Fault(422, error_json(error), item=number, accepted=0) from error

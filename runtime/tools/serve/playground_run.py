@@ -22,11 +22,11 @@ from epl.settings import Settings
 from epl.spans import Span
 from runtime.api.deployment import Deployment
 from runtime.api.faults import StatementFault, fault_of
-from runtime.api.runtime import Runtime
+from runtime.api.runtime import Runtime, engine_of
+from runtime.api.statement import Statement
 from runtime.conversion.rows import Row, Rows
 from runtime.conversion.undeclared import UndeclaredNames
 from runtime.replay.epl_online import DEFAULT_START, At, Instruction, Send, format_time, parse_script, parse_time, row_text, value_text
-from runtime.statements.statement import Statement
 from runtime.tools.serve.answers import error_json, fault_json, short, statement_json
 from runtime.tools.serve.options import Limits
 from runtime.tools.serve.pictures import pictures_of
@@ -154,7 +154,7 @@ class Run:
         if isinstance(instruction, Send):
             self.events.append({"time": runtime.now, "type": instruction.type, "line": line})
             self._line = line
-            self._names.check(runtime.bus_type(instruction.type), instruction.values)
+            self._names.check(engine_of(runtime).bus_type(instruction.type), instruction.values)
             runtime.send(instruction.type, instruction.values)
             return
         target = instruction.ms if isinstance(instruction, At) else runtime.now + instruction.ms

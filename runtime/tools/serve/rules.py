@@ -12,8 +12,8 @@ from starlette.routing import BaseRoute, Route
 
 from epl.errors import EplError, EplWarning
 from runtime.api.deployment import Deployment
+from runtime.api.statement import Statement
 from runtime.conversion.rows import Row
-from runtime.statements.statement import Statement
 from runtime.tools.serve.answers import as_utf8, error_json, rows_json, short, statement_json
 from runtime.tools.serve.engine import Engine
 from runtime.tools.serve.options import Limits

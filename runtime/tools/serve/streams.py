@@ -21,8 +21,8 @@ import attrs
 
 from epl.errors import EplRuntimeError
 from runtime.api.runtime import Runtime
+from runtime.api.statement import Statement
 from runtime.conversion.rows import Rows
-from runtime.statements.statement import Statement
 from runtime.tools.serve.answers import as_utf8, rows_json, short
 from runtime.tools.serve.options import Limits
 

@@ -1,8 +1,7 @@
 """A deployed statement as users see it: listeners and the on-demand iterator."""
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -25,11 +24,9 @@ if TYPE_CHECKING:
     from runtime.live.row_stream import RowStream
     from runtime.live.view import View
 
-log = logging.getLogger("epl")
-
 
 @checked_methods()
-class Statement(StatementOutput):
+class Statement:
     """One running statement of a ``Deployment``.
 
     Iterating gives the current rows: the contents of its data window through its select clause. ``add_listener`` delivers changes.
@@ -63,6 +60,11 @@ class Statement(StatementOutput):
         'last: select → x Integer'
     """
 
+    def __init__(self, output: StatementOutput) -> None:
+        self._output, self._host = output, output.host
+        self.name, self.deployment_id, self.plan = output.name, output.deployment_id, output.plan
+        output.statement = self
+
     @property
     def event_type(self) -> EventType:
         """The type of the rows.
@@ -70,10 +72,12 @@ class Statement(StatementOutput):
         Raises:
             LookupError: The statement has no output.
         """
-        output = self.plan.body.output_type
-        if output is None:
-            raise LookupError(f"statement {self.name!r} has no output")
-        return output
+        return self._output.event_type
+
+    @property
+    def listeners(self) -> Sequence[Listener]:
+        """The row listeners, in the order in which they are called."""
+        return self._output.listeners
 
     @property
     def annotations(self) -> tuple[Annotation, ...]:
@@ -100,9 +104,7 @@ class Statement(StatementOutput):
             TypeError: It cannot be called so.
         """
         check_callable(listener)
-        with self.runtime.lock:
-            self.runtime.listener_added(self)
-            self.attach(listener)
+        self._output.listen(listener)
         return listener
 
     def remove_listener(self, listener: Listener) -> None:
@@ -114,16 +116,13 @@ class Statement(StatementOutput):
         Raises:
             ValueError: It was not added.
         """
-        with self.runtime.lock:
-            kept = list(self._added)
-            kept.remove(listener)
-            self._listen(kept)
+        with self._host.lock:
+            self._output.detach(listener)
 
     def remove_all_listeners(self) -> None:
         """Remove all row listeners and batch listeners."""
-        with self.runtime.lock:
-            self._listen([])
-            self.batch_listeners, self._caused = [], []
+        with self._host.lock:
+            self._output.detach_all()
 
     def add_batch_listener(self, listener: BatchListener, *, causes: bool = False) -> BatchListener:
         """Call a listener with Arrow record batches, once per send, send_batch or advance.
@@ -141,14 +140,8 @@ class Statement(StatementOutput):
             TypeError: It cannot be called so.
         """
         check_callable(listener)
-        with self.runtime.lock:
-            self.batch_listeners = [*self.batch_listeners, listener]
-            if causes:
-                from runtime.statements.cause_columns import CauseColumns  # brings Arrow
-
-                self._caused.append(listener)
-                self._causes = self._causes or CauseColumns()
-                self._core.records_causes = True
+        with self._host.lock:
+            self._output.attach_batch(listener, causes=causes)
         return listener
 
     def remove_batch_listener(self, listener: BatchListener) -> None:
@@ -166,11 +159,8 @@ class Statement(StatementOutput):
             >>> listener = statement.add_batch_listener(print)
             >>> statement.remove_batch_listener(listener)
         """
-        with self.runtime.lock:
-            kept = list(self.batch_listeners)
-            kept.remove(listener)
-            self.batch_listeners = kept
-            self._caused = [each for each in self._caused if each in kept]
+        with self._host.lock:
+            self._output.detach_batch(listener)
 
     def __iter__(self) -> Iterator[Row]:
         """The current rows: a snapshot taken at the call."""
@@ -187,14 +177,14 @@ class Statement(StatementOutput):
         """
         with self._iterating():
             if partitions is EVERY_PARTITION:
-                return rows_of(self.running.iterate())
-            if not isinstance(self.running, OfPartitions):
+                return rows_of(self._output.running.iterate())
+            if not isinstance(self._output.running, OfPartitions):
                 raise EplRuntimeError("Iterator with context selector is only supported for statements under context")
-            return rows_of(self.running.select(partitions))
+            return rows_of(self._output.running.select(partitions))
 
     def _iterating(self) -> AbstractContextManager[object]:
         """What is held during an iteration: the runtime's lock, but not while rows are only looked up: others go on meanwhile."""
-        return nullcontext() if isinstance(self.running, RunningHistoricalSelect) else self.runtime.lock
+        return nullcontext() if isinstance(self._output.running, RunningHistoricalSelect) else self._host.lock
 
     def stream(self, limit: int = 10_000) -> RowStream:
         """Return the listener calls from now on for ``async for``, each ``(new, old)``; see RowStream.
@@ -220,7 +210,7 @@ class Statement(StatementOutput):
         """
         from runtime.live.row_stream import RowStream
 
-        return RowStream(self, limit)
+        return RowStream(self, self._output.at_end, limit)
 
     def to_pandas(self) -> Any:
         """Return the current rows as a pandas DataFrame. Integers and booleans with nulls become ``Int64`` and ``boolean``.
@@ -248,7 +238,7 @@ class Statement(StatementOutput):
         from runtime.conversion.arrow import to_batch
 
         with self._iterating():
-            return pyarrow.Table.from_batches([to_batch(list(self.running.iterate()), self.event_type)])
+            return pyarrow.Table.from_batches([to_batch(list(self._output.running.iterate()), self.event_type)])
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The current rows for whatever reads Arrow: ``polars.DataFrame(statement)``, ``duckdb.from_arrow(pa.table(statement))``."""
@@ -283,8 +273,8 @@ class Statement(StatementOutput):
         check_format(format)
         if format != "text":
             return WRITERS[format](self.graph())
-        with self.runtime.lock:
-            return explain(self.plan, *self.runtime.tier_of(self), self._partitioning_text())
+        with self._host.lock:
+            return explain(self.plan, *self._host.tier_of(self._output), self._partitioning_text())
 
     def graph(self) -> Graph:
         """Return the plan as nodes, edges and groups, frozen data (``runtime.explain.Graph``).
@@ -297,8 +287,8 @@ class Statement(StatementOutput):
         """
         from runtime.explain.statements import statement_graph
 
-        with self.runtime.lock:
-            return statement_graph(self.plan, self.runtime.tier_of(self)[0], self._partitioning_text())
+        with self._host.lock:
+            return statement_graph(self.plan, self._host.tier_of(self._output)[0], self._partitioning_text())
 
     def _partitioning_text(self) -> str:
         emits = self.plan.body.output_type is not None and not isinstance(self.plan.body, CreateSchemaPlan)
@@ -324,8 +314,7 @@ class Statement(StatementOutput):
         """
         from runtime.live.view import View
 
-        clock = self._core.clock
-        return View(self, lambda: f"{clock.now:,}", shown=rows)
+        return View(self, lambda: f"{self._host.now:,}", shown=rows)
 
     @property
     def partitioning(self) -> Partitioning:
@@ -333,20 +322,16 @@ class Statement(StatementOutput):
         prevents it."""
         from epl.analysis.partitioning import partitioning_of
 
-        with self.runtime.lock:
-            plans = self.runtime.plans()
+        with self._host.lock:
+            plans = self._host.plans()
             return partitioning_of(plans if any(p is self.plan for p in plans) else [*plans, self.plan], self.plan,
-                                   settings=self.runtime.settings)
+                                   settings=self._host.settings)
 
     @property
     def tier(self) -> str:
         """``"row"`` or ``"batch"``: where the statement runs now."""
-        with self.runtime.lock:
-            return self.runtime.tier_of(self)[0]
-
-    def __dir__(self) -> list[str]:
-        """Offer to completion what users call, not what the engine does."""
-        return [*dir(object), *vars(Statement), "deployment_id", "listeners", "name", "plan"]
+        with self._host.lock:
+            return self._output.tier
 
     def __repr__(self) -> str:
         return f"Statement({self.name!r})"
@@ -354,9 +339,9 @@ class Statement(StatementOutput):
     def _repr_html_(self) -> str:
         from runtime.explain.notebook_html import counted, facts_html, folded_html, picture_html, text_html
 
-        with self.runtime.lock:
+        with self._host.lock:
             tier, context = self.tier, self.plan.context
-            facts = [f"deployment {self.deployment_id}", f"{tier} tier", counted(len(self._added) + len(self.batch_listeners), "listener")]
+            facts = [f"deployment {self.deployment_id}", f"{tier} tier", counted(self._output.listener_count, "listener")]
             if context is not None:
                 facts.insert(1, f"context {context.name}")
             head = f"<b>{escape(self.name)}</b>{facts_html(facts)}{text_html(self.plan.text)}"
@@ -366,3 +351,9 @@ class Statement(StatementOutput):
             except EplRuntimeError as error:
                 rows = f"<i>{escape(error.message)}</i>"
             return f"{head}{picture}{rows}"
+
+
+def output_of(statement: Statement) -> StatementOutput:
+    """Return what is behind a statement, for the packages of epl-spark: applications have no use for it."""
+    return statement._output
+
