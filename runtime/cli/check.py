@@ -126,6 +126,8 @@ class Check:
                 self._missing.update(dict.fromkeys(piece.declares, deployment))
         for annotation in checked.unknown_annotations:
             self._add(Diagnostic.at(path, checked.text, annotation.span or checked.whole, "warning", "annotation", warning_of(annotation)))
+        for each in checked.doubts:
+            self._add(Diagnostic.at(path, checked.text, each.span or checked.whole, "warning", each.code, each.message, each.hint))
         return checked.halves
 
     def _internal(self, path: Path, text: str, error: Exception, whole: Span) -> None:

@@ -28,6 +28,9 @@ RULES = {
     "internal": "A fault of epl-spark itself",
     "dependent": "A statement that this one needs is refused",
     "annotation": "An annotation that is not one of Esper's",
+    "null": "A comparison with null, which is never true",
+    "quotes": "A text in double quotes where a property is meant",
+    "esper": "Esper 9.0.0 itself fails at this",
 }
 """Codes, and what they mean."""
 

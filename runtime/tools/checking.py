@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from epl.analysis.statements.annotations import unknown_in_module
+from epl.analysis.statements.doubts import Doubt, doubts_in
 from epl.analysis.statements.faults import faults_of
 from epl.errors import EplError
 from epl.spans import Span
@@ -23,13 +24,15 @@ if TYPE_CHECKING:
 @attrs.frozen
 class Checked:
     """``text``: the statement at its place in the module, with the headers; ``whole``: where it is. ``halves``: the two statements that it
-    is where a semicolon is missing. ``internal``: an exception that should have been an EplError."""
+    is where a semicolon is missing. ``doubts``: what is accepted and probably not meant. ``internal``: an exception that is no
+    EplError, and should be."""
 
     text: str
     whole: Span
     errors: list[EplError] = attrs.field(factory=list)
     halves: tuple[Piece, ...] = ()
     unknown_annotations: tuple[Annotation, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
     internal: Exception | None = None
 
     @property
@@ -54,7 +57,8 @@ def check_piece(runtime: Runtime, text: str, headers: list[Piece], piece: Piece,
         errors = faults_of(module, catalog) or [error]
     except Exception as error:  # noqa: BLE001 - reported like every other refusal: the others are still to be checked
         internal = error
-    return Checked(padded, whole, errors, (), tuple(unknown_in_module(module, catalog)), internal)
+    doubts = () if errors or internal else tuple(doubt for statement in module.statements for doubt in doubts_in(statement, catalog))
+    return Checked(padded, whole, errors, (), tuple(unknown_in_module(module, catalog)), doubts, internal)
 
 
 def stand_in(runtime: Runtime, plugins: Plugins) -> None:

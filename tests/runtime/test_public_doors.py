@@ -21,12 +21,10 @@ from runtime.connectors import FileSource, RowSource
 WRONG: list[Any] = [
     None, 3, 3.5, b"x", "x", [], {}, object(), pathlib.Path("/nowhere/gone"), io.StringIO("x"), pandas.DataFrame({"a": [1]}),
 ]  # fmt: skip
-BY_HAND = {
-    "Deployment.explain", "Runtime.record", "Runtime.share_sources", "Runtime.observe_patterns", "Runtime.prepare", "Runtime.resume",
-    "Runtime.bring_in", "Runtime.catalog", "Runtime.listener_added", "Runtime.pend_batch", "Runtime.tier_of", "Runtime.columnar",
-    "Runtime.bus_type", "Statement.attach", "Statement.deliver_batches",
-}
-"""What is internal, or takes names of any kind."""
+BARE = re.compile(r"object is not|NoneType|unsupported operand|__\w+__|has no len|unhashable")
+"""What Python says where nobody has looked at the argument."""
+BY_HAND = {"Deployment.explain", "Runtime.record"}
+"""What takes names of any kind."""
 
 
 def members() -> Iterator[tuple[str, Callable[..., Any], Callable[[], Any]]]:
@@ -79,22 +77,25 @@ def parameters() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("door", "parameter"), parameters())
-@pytest.mark.parametrize("value", WRONG, ids=lambda value: type(value).__name__)
-def test_a_wrong_kind_works_or_is_refused_by_name(door: str, parameter: str, value: Any) -> None:
+def test_a_wrong_kind_works_or_is_refused_by_name(door: str, parameter: str) -> None:
     function, bound = DOORS[door]
     arguments = {
         each.name: filler(each) for each in inspect.signature(function).parameters.values()
         if each.default is each.empty and each.name not in ("self", "cls") and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
     }
-    arguments[parameter] = value
-    try:
-        bound()(**arguments)
-    except (TypeError, ValueError) as error:
-        text = str(error)
-        assert not re.search(r"object is not|NoneType|unsupported operand|__\w+__|has no len|unhashable", text) or "expected" in text, text
-        assert len(text) < 500
-    except (EplError, KeyError, FileNotFoundError, RuntimeError, ImportError):
-        pass
+    call: Callable[..., Any] | None = None
+    for value in WRONG:
+        call = call or bound()
+        try:
+            call(**{**arguments, parameter: value})
+        except (TypeError, ValueError) as error:
+            text = str(error)
+            assert not BARE.search(text) or "expected" in text, (value, text)
+            assert len(text) < 500
+        except (EplError, KeyError, FileNotFoundError, RuntimeError, ImportError):
+            pass
+        else:
+            call = None  # it did what it does: the next one gets a fresh object
 
 
 def test_a_frame_is_not_written_out() -> None:

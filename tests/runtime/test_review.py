@@ -11,6 +11,7 @@ import pytest
 from epl.errors import EplError, EplRuntimeError
 from runtime import Runtime
 from runtime.api.runtime import engine_of
+from runtime.api.statement import output_of
 from runtime.clock.schedule import ScheduledTimer
 from runtime.state.codec import Decoder, Encoder
 
@@ -109,7 +110,7 @@ def test_grouped_delivery_that_fails_harms_no_other_statement() -> None:
         "@name('g') select a from T for grouped_delivery(a); @name('s0') select a from T",
         listeners={"g": lambda *_: None, "s0": lambda new, *_: rows.append(new[0]["a"])},
     )
-    grouped = rt.statement("g")
+    grouped = output_of(rt.statement("g"))
 
     def fails(new: Any, old: Any) -> Any:
         raise ValueError("boom")

@@ -96,6 +96,8 @@ class Document:
                 self._add(checked.whole, "error", "internal", f"internal error: {type(checked.internal).__name__}: {checked.internal}")
             for annotation in checked.unknown_annotations:
                 self._add(annotation.span or checked.whole, "warning", "annotation", warning_of(annotation))
+            for each in checked.doubts:
+                self._add(each.span or checked.whole, "warning", each.code, f"{each.message}\nhint: {each.hint}")
 
     def _add(self, span: Span, severity: Literal["error", "warning"], code: str, message: str) -> None:
         self.problems.append(Problem(span, severity, code, message))
