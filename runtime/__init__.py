@@ -84,10 +84,10 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def _picture(plan: object) -> str:
-    from runtime.explain.notebook_html import picture_of_plan  # what draws is loaded where a notebook shows a plan
+def _shown(plan: object) -> str:
+    from runtime.explain.notebook_html import plan_html  # what draws is loaded where a notebook shows a plan
 
-    return picture_of_plan(plan)
+    return plan_html(plan)
 
 
-_notebooks.show_as(_picture)
+_notebooks.show_as(_shown)

@@ -14,8 +14,8 @@ import attrs
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
 from epl.functions.sketches import SketchSettings
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import Constant, CurrentTime, StreamEvent, StreamProperty, TimeSpan, TypedExpression, VariableValue
-from epl.plan.result_set import AggregationPlan
 from epl.value_types import (
     BIG_DECIMAL,
     BOXED_BOOLEAN,

@@ -21,7 +21,7 @@ from epl.aggregations.functions import AggregationCall, AggregationSpec, whole_e
 from epl.errors import EplValidationError
 from epl.functions.registry import NOT_CONSTANT
 from epl.functions.user import function_spec, hint_type, result_step
-from epl.plan.result_set import AggregationPlan
+from epl.plan.aggregations import AggregationPlan
 
 METHODS = ("enter", "leave", "value", "clear", "state", "restore")
 PREFIX = "user."

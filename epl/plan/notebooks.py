@@ -1,8 +1,7 @@
-"""Plans in notebooks: as text, and as what ``show_as`` registers (runtime draws a picture)."""
+"""Plans in notebooks, as what ``show_as`` registers shows them (runtime: text and picture)."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 from typing import Any
 
 Drawing = Callable[[Any], str]
@@ -18,17 +17,12 @@ def show_as(drawing: Drawing) -> None:
 
 
 class ShownInNotebooks:
-    """The base of plans: a notebook shows their text and their picture."""
+    """The base of plans."""
 
     __slots__ = ()
 
-    def explained(self) -> str:
-        """Return the plan as text, as ``explain()`` of a statement does."""
-        raise NotImplementedError
-
-    def _repr_html_(self) -> str:
-        text = f"<pre style='white-space:pre-wrap'>{escape(self.explained())}</pre>"
-        return "".join([text, *(drawing(self) for drawing in _drawings)])
+    def _repr_html_(self) -> str | None:
+        return "".join(drawing(self) for drawing in _drawings) or None
 
 
 __all__ = ["Drawing", "ShownInNotebooks", "show_as"]

@@ -168,11 +168,6 @@ class StatementPlan(ShownInNotebooks):
         keys = [key for key, _ in self.parameters]
         check(len(set(keys)) == len(keys), f"substitution parameters that are listed twice: {keys}")
 
-    def explained(self) -> str:
-        from epl.plan.explain import explain  # which knows this class
-
-        return explain(self, tier="")
-
     @property
     def kind(self) -> str:
         """What it is in EPL's words: ``select``, ``create window``, ``on merge``."""
@@ -198,6 +193,3 @@ class ModulePlan(ShownInNotebooks):
     text: str
     name: str | None = None
     uses: tuple[str, ...] = ()
-
-    def explained(self) -> str:
-        return "\n\n".join(statement.explained() for statement in self.statements)

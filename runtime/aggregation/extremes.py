@@ -7,7 +7,7 @@ from math import copysign
 from typing import Any
 
 from epl.attribute_text import named, once_a_class
-from epl.plan.result_set import AggregationPlan
+from epl.plan.aggregations import AggregationPlan
 from epl.zeros import ordered, plain
 from runtime.aggregation.generated_steps import AccumulatorSteps, HasSteps, has_numbers, is_floating
 from runtime.aggregation.sliding_end import SlidingEnd

@@ -13,8 +13,8 @@ from epl import java
 from epl.aggregations.user import PREFIX
 from epl.attribute_text import named, once_a_class
 from epl.generated_code import field_name
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import Aggregated, StreamEvent, StreamProperty, TypedExpression
-from epl.plan.result_set import AggregationPlan
 from epl.value_types import Scalar
 from runtime.aggregation.criteria import BestEver, Ranked, SmallestOrLargest, key_maker
 from runtime.aggregation.extremes import Extreme, ExtremeEver

@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-from epl.plan.result_set import AggregationPlan
+from epl.plan.aggregations import AggregationPlan
 
 Step = Callable[[str, str], Sequence[str]]
 """(name of the accumulator, name of a value that is not null) → lines."""

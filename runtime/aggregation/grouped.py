@@ -11,8 +11,9 @@ import attrs
 
 from epl.attribute_text import named, named_class, once_a_class
 from epl.generated_code import field_name
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import StreamProperty, TypedExpression
-from epl.plan.result_set import AggregationPlan, ReclaimGroups
+from epl.plan.result_set import ReclaimGroups
 from runtime.aggregation.factory import Readers, Row, row_function
 from runtime.aggregation.generated_steps import GroupSteps
 from runtime.aggregation.groups import Group, GroupFactory, each

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
 
-from epl.plan.result_set import AggregationPlan
+from epl.plan.aggregations import AggregationPlan
 from runtime.aggregation.factory import Arguments, Readers, Row, arguments_of, factory_of, is_nested, maker_of
 from runtime.aggregation.state_shapes import state_shape
 from runtime.expressions import Environment

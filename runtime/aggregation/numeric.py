@@ -16,7 +16,7 @@ import attrs
 from epl import java
 from epl.attribute_text import named, once_a_class
 from epl.errors import EplRuntimeError
-from epl.plan.result_set import AggregationPlan
+from epl.plan.aggregations import AggregationPlan
 from runtime.aggregation.generated_steps import AccumulatorSteps, HasSteps, has_numbers
 from runtime.aggregation.sorted_bag import SortedBag
 from runtime.expressions.source_lines import indented

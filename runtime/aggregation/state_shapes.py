@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
-from epl.plan.result_set import AggregationPlan
+from epl.plan.aggregations import AggregationPlan
 from epl.value_types import ArrayType, CollectionType, Scalar, ValueType
 from windows.protocol import Damaged
 from windows.shape import (

@@ -7,7 +7,7 @@ import sys
 
 from runtime.cli import UsageError
 from runtime.cli.faults import Faults
-from runtime.cli.run import Run, chosen, moment, opened, start_time
+from runtime.cli.run_events import Run, chosen, moment, opened, start_time
 from runtime.cli.texts import deploy_first, deployed, made_runtime, read_text, shown_name
 from runtime.connectors.event_files import FileFault
 from runtime.pictures.recording import Recording

@@ -16,7 +16,7 @@ from runtime.api.runtime import Runtime
 from runtime.cli import UsageError
 from runtime.cli.faults import Faults
 from runtime.cli.metrics import MetricsPage, metrics_page
-from runtime.cli.run import Printer, attach, check_options, chosen, moment, report_skipped
+from runtime.cli.run_events import Printer, attach, check_options, chosen, moment, report_skipped
 from runtime.cli.texts import deploy_first, deployed, made_runtime, read_text
 from runtime.connectors import Pipeline, Sink
 from runtime.connectors.feeds import DirectFeed, Feed

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runtime.cli import UsageError
-from runtime.cli.run import moment
+from runtime.cli.run_events import moment
 from runtime.extras import install
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from epl.plan.explain import explain, explain_query
 from epl.plan.statements import ModulePlan, StatementPlan
 from epl.plan.stores.queries import QueryPlan
 from runtime.explain.graph import Graph
@@ -84,9 +85,15 @@ def picture(plan: ModulePlan | StatementPlan | QueryPlan) -> Picture:
     return Picture(statement_graph(plan))
 
 
-def picture_of_plan(plan: Any) -> str:
-    """Return what notebooks show below the text of a plan that is not deployed: its picture."""
-    return folded_html("picture", picture(plan)._repr_html_())
+def plan_html(plan: Any) -> str:
+    """Return what notebooks show of a plan that is not deployed: its text and its picture."""
+    return f"{text_html(_text_of(plan))}{folded_html('picture', picture(plan)._repr_html_())}"
 
 
-__all__ = ["Picture", "counted", "facts_html", "folded_html", "picture", "picture_html", "picture_of_plan", "text_html"]
+def _text_of(plan: Any) -> str:
+    if isinstance(plan, ModulePlan):
+        return "\n\n".join(explain(statement, tier="") for statement in plan.statements)
+    return explain_query(plan) if isinstance(plan, QueryPlan) else explain(plan, tier="")
+
+
+__all__ = ["Picture", "counted", "facts_html", "folded_html", "picture", "picture_html", "plan_html", "text_html"]

@@ -2,16 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from epl.plan.patterns.pattern import FilterNode, PatternNode
 from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter
-from runtime.pattern.instances import Instance, Match, Operator, Parent, number, part
+from runtime.pattern.instances import Instance, Match, Parent, number, part
+from runtime.pattern.machine import Operator, PatternMachine
 from windows.event import Event
 from windows.protocol import State
-
-if TYPE_CHECKING:
-    from runtime.pattern.machine import PatternMachine
 
 
 class FilterAtom(Operator):
@@ -82,7 +79,7 @@ class FilterInstance(Instance):
     def receive(self, event: Event) -> None:
         atom = self.atom
         if atom.machine.collects:
-            atom.machine.offer(self, event)
+            atom.machine.offer(self.atom.level, self, event)
         else:
             self.take(event)
 

@@ -2,16 +2,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from epl.plan.patterns.pattern import EveryDistinctNode
-from runtime.pattern.instances import Instance, Match, Operator, Parent, items, number, part
+from runtime.pattern.instances import Instance, Match, Parent, items, number, part
+from runtime.pattern.machine import Operator, PatternMachine
 from windows.event import Event
 from windows.keys import values_of_key
 from windows.protocol import Damaged, State
-
-if TYPE_CHECKING:
-    from runtime.pattern.machine import PatternMachine
 
 Keys = dict[Any, "int | None"]
 """Keys that have matched, and when each is forgotten."""

@@ -2,19 +2,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import TYPE_CHECKING
 
 from epl.plan.patterns.pattern import FollowedByNode
 from runtime.event_loop.delivery import Condition
 from runtime.pattern.atoms import FilterAtom
 from runtime.pattern.held_events import HeldEvents
-from runtime.pattern.instances import Instance, Match, Operator, Parent, events_of, items, number, part
+from runtime.pattern.instances import Instance, Match, Parent, events_of, items, number, part
+from runtime.pattern.machine import Operator, PatternMachine
 from windows.event import Event
 from windows.paging import Long
 from windows.protocol import Damaged, State
-
-if TYPE_CHECKING:
-    from runtime.pattern.machine import PatternMachine
 
 
 class FollowedBy(Operator):

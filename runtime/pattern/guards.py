@@ -2,16 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import TYPE_CHECKING
 
 from epl.plan.patterns.pattern import WhileNode, WithinNode
 from runtime.clock.schedule import ScheduledTimer
-from runtime.pattern.instances import Instance, Match, Operator, Parent, number, part
+from runtime.pattern.instances import Instance, Match, Parent, number, part
+from runtime.pattern.machine import Operator, PatternMachine
 from windows.event import Event
 from windows.protocol import State
-
-if TYPE_CHECKING:
-    from runtime.pattern.machine import PatternMachine
 
 
 class Within(Operator):

@@ -1,15 +1,11 @@
-"""What operators of a pattern and their instances have in common."""
+"""What instances of a pattern's operators have in common."""
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from epl.plan.patterns.pattern import PatternNode
 from windows.event import Event
 from windows.protocol import Damaged, State
-
-if TYPE_CHECKING:
-    from runtime.pattern.machine import PatternMachine
 
 Match = tuple[Any, ...]
 """The events of the tags, by their places: None, an event, or of a repeated tag the tuple of its events."""
@@ -27,30 +23,6 @@ class Parent:
     def failed(self, child: Instance) -> None:
         """The child can match no more; it has neither filters nor timers."""
         raise NotImplementedError
-
-
-class Operator:
-    """A node of the pattern, compiled for one running statement. ``places``: what it and those below it fill of a match."""
-
-    is_not = False
-
-    def __init__(self, node: PatternNode, machine: PatternMachine) -> None:
-        self.machine = machine
-        self.places = node.places()
-
-    def instance(self, parent: Parent, match: Match) -> Instance:
-        """Return a new instance, which does nothing until it is started."""
-        raise NotImplementedError
-
-    def restored(self, parent: Parent, match: Match, state: Sequence[State]) -> Instance:
-        """Return an instance in a state that one had. Filters and timers take part when the machine starts."""
-        raise NotImplementedError
-
-    def open(self) -> None:
-        """Take part: prepare what instances activate."""
-
-    def close(self) -> None:
-        """Undo ``open``; there are no instances any more."""
 
 
 class Instance(Parent):
@@ -131,4 +103,4 @@ def number(value: Any) -> int:
     return value
 
 
-__all__ = ["Instance", "Match", "Operator", "Parent", "events_of", "holds", "items", "merged", "number", "part"]
+__all__ = ["Instance", "Match", "Parent", "events_of", "holds", "items", "merged", "number", "part"]

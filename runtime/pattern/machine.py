@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from epl.errors import EplDeploymentError, EplError, EplValidationError
 from epl.plan.contained import ContainedPlan
@@ -22,32 +22,63 @@ from runtime.expressions import compile_expression
 from runtime.operators.contained_events import Containment
 from runtime.operators.ended_partitions import InTurn
 from runtime.operators.operator_context import OperatorContext
-from runtime.pattern.atoms import EveryFilter, FilterAtom, FilterInstance
-from runtime.pattern.every_distinct import EveryDistinct
-from runtime.pattern.followed_by import FollowedBy
-from runtime.pattern.guards import While, Within
-from runtime.pattern.instances import Instance, Match, Operator, Parent, items, number, part
-from runtime.pattern.observers import At, Interval, ScheduleObserver, refused_words
-from runtime.pattern.operators import And, Every, Not, Or
-from runtime.pattern.until import Until
+from runtime.pattern.instances import Instance, Match, Parent, items, number, part
 from windows.event import NO_EVENTS, Event, event_class
 from windows.keys import key_of_values
 from windows.protocol import Damaged, Sink, State
 from windows.shape import Check, of_event
 
 
+class Operator:
+    """A node of the pattern, compiled for one running statement. ``places``: what it and those below it fill of a match."""
+
+    is_not = False
+
+    def __init__(self, node: PatternNode, machine: PatternMachine) -> None:
+        self.machine = machine
+        self.places = node.places()
+
+    def instance(self, parent: Parent, match: Match) -> Instance:
+        """Return a new instance, which does nothing until it is started."""
+        raise NotImplementedError
+
+    def restored(self, parent: Parent, match: Match, state: Sequence[State]) -> Instance:
+        """Return an instance in a state that one had. Filters and timers take part when the machine starts."""
+        raise NotImplementedError
+
+    def open(self) -> None:
+        """Take part: prepare what instances activate."""
+
+    def close(self) -> None:
+        """Undo ``open``; there are no instances any more."""
+
+
+Build = Callable[["PatternMachine", PatternNode, "PatternNode | None"], Operator]
+"""The operator of a node, from the node above it."""
+
+
+class FilterThatWaits(Protocol):
+    """An instance of a filter that matches an event and may have to leave it to others."""
+
+    active: Any
+
+    def take(self, event: Event) -> None: ...
+
+
 class PatternMachine(Parent, Delivery):
-    """Runs from ``start`` to ``close``; ``first`` receives the matches as rows.
+    """Runs from ``start`` to ``close``; ``first`` receives the matches as rows. ``build``: makes the operators.
 
     ``sequence`` numbers filters and timers in the order in which they were started, so that they are started in that order again when a
     state is restored.
     """
 
-    def __init__(self, source: PatternPlan, context: OperatorContext, first: Sink, *, stream: int = 0) -> None:
+    def __init__(self, source: PatternPlan, context: OperatorContext, first: Sink, build: Build, *, stream: int = 0) -> None:
         self.plan = source
+        self._build = build
         self.name = context.name
         self.settings: Settings = context.core.settings
-        self.atoms: list[FilterAtom] = []
+        self.atoms: list[Operator] = []
+        """Those that prepare filters."""
         self.collects = any(isinstance(node, plan.FilterNode) and node.consume for node in source.root.nodes())
         """Whether filters wait with events until all have had them: the events are consumed."""
         self._context = context
@@ -60,7 +91,7 @@ class PatternMachine(Parent, Delivery):
         self.subexpressions = context.core.subexpressions.of_statement(context.name)
         self._sink = first
         self._stream = stream
-        self._offers: list[tuple[FilterInstance, Event]] = []
+        self._offers: list[tuple[int, FilterThatWaits, Event]] = []
         self._first_order, self._order = context.orders_of_pattern()
         self._arity = len(source.tags) + 1
         self._no_match: Match = (None,) * len(source.tags)
@@ -77,15 +108,7 @@ class PatternMachine(Parent, Delivery):
 
     def operator(self, node: PatternNode, above: PatternNode | None = None) -> Operator:
         """Return the operator of a node; some depend on what is ``above``, which is None at the root."""
-        if isinstance(node, plan.ScheduleNode):
-            return ScheduleObserver(node, self, stays=above is None or isinstance(above, plan.OrNode))
-        if isinstance(node, plan.FilterNode) and isinstance(above, plan.UntilNode):
-            return EveryFilter(node, self, node)
-        if isinstance(node, plan.FollowedByNode):
-            return FollowedBy(node, self, is_root=above is None)
-        if isinstance(node, plan.WithinNode):
-            return Within(node, self, lingers=isinstance(above, (plan.EveryNode, plan.EveryDistinctNode)))
-        return OPERATORS[type(node)](node, self)
+        return self._build(self, node, above)
 
     def prepare(self, specification: FilterSpecification) -> PreparedFilter:
         context = self._context
@@ -142,7 +165,7 @@ class PatternMachine(Parent, Delivery):
             try:
                 whole = Crontab(crontab, self._context.constant, self.settings)
             except EplDeploymentError as refusal:
-                raise EplValidationError(refused_words(refusal.message, node.text), span=refusal.span) from refusal
+                raise EplValidationError(_refused_words(refusal.message, node.text), span=refusal.span) from refusal
             return lambda match: whole
         values: dict[int, Callable[[Match], Any]] = {}
 
@@ -192,7 +215,7 @@ class PatternMachine(Parent, Delivery):
             self._core.on_error(error, self.name, None)
             return False
 
-    def target_of(self, instance: FilterInstance) -> Target:
+    def target_of(self, instance: Target) -> Target:
         """Return what gets the events of a filter that starts."""
         if self._turn is None:
             return instance
@@ -206,17 +229,17 @@ class PatternMachine(Parent, Delivery):
         if self._turn is not None:
             self._turn.note_change()
 
-    def offer(self, instance: FilterInstance, event: Event) -> None:
-        """Take note of an event that a filter matches, until all filters have had it."""
-        self._offers.append((instance, event))
+    def offer(self, level: int, instance: FilterThatWaits, event: Event) -> None:
+        """Take note of an event that a filter of the level matches, until all filters have had it."""
+        self._offers.append((level, instance, event))
         self._core.pending[self] = None
 
     def _consume(self) -> None:
         """Let those filters of the highest level have the events that they match."""
         offers, self._offers = self._offers, []
-        level = max((instance.atom.level for instance, _ in offers), default=0)
-        for instance, event in offers:
-            if instance.atom.level == level and instance.active is not None:
+        highest = max((level for level, _, _ in offers), default=0)
+        for level, instance, event in offers:
+            if level == highest and instance.active is not None:
                 try:
                     instance.take(event)
                 except Exception as error:  # noqa: BLE001 - law 6: the others have it all the same
@@ -321,25 +344,20 @@ class PatternMachine(Parent, Delivery):
         return tuple(events)
 
 
-def _every(node: plan.EveryNode, machine: PatternMachine) -> Operator:
-    if isinstance(node.item, plan.FilterNode):
-        return EveryFilter(node.item, machine, node)
-    if isinstance(node.item, plan.ScheduleNode):
-        return ScheduleObserver(node.item, machine, stays=True, ends=False)
-    return Every(node, machine)
+def _refused_words(message: str, observer: str) -> str:
+    """Return what Esper says of a crontab of constants in a pattern, which it looks at before it deploys: elsewhere it does when it
+    deploys."""
+    for deployed, compiled in (
+        ("Failed to deploy: Invalid schedule specification: Invalid combination",
+         f"Invalid parameter for pattern observer '{observer}': Error computing crontab schedule specification: Invalid combination"),
+        ("Failed to deploy: Failed expression evaluation in crontab timer-at for parameter ",
+         "Tmer-at observer invalid parameter in expression "),
+        ("Failed to deploy: Invalid schedule specification: ", "Unexpected error compiling statement: "),
+        ("Failed to deploy: Invalid value", "Unexpected error compiling statement: Invalid value"),
+    ):
+        if message.startswith(deployed):
+            return compiled + message[len(deployed):]
+    return message
 
-
-OPERATORS: dict[type[PatternNode], Callable[[Any, PatternMachine], Operator]] = {
-    plan.AndNode: And,
-    plan.CrontabNode: At,
-    plan.EveryDistinctNode: EveryDistinct,
-    plan.EveryNode: _every,
-    plan.FilterNode: lambda node, machine: FilterAtom(node, machine, node),
-    plan.IntervalNode: Interval,
-    plan.NotNode: Not,
-    plan.OrNode: Or,
-    plan.UntilNode: Until,
-    plan.WhileNode: While,
-}
 
 __all__ = ["PatternMachine"]

@@ -10,8 +10,9 @@ from typing import Any
 from epl.plan.patterns import pattern as plan
 from epl.plan.patterns.pattern import PatternNode, PatternPlan
 from runtime.operators.operator_context import OperatorContext
-from runtime.pattern.instances import Instance, Match, Operator, Parent
-from runtime.pattern.machine import PatternMachine
+from runtime.pattern.building import operator_of
+from runtime.pattern.instances import Instance, Match, Parent
+from runtime.pattern.machine import Operator, PatternMachine
 from windows.event import Event
 from windows.protocol import Sink
 
@@ -43,7 +44,7 @@ class ObservedMachine(PatternMachine):
         self._observe = observe
         self._source = source
         self._numbers = {id(node): number for number, node in enumerate(source.root.nodes())}
-        super().__init__(source, context, first, stream=stream)
+        super().__init__(source, context, first, operator_of, stream=stream)
 
     def operator(self, node: PatternNode, above: PatternNode | None = None) -> Operator:
         operator = super().operator(node, above)
@@ -96,7 +97,7 @@ def machine_of(source: PatternPlan, context: OperatorContext, first: Sink, **opt
     """Return the machine of a pattern, which reports to the environment's observer where there is one."""
     observe = context.environment.pattern_observer
     if observe is None:
-        return PatternMachine(source, context, first, **options)
+        return PatternMachine(source, context, first, operator_of, **options)
     return ObservedMachine(source, context, first, observe, **options)
 
 

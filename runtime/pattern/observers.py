@@ -2,16 +2,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from epl.plan.patterns.pattern import CrontabNode, IntervalNode, PatternNode, ScheduleNode
 from runtime.clock.schedule import ScheduledTimer
-from runtime.pattern.instances import Instance, Match, Operator, Parent, items, number, part
+from runtime.pattern.instances import Instance, Match, Parent, items, number, part
+from runtime.pattern.machine import Operator, PatternMachine
 from runtime.pattern.schedules import Schedules, Series, due_after
 from windows.protocol import Damaged, State
-
-if TYPE_CHECKING:
-    from runtime.pattern.machine import PatternMachine
 
 
 class Observer(Operator):
@@ -69,22 +66,6 @@ class At(Observer):
 
     def begin(self, now: int, match: Match) -> tuple[int | None, Series]:
         return self._crontab(match).next_after(now), ()
-
-
-def refused_words(message: str, observer: str) -> str:
-    """Return what Esper says of a crontab of constants in a pattern, which it looks at before it deploys: elsewhere it does when it
-    deploys."""
-    for deployed, compiled in (
-        ("Failed to deploy: Invalid schedule specification: Invalid combination",
-         f"Invalid parameter for pattern observer '{observer}': Error computing crontab schedule specification: Invalid combination"),
-        ("Failed to deploy: Failed expression evaluation in crontab timer-at for parameter ",
-         "Tmer-at observer invalid parameter in expression "),
-        ("Failed to deploy: Invalid schedule specification: ", "Unexpected error compiling statement: "),
-        ("Failed to deploy: Invalid value", "Unexpected error compiling statement: Invalid value"),
-    ):
-        if message.startswith(deployed):
-            return compiled + message[len(deployed):]
-    return message
 
 
 class ScheduleObserver(Observer):
@@ -156,4 +137,4 @@ class ObserverInstance(Instance):
         return [self.sequence, None if self.timer is None else self.timer.due, list(self.series)]
 
 
-__all__ = ["At", "Interval", "Observer", "ScheduleObserver", "refused_words"]
+__all__ = ["At", "Interval", "Observer", "ScheduleObserver"]

@@ -3,15 +3,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from itertools import product
-from typing import TYPE_CHECKING
 
 from epl.plan.patterns.pattern import AndNode, EveryNode, NotNode, OrNode
-from runtime.pattern.instances import Instance, Match, Operator, Parent, holds, items, merged, part
+from runtime.pattern.instances import Instance, Match, Parent, holds, items, merged, part
+from runtime.pattern.machine import Operator, PatternMachine
 from windows.event import Event
 from windows.protocol import State
-
-if TYPE_CHECKING:
-    from runtime.pattern.machine import PatternMachine
 
 # ------------------------------------------------------------------ every
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import datetime
 from bisect import bisect_right
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from epl.errors import EplRuntimeError
 from epl.iso_schedules import IsoError, parse_date, parse_schedule
@@ -12,9 +12,7 @@ from epl.settings import Settings
 from runtime.clock.instants import instant_of
 from runtime.clock.periods import add_months
 from runtime.pattern.instances import Match
-
-if TYPE_CHECKING:
-    from runtime.pattern.machine import PatternMachine
+from runtime.pattern.machine import PatternMachine
 
 Series = tuple[int, ...]
 """(anchor, months, engine units, first number, last number): number n is due n periods after the anchor. The last is -1 where the series

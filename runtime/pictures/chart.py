@@ -1,19 +1,17 @@
 """A recording as an Altair chart: the lanes of the timeline, with all values under the pointer."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runtime.extras import MissingPackage, install
 from runtime.pictures.lanes import Lane, Places, lanes_of
 from runtime.pictures.timeline import BAR, BAR_LINE, OUTCOMES
-
-if TYPE_CHECKING:
-    from runtime.pictures.recording import Recording
+from runtime.pictures.tracks import Recorded
 
 SIGNS = {"event": "event", "insert": "insert stream", "remove": "remove stream", "step": "partial match"}
 
 
-def chart(recording: Recording) -> Any:
+def chart(recording: Recorded) -> Any:
     """Return an ``altair.LayerChart``. Raise ImportError without altair."""
     try:
         import altair as alt
@@ -57,7 +55,7 @@ def _bars(lanes: list[Lane], places: Places) -> list[dict[str, Any]]:
     ]
 
 
-def _marks(lanes: list[Lane], places: Places, recording: Recording) -> list[dict[str, Any]]:
+def _marks(lanes: list[Lane], places: Places, recording: Recorded) -> list[dict[str, Any]]:
     values = {moment.place: ", ".join(f"{name}={value}" for name, value in moment.values) for moment in recording.moments}
     return [
         {

@@ -4,16 +4,13 @@ from __future__ import annotations
 import datetime
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from typing import Literal as Choice
 
 import attrs
 
 from runtime.explain.labels import clean
-from runtime.pictures.tracks import Emitted, Moment, Partial, Track
-
-if TYPE_CHECKING:
-    from runtime.pictures.recording import Recording
+from runtime.pictures.tracks import Emitted, Moment, Partial, Recorded, Track
 
 LONGEST, MOST_ROWS, MOST_COLUMNS = 22, 8, 3
 """Characters of a text in a column, rows of the insert or the remove stream shown at one moment, columns a moment by time."""
@@ -56,7 +53,7 @@ class Lane:
         return max((row + 1 for row in (*(bar.row for bar in self.bars), *(mark.row for mark in self.marks))), default=1)
 
 
-def lanes_of(recording: Recording) -> list[Lane]:
+def lanes_of(recording: Recorded) -> list[Lane]:
     """Return the lanes, from the top: events by type, then for each statement its windows, partial matches and rows."""
     types = list(dict.fromkeys(moment.type for moment in recording.moments if moment.event is not None))
     lanes = [_events(name, number, recording.moments) for number, name in enumerate(types)]

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from runtime.explain.labels import clean
 from runtime.extras import MissingPackage, install
 from runtime.pictures.lanes import Lane, Places, lanes_of
+from runtime.pictures.tracks import Recorded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from runtime.pictures.recording import Recording
 
 TYPES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b3a500", "#56b4e9")
 """A colour for the events of each type: Okabe and Ito's, which colour-blind readers can tell apart."""
@@ -31,7 +31,7 @@ SETTINGS: Any = {"svg.hashsalt": "epl", "svg.fonttype": "none", "font.family": "
                  "text.parse_math": False, "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"]}
 
 
-def timeline(recording: Recording, *, axis: str = "auto", title: str | None = None, width: float | None = None) -> Figure:
+def timeline(recording: Recorded, *, axis: str = "auto", title: str | None = None, width: float | None = None) -> Figure:
     """Return the figure. ``axis``: ``time``, ``steps`` or ``auto``; ``width``: inches. Raise ImportError without matplotlib, ValueError for
     another axis."""
     try:

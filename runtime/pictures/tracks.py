@@ -1,7 +1,7 @@
 """What a recording holds: plain data along moments. A moment is an event, or a time at which something changed."""
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 from typing import Literal as Choice
 
 import attrs
@@ -70,4 +70,17 @@ class Track:
         return list(dict.fromkeys(each.window for each in self.held))
 
 
-__all__ = ["Emitted", "Held", "Moment", "Partial", "Track"]
+class Recorded(Protocol):
+    """What pictures draw of a recording."""
+
+    @property
+    def moments(self) -> list[Moment]: ...
+
+    @property
+    def tracks(self) -> list[Track]: ...
+
+    @property
+    def units_per_second(self) -> int: ...
+
+
+__all__ = ["Emitted", "Held", "Moment", "Partial", "Recorded", "Track"]

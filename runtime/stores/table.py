@@ -12,9 +12,9 @@ from epl.attribute_text import named, named_class
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.java import key_text
 from epl.java_hash import bucket_numbers, hash_of_keys
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import StreamProperty
 from epl.plan.join.lookups import NamedIndex
-from epl.plan.result_set import AggregationPlan
 from epl.plan.stores.tables import IntoColumn, IntoTable, Table, TableColumn
 from runtime.aggregation.factory import Arguments, Readers, Row, arguments_of, factory_of
 from runtime.aggregation.generated_steps import GroupSteps

@@ -166,14 +166,15 @@ def piped(shell: Shell, lines: Iterable[str]) -> None:
         shell.handle(waiting)
 
 
-def main(session: Session, history: Path | None, modules: Iterable[Path] = ()) -> int:
-    """Read inputs from standard input until its end; returns 1 where it is not a terminal and an input failed."""
+def main(
+    session: Session, history: Path | None, modules: Iterable[Path] = (), *, interactive: Callable[[Shell, Path | None], object]
+) -> int:
+    """Read inputs from standard input until its end; return 1 where it is not a terminal and an input failed. ``interactive``: reads them
+    from a terminal."""
     shell = Shell(session, print, lambda text: print(text, file=sys.stderr))
     for module in modules:
         shell.handle(f"load {module}")
     if sys.stdin.isatty():
-        from runtime.tools.terminal import interactive
-
         interactive(shell, history)
         return 0
     piped(shell, sys.stdin)

@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from epl.event_types import EventOf, EventType, Property
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import Constant, Order, StreamEvent, StreamProperty
-from epl.plan.result_set import AggregationPlan
 from epl.value_types import BIG_DECIMAL, BOOLEAN, BOXED_DOUBLE, BOXED_FLOAT, BOXED_INT, BOXED_LONG, INT, STRING, ArrayType
 from runtime.aggregation import GroupFactory, evaluate_over
 from runtime.expressions import Environment

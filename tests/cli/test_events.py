@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import runtime.cli.run as command
+import runtime.cli.run_events as command
 from runtime.cli import main
 from runtime.clock.instants import iso_instant
 from runtime.connectors.cells import milliseconds

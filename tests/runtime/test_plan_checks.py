@@ -11,9 +11,10 @@ import pytest
 
 import epl.plan
 from epl.event_types import EventType
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import Constant
 from epl.plan.patterns.match_recognize import RowRecognitionPlan
-from epl.plan.result_set import AggregationPlan, OutputPlan
+from epl.plan.result_set import OutputPlan
 from epl.plan.statements import InsertPlan, SelectPlan, StatementPlan
 from epl.plan.streams import IndexKey, filter_of
 from epl.value_types import BOXED_INT

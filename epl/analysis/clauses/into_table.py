@@ -14,9 +14,9 @@ from epl.analysis.expressions.table_access import check_count, check_types
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventOf, EventType
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.expression_text import expression_text as typed_text
 from epl.plan.expressions import Aggregated, Constant, TimeSpan, TypedExpression
-from epl.plan.result_set import AggregationPlan
 from epl.plan.stores.tables import IntoColumn, IntoTable, Table, TableColumn, TableKeys, TableValue
 from epl.plan.walk import expressions_of
 from epl.syntax import Call, Chain, Expression, GroupElement, Name, Select

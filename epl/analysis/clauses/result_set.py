@@ -22,6 +22,7 @@ from epl.analysis.expressions.rewriting import nodes_of, replaced, replaced_synt
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import (
     Aggregated,
     Constant,
@@ -32,7 +33,7 @@ from epl.plan.expressions import (
     TypedExpression,
     VariableValue,
 )
-from epl.plan.result_set import AggregationPlan, LimitPlan, OrderKey, OutputPlan, ResultSetPlan, Shape, StreamSelector
+from epl.plan.result_set import LimitPlan, OrderKey, OutputPlan, ResultSetPlan, Shape, StreamSelector
 from epl.plan.walk import expressions_of, plans_of
 from epl.syntax import Call, Chain, Expression, Literal, Name, Select, StreamWildcard, SubstitutionParameter, Unary, Wildcard
 from epl.syntax.expressions import Subquery

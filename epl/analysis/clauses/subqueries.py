@@ -25,6 +25,7 @@ from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes, in_orde
 from epl.analysis.lookups.planner import conjuncts, plan_lookup, property_of
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.context.contexts import context_of
 from epl.plan.expressions import (
     Aggregated,
@@ -47,7 +48,6 @@ from epl.plan.expressions import (
 from epl.plan.join.historical import stored_table_of
 from epl.plan.join.lookups import LookupPlan
 from epl.plan.join.subqueries import SubqueryPlan, not_false, row_type, subqueries_in, value_type
-from epl.plan.result_set import AggregationPlan
 from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow, StorePlan, StreamPlan, filter_of, store_of, unique_properties
 from epl.plan.windows import unique_key

@@ -13,8 +13,8 @@ from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
 from epl.functions.sketches import TOP_VALUE
 from epl.plan import expressions as typed
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import Aggregated, TypedExpression
-from epl.plan.result_set import AggregationPlan
 from epl.plan.stores.tables import TableColumn, TableValue
 from epl.syntax import Lambda, Literal, Unary, Wildcard
 from epl.syntax.expressions import Call

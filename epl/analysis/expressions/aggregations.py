@@ -13,8 +13,8 @@ from epl.analysis.expressions.scope import AggregationCollector, Scope
 from epl.analysis.expressions.table_access import EVENT_AGGREGATIONS
 from epl.errors import EplValidationError
 from epl.event_types import EventOf
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import Aggregated, Constant, GroupingCall, StreamEvent, TypedExpression, event_of
-from epl.plan.result_set import AggregationPlan
 from epl.syntax import Call, Expression, NamedArgument, Ordered, Row, StreamWildcard, Wildcard
 from epl.unparse import expression_text
 from epl.value_types import BOXED_INT, NULL, ArrayType, is_boolean

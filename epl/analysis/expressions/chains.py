@@ -45,10 +45,10 @@ from epl.foreign_words import FUNCTIONS, word_hint
 from epl.grammar.lexis import RESERVED_FOR_TYPES
 from epl.java_classes import is_java_class
 from epl.plan import expressions as typed
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.context.contexts import Context
 from epl.plan.expressions import TypedExpression
 from epl.plan.join.subqueries import as_rows, is_subquery_value
-from epl.plan.result_set import AggregationPlan
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call, Chain, Index, Link, Name
 from epl.unparse import expression_text

@@ -15,11 +15,12 @@ from epl.analysis.expressions.properties import path_of, receiver_of
 from epl.analysis.expressions.rewriting import Replace, replaced
 from epl.catalog import Catalog
 from epl.event_types import EventType
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.context.contexts import KeyedLevel, full_path
 from epl.plan.expressions import Aggregated, ContextValue, Previous, Prior, StreamEvent, StreamProperty, SubqueryValue, TypedExpression
 from epl.plan.join.lookups import LookupPlan
 from epl.plan.join.subqueries import SubqueryPlan
-from epl.plan.result_set import AggregationPlan, OrderKey, ResultSetPlan
+from epl.plan.result_set import OrderKey, ResultSetPlan
 from epl.plan.streams import StreamPlan
 
 Keys = Mapping[str, ContextValue]

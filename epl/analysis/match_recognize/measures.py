@@ -14,9 +14,9 @@ from epl.analysis.expressions.scope import AggregationCollector, Scope, ScopeStr
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType, Property
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import Aggregated, StreamEvent, StreamEvents, StreamProperty, TypedExpression
 from epl.plan.patterns.match_recognize import GroupAggregation
-from epl.plan.result_set import AggregationPlan
 from epl.syntax import Call, Expression
 
 ONE_GROUP = (

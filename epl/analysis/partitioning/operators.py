@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from epl.analysis.partitioning.facts import Collector, NotPartitionable
 from epl.analysis.partitioning.paths import Carrying, keeps_apart, path_of
 from epl.event_types import EventType
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.contained import ContainedPlan
 from epl.plan.expressions import CurrentTime, IsInsertStream, Previous, StreamProperty, SubqueryValue, TypedExpression, VariableValue
-from epl.plan.result_set import AggregationPlan, OutputPlan, ResultSetPlan
+from epl.plan.result_set import OutputPlan, ResultSetPlan
 from epl.plan.statements import InsertPlan
 from epl.plan.streams import StreamPlan
 from epl.plan.walk import expressions_of

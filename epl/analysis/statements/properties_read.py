@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from epl.event_types import EventType
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.contained import ContainedPlan
 from epl.plan.context.contexts import Context, FilterCondition, KeyedItem, PatternCondition
 from epl.plan.expressions import Constant, PropertyOf, StreamEvent, SubqueryValue, TypedExpression
 from epl.plan.reads import READS_NOTHING, Reads
-from epl.plan.result_set import AggregationPlan, ResultSetPlan
+from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import (
     BodyPlan,
     CreateContextPlan,

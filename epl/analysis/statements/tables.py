@@ -18,8 +18,8 @@ from epl.errors import EplValidationError
 from epl.event_types import EventOf, EventType, Property
 from epl.foreign_words import TYPES, word_hint
 from epl.functions.sketches import sketch_settings
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import Constant, StreamProperty, TypedExpression
-from epl.plan.result_set import AggregationPlan
 from epl.plan.statements import CreateTablePlan
 from epl.plan.stores.tables import Table, TableColumn
 from epl.syntax import (

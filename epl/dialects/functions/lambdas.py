@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cmp_to_key
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from epl.dialects import typed as y
 from epl.dialects import types as k
@@ -12,8 +12,16 @@ from epl.dialects.functions.sizes import sized
 from epl.dialects.syntax import tree as t
 from epl.dialects.types import SqlType
 
-if TYPE_CHECKING:
-    from epl.dialects.expression_types import Typing
+
+class Typing(Protocol):
+    """What types the arguments: epl.dialects.expression_types.Typing."""
+
+    def typed(self, node: t.Expression) -> y.Typed: ...
+
+    def cast_to(self, typed: y.Typed, target: SqlType) -> y.Typed: ...
+
+    def lambda_of(self, node: t.Expression, kinds: list[SqlType]) -> y.LambdaOf | None: ...
+
 
 Handler = Callable[["Typing", tuple[t.Expression, ...]], "y.Typed | None"]
 

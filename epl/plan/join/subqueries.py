@@ -9,10 +9,10 @@ from typing import Literal as Choice
 import attrs
 
 from epl.event_types import EventOf, EventType, Property
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.checks import check
 from epl.plan.expressions import Aggregated, Constant, Equality, SubqueryValue, TypedExpression
 from epl.plan.join.lookups import LookupPlan
-from epl.plan.result_set import AggregationPlan
 from epl.plan.streams import StreamPlan
 from epl.plan.walk import expressions_of
 from epl.value_types import BOOLEAN, ArrayType, CollectionType, ValueType

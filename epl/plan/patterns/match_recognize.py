@@ -15,9 +15,9 @@ from typing import Literal as Choice
 import attrs
 
 from epl.event_types import EventType
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.checks import check
 from epl.plan.expressions import TypedExpression
-from epl.plan.result_set import AggregationPlan
 
 # ------------------------------------------------------------------ the pattern, normalised
 

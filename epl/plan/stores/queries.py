@@ -100,11 +100,6 @@ class QueryPlan(ShownInNotebooks):
     indexed: tuple[SubqueryPlan, ...] = ()
     context: Context | None = None
 
-    def explained(self) -> str:
-        from epl.plan.explain import explain_query  # which knows this class
-
-        return explain_query(self)
-
     @property
     def changes(self) -> bool:
         """Whether it inserts, updates or deletes."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 import attrs
 
 from epl.event_types import EventType
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.checks import check
 from epl.plan.expressions import TypedExpression
-from epl.plan.result_set import AggregationPlan
 from epl.plan.walk import REFERENCE
 from epl.value_types import ValueType
 

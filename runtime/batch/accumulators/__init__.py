@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from epl.plan.result_set import AggregationPlan
+from epl.plan.aggregations import AggregationPlan
 from runtime.aggregation.state_shapes import state_shape
 from runtime.batch.accumulators.base import Accumulator
 from runtime.batch.accumulators.events import Ever, FirstOrLast

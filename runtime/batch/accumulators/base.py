@@ -7,8 +7,8 @@ from typing import Any
 import attrs
 import numpy as np
 
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import TypedExpression
-from epl.plan.result_set import AggregationPlan
 from runtime.batch.printing.expressions import ScalarPrinter, Text, kind_of
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable

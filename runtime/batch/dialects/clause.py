@@ -6,40 +6,27 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from epl.dialects.plans import RecognitionPlan
 from epl.dialects.syntax import tree as t
 from epl.dialects.types import SqlType
 from runtime.batch.dialects import vectors as x
+from runtime.batch.dialects.clause_rows import ClauseRows
 from runtime.batch.dialects.definitions import ConditionColumns
 from runtime.batch.dialects.matching import Matches, matches_of
 from runtime.batch.dialects.measures import Measured
-from runtime.batch.dialects.partitions import Layout, laid_out
-from runtime.batch.dialects.vectors import NotColumnar, Vector
-from runtime.dialects.limits import Limits
-from runtime.dialects.program import Program, compile_pattern
-from runtime.dialects.tables import SIMPLE, arrow_type, in_microseconds, type_of
+from runtime.batch.dialects.partitions import laid_out
+from runtime.batch.dialects.vectors import NotColumnar
+from runtime.dialects.tables import SIMPLE, arrow_type, in_microseconds
 
 
-class ClauseColumns:
+class ClauseColumns(ClauseRows):
     """Runs one clause of SQL:2016. Raises NotColumnar where something is to be done row by row."""
-
-    def __init__(self, plan: RecognitionPlan, table: pa.Table, limits: Limits) -> None:
-        if plan.dialect != "sql" or plan.computed or plan.empties == "unmatched" or plan.timeouts:
-            raise NotColumnar("a clause of this kind")
-        self.plan = plan
-        self.table = table
-        self.limits = limits
-        self.labels = list(plan.labels)
-        self.program: Program = compile_pattern(plan.pattern, self.labels)
-        self._columns: dict[int, Vector] = {}
-        self._sorted: dict[int, Vector] = {}
 
     def result(self) -> pa.Table:
         """Return the output columns."""
         plan, count = self.plan, self.table.num_rows
         if plan.all_rows and _may_be_empty(plan.pattern):
             raise NotColumnar("empty matches with all rows shown")
-        self.layout: Layout = laid_out(plan, self.column, count)
+        self.layout = laid_out(plan, self.column, count)
         conditions = ConditionColumns(self).conditions()
         times = None
         if plan.within is not None:
@@ -50,44 +37,6 @@ class ClauseColumns:
             times = first.values // 1000
         matches = matches_of(self.program, conditions, count, self.layout.bounds, times, plan.within, plan.skip, self.limits)
         return self._all_rows(matches) if plan.all_rows else self._one_row(matches)
-
-    # columns
-
-    def column(self, place: int) -> Vector:
-        """Return a column of the table."""
-        known = self._columns.get(place)
-        if known is None:
-            column = self.table.column(place)
-            known = self._columns[place] = x.vector_of(column, type_of(column.type))
-        return known
-
-    def sorted(self, place: int) -> Vector:
-        """Return a column, its rows in partitions."""
-        known = self._sorted.get(place)
-        if known is None:
-            column, order = self.column(place), self.layout.order
-            nulls = None if column.nulls is None else column.nulls[order]
-            known = self._sorted[place] = Vector(column.kind, column.values[order], nulls, column.words)
-        return known
-
-    def shifted(self, place: int, shift: int) -> Vector:
-        column, count = self.sorted(place), self.layout.count
-        if not shift:
-            return column
-        values, nulls = np.empty_like(column.values), np.zeros(count, bool)
-        if abs(shift) >= count:
-            return Vector(column.kind, np.zeros_like(column.values), np.ones(count, bool), column.words)
-        here, there = (slice(-shift, None), slice(None, shift)) if shift < 0 else (slice(None, -shift), slice(shift, None))
-        values[here] = column.values[there]
-        edge = slice(None, -shift) if shift < 0 else slice(count - shift, None)
-        values[edge] = 0
-        if column.nulls is not None:
-            nulls[here] = column.nulls[there]
-        for step in range(abs(shift)):
-            edges = self.layout.bounds[:-1] + step if shift < 0 else self.layout.bounds[1:] - 1 - step
-            inside = (edges < self.layout.bounds[1:]) if shift < 0 else (edges >= self.layout.bounds[:-1])
-            nulls[edges[inside]] = True
-        return Vector(column.kind, values, nulls, column.words)
 
     # rows
 

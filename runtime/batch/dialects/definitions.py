@@ -2,20 +2,17 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from epl.dialects import typed as y
 from epl.dialects.syntax import tree as t
 from runtime.batch.dialects import vectors as x
+from runtime.batch.dialects.clause_rows import ClauseRows
 from runtime.batch.dialects.conditions import vector
 from runtime.batch.dialects.matching import Conditions
 from runtime.batch.dialects.vectors import Array, NotColumnar, Vector
 from runtime.dialects.program import DONE, JUMP, MATCH, SPLIT, Program
-
-if TYPE_CHECKING:
-    from runtime.batch.dialects.clause import ClauseColumns
 
 SIGNS = ("=", "<>", "<", "<=", ">", ">=")
 MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -27,7 +24,7 @@ AT_START = -1
 class ConditionColumns:
     """The conditions of one clause over its sorted columns."""
 
-    def __init__(self, clause: ClauseColumns) -> None:
+    def __init__(self, clause: ClauseRows) -> None:
         self.clause = clause
         self.count = clause.layout.count
         self.offsets = _fixed_offsets(clause.plan.pattern)

@@ -1,7 +1,7 @@
 """Measures of matches as columns."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -9,18 +9,16 @@ import pyarrow as pa
 from epl.dialects import typed as y
 from epl.dialects import types as k
 from runtime.batch.dialects import vectors as x
+from runtime.batch.dialects.clause_rows import ClauseRows
 from runtime.batch.dialects.conditions import vector
 from runtime.batch.dialects.matching import Matches
 from runtime.batch.dialects.vectors import Array, NotColumnar, Vector
-
-if TYPE_CHECKING:
-    from runtime.batch.dialects.clause import ClauseColumns
 
 
 class Measured:
     """Measures of matches: of each one (``steps`` None), or of each of the steps that are shown."""
 
-    def __init__(self, clause: ClauseColumns, matches: Matches, steps: Array | None) -> None:
+    def __init__(self, clause: ClauseRows, matches: Matches, steps: Array | None) -> None:
         self.clause = clause
         self.matches = matches
         self.labels = np.array(clause.program.first, np.int32)[matches.steps]

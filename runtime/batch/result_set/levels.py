@@ -12,8 +12,9 @@ from typing import Protocol, TypeVar
 
 import attrs
 
+from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import TypedExpression
-from epl.plan.result_set import AggregationPlan, ResultSetPlan
+from epl.plan.result_set import ResultSetPlan
 from runtime.batch.accumulators import Accumulator, accumulator
 from runtime.batch.printing.expressions import Text
 from runtime.batch.printing.source_code import Code
