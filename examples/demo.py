@@ -22,9 +22,8 @@ import pyarrow
 import pyarrow.parquet
 from manual import EXAMPLES, SCHEMA
 
-from runtime import Rows, Runtime
+from runtime import Rows, Runtime, Statement
 from runtime.spark import session, start
-from runtime.statements.statement import Statement
 
 EVENT_TYPE = "TemperatureSensorEvent"
 DEVICES = 50

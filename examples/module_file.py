@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runtime import Rows, Runtime
+from runtime import Rows, Runtime, Statement
 from runtime.replay.epl_online import At, Send, parse_script
-from runtime.statements.statement import Statement
 
 HERE = Path(__file__).resolve().parent
 

@@ -16,9 +16,8 @@ import pyarrow as pa
 import pyarrow.parquet
 from pyspark.sql import DataFrame, SparkSession
 
-from runtime import Rows, Runtime
+from runtime import Rows, Runtime, Statement
 from runtime.spark import session, start, transform
-from runtime.statements.statement import Statement
 
 MODULE = """
 insert into Activity select card, amount, 'purchase' as kind, current_timestamp() as at_ms from Purchase;

@@ -70,6 +70,8 @@ class Runtime(Registry, Counts):
         ...     runtime.send("Trade", {"symbol": "B", "price": 7.0})
         ...     print(runtime, list(total))
         Runtime(now=2000 (1970-01-01T00:00:02Z), 1 statements) [{'total': 12.0}]
+        >>> runtime.is_closed, runtime.tier
+        (True, 'auto')
     """
 
     def __init__(

@@ -56,6 +56,8 @@ class Statement:
         >>> runtime.send("A", {"x": 3})
         {'x': [3]} None
         >>> last.remove_all_listeners()
+        >>> last.listeners
+        []
         >>> last.explain().splitlines()[0]
         'last: select → x Integer'
     """

@@ -35,7 +35,7 @@ ONCE_A_MATCH = ("SuppressOverlappingMatches", "DiscardPartialsOnMatch")
 
 @attrs.frozen
 class Doubt:
-    """One warning. ``code``: ``null``, ``quotes``, or ``esper`` for what Esper 9.0.0 itself fails at and epl-spark does not."""
+    """One warning. ``code``: ``null``, ``quotes``, or ``esper`` for what Esper 9.0.0 itself fails at, and epl-spark does not."""
 
     code: str
     message: str
@@ -137,7 +137,7 @@ def _faults_of_stores(statement: Statement, catalog: Catalog) -> Iterator[Doubt]
 
 
 def _fault(what: str, error: str, span: Span | None) -> Doubt:
-    return Doubt("esper", f"{what}: Esper 9.0.0 fails with {error}, epl-spark goes on", "see docs/compatibility.md", span)
+    return Doubt("esper", f"{what}: Esper 9.0.0 fails with {error}, epl-spark does not", "see docs/compatibility.md", span)
 
 
 __all__ = ["Doubt", "doubts_in"]
