@@ -259,6 +259,8 @@ PHRASES: tuple[tuple[str, str, str], ...] = (
     (r"\bgroup by .*$", r"with (?:rollup|cube)\b", "write group by rollup(x)"),
     (r"\bhaving .*$", r"group\b", "group by comes before having"),
     (r"\border by .*$", r"nulls\b", "nulls come first: write order by case when x is null then 1 else 0 end, x"),
+    (r"\blimit \w+$", r"with ties\b", "limit counts rows, and leaves out those that tie with the last one"),
+    (r"\bunnest \( .* \) as \w+$", r"\(", UNNEST),
     (r"\bfetch$", r"(?:first|next)\b", LIMIT),
     (r"^(?!.*\blimit\b).*$", r"offset\b", "write limit 10 offset 1"),
     (r"\boutput .*\btimer$", ":", "an interval is written without timer: output every 1 min"),

@@ -97,7 +97,8 @@ def duration_argument(argument: WindowArgument, index: int, title: str, message:
     refuse_event_properties(argument, index, title, whole=whole)
     typed = argument.typed
     if typed is None or not (argument.is_period or is_numeric(typed.type)):
-        raise WindowRefused(message, whole=whole)
+        text = typed.value if isinstance(typed, Constant) else None
+        raise WindowRefused(message, whole=whole, hint=f"a period has no quotes: {text}" if isinstance(text, str) else None)
     if not argument.is_period and isinstance(typed, Constant) and not _is_length(typed.value):
         raise WindowRefused(f"{title} view requires a size of at least 1 msec but received {java_text(typed.value)}", whole=whole)
     return typed

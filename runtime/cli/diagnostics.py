@@ -30,6 +30,7 @@ RULES = {
     "annotation": "An annotation that is not one of Esper's",
     "null": "A comparison with null, which is never true",
     "quotes": "A text in double quotes where a property is meant",
+    "constant": "An order by a number, which is no column's place",
     "esper": "Esper 9.0.0 itself fails at this",
 }
 """Codes, and what they mean."""

@@ -16,6 +16,7 @@ DOUBTFUL = [
     ("select (select k from B#lastevent where k <> null) as y from A", ["null: '!= null'"]),
     ('select "k", v from A', ['quotes: "k" is a text, not the property k: write k without quotes']),
     ('select k from A where "k" = \'x\' order by "v"', ["quotes: \"k\" is a text", "quotes: \"v\" is a text"]),
+    ("select k from A#length(3) order by 2", ["constant: 'order by 2' sorts by a constant: write the column"]),
     ("select v from A#length(3) output all every 2 events limit 1", ["esper: output all with limit and without order by"]),
     ("select count(*) as c from A#length(3) output last at (*, *, *, *, *) limit 1", ["esper: output last with limit"]),
     ("select count(*) as c from A#length(3) output every 2 events order by v", ["esper: order by a property"]),

@@ -21,6 +21,7 @@ EXPRESSIONS = ("select {} from S", "select {} from D#keepall", "select {} from T
 """A hint's x and y are what its function takes: strings, numbers or times."""
 
 HINTS: dict[str, tuple[str, ...]] = {
+    "limit counts rows, and leaves out those that tie with the last one": (),
     foreign_words.NOW: ("current_timestamp()",),
     foreign_words.SUBSTRING: ("x.substring(0, 2)",),
     foreign_words.INDEX_OF: ("x.indexOf(y)",),
@@ -173,6 +174,18 @@ HINTS: dict[str, tuple[str, ...]] = {
 """Hint → what it says, as statements or expressions; a hint ``write x.f(y)`` that is not here is tried as an expression, type or window."""
 
 _WRONG = """\
+select * from A[v > 1]
+    a filter is in parentheses: from A(v>1)
+select * from A#time('10 minutes')
+    a period has no quotes: 10 minutes
+select id from A#keepall group by 1
+    write group by x, the property itself: neither its place in the select clause nor its name in quotes
+select *, id from A
+    * has it already: leave id out, or write id as another name
+select id from A#keepall order by v limit 5 with ties
+    limit counts rows, and leaves out those that tie with the last one
+select * from A, unnest(ids) as t(x)
+    contained events follow the type: from Basket[items], or from Basket[select id, price from items]
 create view V as select * from A
     a view is a statement with insert into: insert into V select …
 create stream V(a int)

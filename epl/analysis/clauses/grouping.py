@@ -17,7 +17,7 @@ from epl.errors import EplUnsupportedError
 from epl.plan.expressions import Constant, GroupingCall, Previous, Prior, TypedExpression
 from epl.plan.result_set import GroupLevel, OrderKey
 from epl.spans import Span
-from epl.syntax import Expression, GroupElement
+from epl.syntax import Expression, GroupElement, Literal
 from epl.unparse import expression_text
 
 Keys = tuple[int, ...]
@@ -54,6 +54,9 @@ def _is_aggregation(read: Read, scope: Scope) -> bool:
     return place is not None and table.columns[place].aggregation is not None
 
 
+NAMES = "write group by x, the property itself: neither its place in the select clause nor its name in quotes"
+
+
 def analyse_group_by(elements: tuple[GroupElement, ...], scope: Scope) -> Grouping:
     """Return the keys and levels of a group-by clause; ``scope`` is that of its expressions."""
     keys: list[TypedExpression] = []
@@ -62,7 +65,8 @@ def analyse_group_by(elements: tuple[GroupElement, ...], scope: Scope) -> Groupi
     def key(expression: Expression) -> int:
         bound = bind_in_clause(expression, scope)
         if not names_a_property(bound, scope):
-            raise StatementRefusal("Group-by expressions must refer to property names", span=expression.span)
+            hint = NAMES if isinstance(expression, Literal) else None
+            raise StatementRefusal("Group-by expressions must refer to property names", span=expression.span, hint=hint)
         if bound not in keys:
             keys.append(bound)
             texts.append(expression_text(expression))

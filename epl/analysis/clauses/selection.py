@@ -246,7 +246,8 @@ def _repeated_name(columns: Sequence[Column], items: Sequence[SelectItem], *, in
             continue
         if column.name in underlying:
             return StatementRefusal(
-                f"Property '{column.name}' occurs in both the underlying event and in the additional properties", span=items[0].span
+                f"Property '{column.name}' occurs in both the underlying event and in the additional properties", span=items[0].span,
+                hint=f"* has it already: leave {column.name} out, or write {column.name} as another name"
             )
         if column.name in seen and not inserted:
             return StatementRefusal(f"Column name '{column.name}' appears more then once in select clause", span=items[0].span)

@@ -35,7 +35,8 @@ ONCE_A_MATCH = ("SuppressOverlappingMatches", "DiscardPartialsOnMatch")
 
 @attrs.frozen
 class Doubt:
-    """One warning. ``code``: ``null``, ``quotes``, or ``esper`` for what Esper 9.0.0 itself fails at, and epl-spark does not."""
+    """One warning. ``code``: ``null``, ``quotes``, ``constant``, or ``esper`` for what Esper 9.0.0 itself fails at and epl-spark does
+    not."""
 
     code: str
     message: str
@@ -48,6 +49,7 @@ def doubts_in(statement: Statement, catalog: Catalog) -> Iterator[Doubt]:
     nodes = list(nodes_of(statement.body))
     yield from _compared_with_null(nodes)
     yield from _names_in_quotes(nodes, catalog)
+    yield from _constants_to_order_by(nodes)
     for node in nodes:
         if isinstance(node, Select):
             yield from _faults_of_select(node, catalog)
@@ -59,6 +61,13 @@ def _compared_with_null(nodes: list[Node]) -> Iterator[Doubt]:
         if isinstance(node, Comparison) and node.operator not in ("is", "is not") and (_is_null(node.left) or _is_null(node.right)):
             cure = "is not null" if node.operator == "!=" else "is null"
             yield Doubt("null", f"'{node.operator} null' is null for every value, never true", f"write {cure}", node.span)
+
+
+def _constants_to_order_by(nodes: list[Node]) -> Iterator[Doubt]:
+    for node in nodes:
+        if isinstance(node, OrderItem) and isinstance(node.expression, Literal) and isinstance(node.expression.value, int):
+            message = f"'order by {node.expression.value}' sorts by a constant"
+            yield Doubt("constant", message, "write the column: it has no place", node.span)
 
 
 def _is_null(node: Node) -> bool:

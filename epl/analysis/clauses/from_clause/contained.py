@@ -108,7 +108,8 @@ def _event_type(part: Contained, expression: TypedExpression, catalog: Catalog) 
         if not _is_property(part.expression) and text.endswith(")"):
             text = text[: text.rindex("(")] + "()"
         raise StatementRefusal(
-            f"Missing @type(name) declaration providing the event type name of the return type for expression '{text}'", span=part.span
+            f"Missing @type(name) declaration providing the event type name of the return type for expression '{text}'", span=part.span,
+            hint=None if _is_property(part.expression) else f"a filter is in parentheses: from A({expression_text(part.expression)})"
         )
     declared = find_event_type(part.type_name, catalog.event_types)
     if declared is None:
