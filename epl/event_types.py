@@ -92,7 +92,7 @@ class EventType:
         return alike[0] if alike else None
 
     def _property_of_members(self, name: str) -> Property | None:
-        """What needs an index or key in all members of a variant stream; Esper does not list it among the stream's properties."""
+        """Return what needs an index or key in all members of a variant stream; Esper does not list it among the stream's properties."""
         first = self.members[0].property(name) if self.members and not self.any_type else None
         if first is None or not (first.indexed or first.mapped):
             return None

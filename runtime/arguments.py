@@ -126,7 +126,7 @@ def _shown(value: object) -> str:
 
 
 def _or_default(takes: Takes, default: object) -> Takes:
-    """The same, and the default, which may be of a kind that callers do not write."""
+    """Return the same, and the default, which may be of a kind that callers do not write."""
     if default is Parameter.empty or takes.fits(default):
         return takes
     return Takes(lambda value: value is default or takes.fits(value), takes.expected)

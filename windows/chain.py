@@ -32,7 +32,7 @@ def build_chain(configs: Sequence[WindowConfig], retain: str | None, context: Bu
 
 
 def _grouped(group: GroupWin, configs: Sequence[WindowConfig], retain: str | None, context: BuildContext, removals: bool) -> View:
-    """A groupwin: its windows up to the merge once a group, those after it once."""
+    """Return a groupwin: its windows up to the merge once a group, those after it once."""
     merge = next((c for c in configs if isinstance(c, Merge)), None)
     end = len(configs) if merge is None else configs.index(merge)
     inner, outer = configs[:end], configs[end + 1 :]

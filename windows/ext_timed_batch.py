@@ -101,7 +101,7 @@ class ExtTimedBatchView(BatchView):
         failures.settle()
 
     def _boundary(self, reference: int) -> int:
-        """The end of the batch: the first boundary after its oldest event."""
+        """Return the end of the batch: the first boundary after its oldest event."""
         if self.boundary is None:
             oldest = int(self.timestamp(next(iter(self.current))) or 0)
             self.boundary = self.duration.boundary_after(reference, oldest)

@@ -212,7 +212,7 @@ class GroupView(View):
             yield from group.view if group.adder is None else map(group.adder.widen, group.view)
 
     def _make_group(self, key: Key, values: list[Any]) -> Group:
-        """The group's windows, made when its first event comes."""
+        """Return the group's windows, made when its first event comes."""
         self.context.published = None
         self.context.key = key
         view = self.make(self.context)
@@ -241,7 +241,7 @@ class GroupView(View):
             group.view.end_partition()
 
     def _keys_held(self, event: Event) -> Sequence[Key]:
-        """The key of the group that may hold an event that leaves; searched for where it cannot be computed any more."""
+        """Return the key of the group that may hold an event that leaves; searched for where it cannot be computed any more."""
         if self._held is not None and event in self._held:
             return (self._held[event],)
         try:

@@ -68,14 +68,13 @@ def size_value(context: BuildContext, size: TypedExpression, name: str) -> int:
 
 
 def _is_length(seconds: float) -> bool:
-    """Whether it is a millisecond at least, as Java rounds."""
+    """Return whether it is a millisecond at least, as Java rounds."""
     return seconds * 1000 >= 0.5
 
 
 def _length(context: BuildContext, period: TypedExpression) -> int:
-    """A window's length in engine time units, now that variables have values. Numbers of seconds are at least a millisecond; a time period
-    may be zero or less.
-    """
+    """Return a window's length in engine time units, now that variables have values. Numbers of seconds are at least a millisecond; a time
+    period may be zero or less. """
     if isinstance(period, TimeSpan):
         if all(context.constant(value) is not None for _, value in period.parts):
             return context.add_time(0, period)

@@ -163,7 +163,7 @@ class TimeOrderView(View):
                 self.times.pop(event, None)
 
     def _time_held(self, event: Event) -> int | None:
-        """The timestamp under which an event that leaves is held, searched for where it cannot be computed any more."""
+        """Return the timestamp under which an event that leaves is held, searched for where it cannot be computed any more."""
         if self.times is not None:
             return self.times.get(event)
         try:

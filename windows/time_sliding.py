@@ -119,7 +119,7 @@ class TimeView(TimedView):
 
     @once_a_class
     def _expire_text(self) -> tuple[str, ...]:
-        """The lines of ``_expire_lines`` that read the window."""
+        """Return the lines of ``_expire_lines`` that read the window."""
         view, timer, duration = named("view", self), named("timer", self.timer), named("duration", self.duration)
         return (
             f"times = {view.times}", f"length = {duration.length}", f"o = {view.entries}[0]", f"{view.entries}.popleft()",

@@ -116,7 +116,7 @@ class KeyedView(View):
         return gone
 
     def _key_held(self, event: Event) -> Key:
-        """The key under which an event that leaves is held, searched for where it cannot be computed any more."""
+        """Return the key under which an event that leaves is held, searched for where it cannot be computed any more."""
         try:
             return self.key(event)
         except Exception:  # noqa: BLE001 - reported when the event came; it may be held all the same, under an earlier key

@@ -94,7 +94,7 @@ class AggregationSpec:
 
 
 def _with_filter(call: AggregationCall, position: int) -> AggregationCall:
-    """The call with the argument at ``position`` taken as its filter, where there is one."""
+    """Return the call with the argument at ``position`` taken as its filter, where there is one."""
     if len(call.arguments) <= position:
         return call
     if call.filter is not None:
@@ -110,7 +110,7 @@ def _with_filter(call: AggregationCall, position: int) -> AggregationCall:
 
 
 def _one_value(call: AggregationCall) -> tuple[AggregationCall, TypedExpression]:
-    """The only argument; a filter may follow it."""
+    """Return the only argument; a filter may follow it."""
     if not 1 <= len(call.arguments) <= 2:
         raise EplValidationError(f"The '{call.name}' function expects at least 1 and up to 2 parameters")
     call = _with_filter(call, 1)
@@ -204,7 +204,7 @@ def _streams(expression: TypedExpression) -> set[int]:
 
 
 def _only_stream(call: AggregationCall, expressions: Sequence[TypedExpression]) -> int:
-    """The one stream that the expressions read."""
+    """Return the one stream that the expressions read."""
     streams = set[int]().union(*map(_streams, expressions))
     if len(streams) != 1:
         raise EplValidationError(

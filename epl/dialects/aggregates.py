@@ -119,7 +119,7 @@ def _extreme(sign: int) -> Factory:
 
 
 def _several(kind: SqlType, sign: int) -> Aggregate:
-    """The greatest or least n values."""
+    """Return the greatest or least n values."""
 
     def add(state: State, row: tuple[Any, ...]) -> State:
         return tuple(sorted((*state, row[0]), reverse=sign > 0)[: row[1]])
@@ -363,14 +363,14 @@ def _histogram(kinds: Kinds, dialect: str) -> Aggregate | None:
 
 
 def _approx_distinct(kinds: Kinds, dialect: str) -> Aggregate | None:
-    """The exact number: it is within any error that a sketch may have."""
+    """Return the exact number: it is within any error that a sketch may have."""
     if len(kinds) not in (1, 2) or not k.is_comparable(kinds[0]):
         return None
     return Aggregate(k.BIGINT, frozenset(), lambda state, row: state | {repr(row[0])}, len)
 
 
 def _approx_percentile(kinds: Kinds, dialect: str) -> Aggregate | None:
-    """The exact value at the rank: it is within any error that a sketch may have."""
+    """Return the exact value at the rank: it is within any error that a sketch may have."""
     if len(kinds) != 2 or not k.is_number(kinds[0]) or not k.is_number(kinds[1]):
         return None
     kind = kinds[0] if kinds[0].name in ("double", "real") else k.BIGINT if kinds[0].name in k.INTEGERS else k.REAL

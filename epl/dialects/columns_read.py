@@ -103,7 +103,7 @@ class _Reading:
         return [each for each in listed if each is not None]
 
     def _fields(self, listed: Iterable[y.Typed], *, of_match: bool = False) -> Places:
-        """The columns of the row at hand, or of rows of the match, that expressions read; adds what queries within them read."""
+        """Return the columns of the row at hand, or of rows of the match, that expressions read; adds what queries within them read."""
         places: set[int] = set()
         for typed in [part for each in listed for part in y.walk(each)]:
             if isinstance(typed, y.Field):

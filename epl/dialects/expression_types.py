@@ -533,7 +533,7 @@ class Typing:
 
     @staticmethod
     def _moment(kind: SqlType) -> y.Typed:
-        """The time of the query, in UTC: one instant for all its rows."""
+        """Return the time of the query, in UTC: one instant for all its rows."""
         now = datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
         return y.Constant(kind, now.date() if kind == k.DATE else now.replace(microsecond=now.microsecond // 1000 * 1000))
 

@@ -43,7 +43,7 @@ class FlinkTyping(PatternTyping):
         return refused(f"Table '{first_of(node)[0].written}' not found", node.at)
 
     def _path(self, node: t.Path) -> y.Typed:
-        """A column of the input, named with its table, is null."""
+        """Return a column of the input, named with its table, is null."""
         label = node.base.canonical if isinstance(node.base, t.Name) else None
         if self.in_define and label in self.labels and not self.labels[label]:
             raise self.no_label(node)

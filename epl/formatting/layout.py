@@ -48,14 +48,14 @@ class Layout:
         return commented(self.pieces[index].comments, separator)
 
     def between(self, index: int) -> list[Document]:
-        """What separates a piece from the one before it on one line."""
+        """Return what separates a piece from the one before it on one line."""
         previous = self.pieces[index - 2] if index > 1 else None
         return self.before(index, SPACE if space_between(self.pieces[index - 1], self.pieces[index], previous) else NOTHING)
 
     # ------------------------------------------------------------------ statements and clauses
 
     def statement(self, heads: list[int], kind: str) -> Document:
-        """The statement: what is before its body, a line each, from the indexes in ``heads``; the last one is the body."""
+        """Return the statement: what is before its body, a line each, from the indexes in ``heads``; the last one is the body."""
         parts: list[Document] = []
         for start, end in zip(heads, [*heads[1:], len(self.pieces)], strict=True):
             if start:
@@ -172,7 +172,7 @@ class Layout:
         return group(self.run(start, operators[0]), indented(*parts) if deeper else many(parts))
 
     def run_after(self, operator: int, end: int) -> Document:
-        """An operator and its operand."""
+        """Return an operator and its operand."""
         after = self.closing.get(operator, operator) + 1
         if self.pieces[operator].key == "-[" and after < end and self.pieces[after].key == ">":
             after += 1
@@ -195,7 +195,7 @@ class Layout:
         return parts
 
     def values(self, start: int, end: int, commas: list[int]) -> Document:
-        """What a bracket holds: an item a line if they do not fit; many single words (``in (1, 2, …)``) as many on a line as fit."""
+        """Return what a bracket holds: an item a line if they do not fit; many single words (``in (1, 2, …)``) as many on a line as fit."""
         bounds = [start, *(comma + 1 for comma in commas)]
         is_short = all(stop == first + 1 for first, stop in zip(bounds, [*commas, end], strict=True))
         if not is_short or len(commas) < MANY:
@@ -241,7 +241,7 @@ class Layout:
     # ------------------------------------------------------------------ brackets
 
     def bracket(self, start: int, end: int) -> Document:
-        """A bracket with its contents, on one line or with the contents indented below."""
+        """Return a bracket with its contents, on one line or with the contents indented below."""
         opening, closing = Text(self.pieces[start].text), Text(self.pieces[end].text)
         if self.pieces[start].key == "case":
             return self.case(start, end)

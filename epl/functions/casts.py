@@ -142,7 +142,7 @@ def iso_zoned_date_time(text: str) -> datetime.datetime:
 
 
 def _iso_moment(zone: datetime.tzinfo, text: str) -> Any:
-    """A date, date and time, or date, time and zone; without a zone in the engine's. The year -1 is 1 BC."""
+    """Return a date, date and time, or date, time and zone; without a zone in the engine's. The year -1 is 1 BC."""
     groups = _matched(_ISO_LENIENT, text).groups()
     year, clock = int(groups[0]), _clock(text, groups[3:7])
     own_zone = zone_of(groups[7]) if groups[7] else zone

@@ -80,7 +80,7 @@ def _made(make: Callable[..., Call], settings: TimeSettings, *constants: Any) ->
 
 
 def _reading(function_of: Callable[[TimeSettings, str, str | None], Callable[..., Any]]) -> Callable[..., Call]:
-    """A method that reads a time: ``function_of(settings, kind, field)`` gives a function of (value, arguments…)."""
+    """Return a method that reads a time: ``function_of(settings, kind, field)`` gives a function of (value, arguments…)."""
 
     def make(settings: TimeSettings, source: TimeSource, field: str | None) -> Call:
         function = function_of(settings, source.kind, field)
@@ -263,7 +263,7 @@ def _changers() -> list[_Method]:
 
 
 def _on_field(name: str, change_of: change.ChangeOf, summary: str, check: Check | None = None) -> _Method:
-    """A method whose only argument names a field."""
+    """Return a method whose only argument names a field."""
     return _Method(name, signatures.ON_FIELD, _same, change.changing(change.field_only(change_of)), summary, on_field=True, check=check)
 
 

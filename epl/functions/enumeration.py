@@ -121,7 +121,7 @@ def _check_count(name: str, arguments: Sequence[ValueType]) -> None:
 
 
 def _selected(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
-    """The type of the values that a method works on: a selector's results, or the elements."""
+    """Return the type of the values that a method works on: a selector's results, or the elements."""
     value = arguments[0].boxed if arguments else element
     if is_null(value):
         raise ValueError("Null-type is not allowed")

@@ -34,7 +34,8 @@ def results(parameters: int, body: Body, items: Items) -> Iterator[Any]:
 
 
 def _with_results(counts: Counts, function: Callable[[Items, Iterable[Any]], Any]) -> Call:
-    """A method with an optional lambda: ``function(elements, values)``, the values being the elements themselves without a lambda."""
+    """Return a method with an optional lambda: ``function(elements, values)``, the values being the elements themselves without a
+    lambda."""
     if not counts:
         return lambda items: None if items is None else function(items, items)
     parameters = counts[0]
@@ -188,13 +189,13 @@ def maximum(counts: Counts) -> Call:
 
 
 def _extreme(values: Iterable[Any], choose: Callable[..., Any]) -> Any:
-    """The value that is chosen of those that are not null."""
+    """Return the value that is chosen of those that are not null."""
     known = [v for v in values if v is not None]
     return choose(known, key=_rank if _needs_ranks(known) else None, default=None)
 
 
 def _needs_ranks(known: Items) -> bool:
-    """Whether Python's order of the values, none of them null, may be another than Java's: there are zeros or NaN among floats."""
+    """Return whether Python's order of the values, none of them null, may be another than Java's: there are zeros or NaN among floats."""
     return bool(known) and isinstance(known[0], float) and any(v == 0 or v != v for v in known)
 
 

@@ -72,7 +72,7 @@ def _year_of(day: int) -> int:
 
 
 def _week_start(year: int, day_of: Callable[[int, int, int], int] = day_of) -> int:
-    """The Sunday that begins week 1 of a year in the US."""
+    """Return the Sunday that begins week 1 of a year in the US."""
     first = day_of(year, 1, 1)
     return first - (first + 4) % 7
 
@@ -81,7 +81,7 @@ def _week_start(year: int, day_of: Callable[[int, int, int], int] = day_of) -> i
 
 
 def _near(microseconds: int) -> tuple[datetime.datetime, int]:
-    """A time that ``datetime`` holds, and what was taken away: whole cycles, at whose ends the clocks agree."""
+    """Return a time that ``datetime`` holds, and what was taken away: whole cycles, at whose ends the clocks agree."""
     cycles = (microseconds - 127_174_492_800_000_000) // _CYCLE if microseconds >= NEAR_END else 0
     return datetime.datetime(1970, 1, 1) + (microseconds - cycles * _CYCLE) * MICROSECOND, cycles * _CYCLE
 
@@ -95,14 +95,14 @@ def _old_offset(zone: datetime.tzinfo) -> int:
 
 
 def _offset_at(instant: int, zone: datetime.tzinfo) -> int:
-    """The zone's distance from UTC at an instant, in microseconds."""
+    """Return the zone's distance from UTC at an instant, in microseconds."""
     if zone is UTC:
         return 0
     return _old_offset(zone) if instant < NEAR_BEGIN else _offset_of(_near(instant)[0].replace(tzinfo=UTC).astimezone(zone))
 
 
 def _instant_of(wall: int, zone: datetime.tzinfo) -> int:
-    """The instant of a wall-clock time: in a gap the clock moves forward, of two times at an overlap it is the later."""
+    """Return the instant of a wall-clock time: in a gap the clock moves forward, of two times at an overlap it is the later."""
     if zone is UTC:
         return wall
     if wall < NEAR_BEGIN:

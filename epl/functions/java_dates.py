@@ -118,7 +118,7 @@ _CLOCK_STEPS = {"Hours": (_plus_time, 3_600_000_000), "Minutes": (_plus_time, 60
 
 
 def _within(function: Callable[..., Any]) -> Callable[..., Any]:
-    """An error where the result is beyond the years of ``datetime``."""
+    """Return an error where the result is beyond the years of ``datetime``."""
 
     def call(*arguments: Any) -> Any:
         try:

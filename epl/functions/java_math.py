@@ -16,7 +16,7 @@ _KINDS = ("int", "long")
 
 
 def _by_kind(call_of: Callable[[str], Callable[..., Any]], arity: int = 1) -> list[Overload]:
-    """The int and long overloads of a method whose result wraps."""
+    """Return the int and long overloads of a method whose result wraps."""
     return [overload(", ".join([k] * arity), k, call_of(k)) for k in _KINDS]
 
 

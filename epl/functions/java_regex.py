@@ -443,7 +443,7 @@ class Translator:
     # -------------------------------------------------------------- character classes
 
     def _character_class(self) -> _CharacterSet:
-        """What follows ``[``: a union of items, intersected at ``&&``."""
+        """Return what follows ``[``: a union of items, intersected at ``&&``."""
         self._depth += 1
         if self._depth > DEEPEST:
             raise too_deep()

@@ -50,7 +50,7 @@ def _like_pattern(pattern: str, escape: str | None) -> Callable[[str], bool]:
 
 
 def _runs(pattern: str, escape: str | None) -> list[list[str | None]]:
-    """The characters between the ``%``; None for ``_``."""
+    """Return the characters between the ``%``; None for ``_``."""
     runs: list[list[str | None]] = [[]]
     position = 0
     while position < len(pattern):
@@ -88,7 +88,7 @@ class _Run:
         return len(text) == self.length and self.stands_at(text, 0)
 
     def find(self, text: str, place: int, end: int) -> int:
-        """The leftmost place from ``place`` on, before ``end``; -1 if there is none."""
+        """Return the leftmost place from ``place`` on, before ``end``; -1 if there is none."""
         if self.search is None:
             return text.find(self.literal or "", place, end)
         if self.length * (end - place) > MAX_STEPS:

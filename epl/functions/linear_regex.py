@@ -142,5 +142,5 @@ class _LinearTranslator(Translator):
 
 
 def _codes(inside: str) -> str:
-    """The inside of a class as RE2 writes it: characters by their codes, ``\\d`` and ranges as they are."""
+    """Return the inside of a class as RE2 writes it: characters by their codes, ``\\d`` and ranges as they are."""
     return _CODE.sub(lambda m: f"\\x{{{m[1] or m[2]}}}" if m[1] or m[2] else m[0], inside)

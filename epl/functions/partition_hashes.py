@@ -80,7 +80,7 @@ def _of_one(kind: str, granularity: int) -> Hash:
 
 
 def _text(value: str) -> bytes:
-    """A string as Java's DataOutput writes it: its length, and UTF-8 by UTF-16 units, with two bytes for the character 0."""
+    """Return a string as Java's DataOutput writes it: its length, and UTF-8 by UTF-16 units, with two bytes for the character 0."""
     data = b"".join(
         chr(unit).encode("utf-8", "surrogatepass") if unit else b"\xc0\x80" for unit in utf16_units(value))
     return struct.pack(">H", len(data)) + data

@@ -59,7 +59,7 @@ class JavaPattern:
         return found_one_after_another(self._python, text, start)
 
     def _by_re2(self, text: str) -> LinearPattern | None:
-        """The pattern for RE2, if it says the same there for such a text."""
+        """Return the pattern for RE2, if it says the same there for such a text."""
         if self._linear is False:
             try:
                 self._linear = linear(self.pattern)

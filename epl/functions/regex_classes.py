@@ -60,7 +60,7 @@ def _category(name: str) -> str:
 
 @lru_cache(maxsize=64)
 def _ranges(test: Callable[[str], bool]) -> str:
-    """The characters of the basic plane that pass, as ranges of escapes."""
+    """Return the characters of the basic plane that pass, as ranges of escapes."""
     out: list[str] = []
     start = -1
     for code in range(0x10001):

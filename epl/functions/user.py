@@ -139,7 +139,7 @@ def _bind(
 
 
 def _positions(parameters: Sequence[inspect.Parameter], count: int) -> list[inspect.Parameter]:
-    """The parameter at each position; the last one repeats where it is ``*rest``."""
+    """Return the parameter at each position; the last one repeats where it is ``*rest``."""
     return [parameters[min(i, len(parameters) - 1)] for i in range(count)]
 
 

@@ -162,7 +162,7 @@ class Argument(Element):
         return loc, tokens[0]
 
     def _timed(self, loc: int, ordered: bool = False) -> Step:
-        """An expression, a time period, or with ``ordered`` an expression and its direction."""
+        """Return an expression, a time period, or with ``ordered`` an expression and its direction."""
         start = self.source.at[loc].start
         loc, value = self._expression(loc)
         token = self.source.at[loc]
@@ -179,7 +179,7 @@ class Argument(Element):
         return token.end, S.CronPart("any", span=token.span) if self.cron_star else S.Wildcard(span=token.span)
 
     def _atom(self, loc: int) -> Step:
-        """A number, a name or a substitution parameter: the elements of a crontab part."""
+        """Return a number, a name or a substitution parameter: the elements of a crontab part."""
         token = self.source.at[loc]
         if token.kind in ("integer", "float"):
             return token.end, number(token)
@@ -222,7 +222,7 @@ class Argument(Element):
         return closing.end, S.CronPart("list", items=tuple(items), span=Span(opening.start, closing.end))
 
     def _parameters(self, token: Token) -> list[Token]:
-        """The tokens of ``x =>`` or ``(x, y) =>`` up to the arrow, or none where there is no lambda."""
+        """Return the tokens of ``x =>`` or ``(x, y) =>`` up to the arrow, or none where there is no lambda."""
         at = self.source.at
         if token.key != "(":
             return [token, at[token.end]] if is_property_name(token) else []

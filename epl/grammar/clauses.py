@@ -56,7 +56,7 @@ class Clauses:
         return _Unless(kit.source, "istream", ("(", ")"), selector)
 
     def _select_item(self, bare_alias: bool) -> ParserElement:
-        """An element of a select list; ``bare_alias``: its alias needs no ``as``, and it may be marked ``@eventbean``."""
+        """Return an element of a select list; ``bare_alias``: its alias needs no ``as``, and it may be marked ``@eventbean``."""
         kit = self.kit
         bare = kit.ahead(_is_alias, kit.field("alias", kit.property_name), "an alias")
         alias = kit.key("as") + kit.field("alias", kit.property_name)

@@ -40,7 +40,7 @@ class Contexts:
         )
 
     def _condition(self) -> ParserElement:
-        """A filter, a pattern, crontabs or ``after`` a time."""
+        """Return a filter, a pattern, crontabs or ``after`` a time."""
         kit, expressions = self.kit, self.clauses.expressions
         inclusive = Opt(
             kit.value(
@@ -112,7 +112,7 @@ class Contexts:
 
 
 def _same_context(token: Token, _: Token) -> bool:
-    """Whether what follows a comma goes on with this context, and is not the next of a nested context."""
+    """Return whether what follows a comma goes on with this context, and is not the next of a nested context."""
     return token.key != "context"
 
 

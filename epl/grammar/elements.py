@@ -143,7 +143,7 @@ class DottedName(Element):
 
 
 def _requoted(token: Token) -> str:
-    """A quoted name keeps its backticks only where it holds a dot, so that the dotted name stays readable as parts."""
+    """Return a quoted name keeps its backticks only where it holds a dot, so that the dotted name stays readable as parts."""
     return token.text if "." in token.text else name_of(token)
 
 
@@ -391,7 +391,8 @@ class Kit:
         return FixedValue(self.source, field, value, self.key(element) if isinstance(element, str) else element)
 
     def word(self, expected: str, message: str, *others: str) -> ParserElement:
-        """A word that Esper reads as any name and then refuses: ``message`` with the name in it. ``others`` are words that do as well."""
+        """Return a word that Esper reads as any name and then refuses: ``message`` with the name in it. ``others`` are words that do as
+        well."""
 
         def checked(parts: list[Any], span: Span) -> str:
             if parts[0].lower() not in (expected, *others):

@@ -279,7 +279,7 @@ class _Cast(Element):
         return self._call(loc, value, start)
 
     def _type_end(self, separator: Any) -> int | None:
-        """Where a type that follows the separator ends, if nothing but the end or a named argument follows it."""
+        """Return where a type that follows the separator ends, if nothing but the end or a named argument follows it."""
         at = self.source.at
         token, depth = at[separator.end], 0
         if not (is_property_name(token)):
@@ -319,7 +319,7 @@ class _Cast(Element):
 
 
 def _plain_name(expression: S.Expression) -> S.TypeName | None:
-    """The class that a chain of plain names may name."""
+    """Return the class that a chain of plain names may name."""
     if not isinstance(expression, S.Chain) or expression.root is not None:
         return None
     names = [link.name for link in expression.links if isinstance(link, S.Name) and not link.optional]

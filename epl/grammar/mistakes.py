@@ -56,7 +56,7 @@ _BEYOND_OPTIONS = {"matched": "then", "insert": "select"}
 
 
 def _only_choice(before: Token | None, expected: list[str]) -> str | None:
-    """What Esper says must follow where text ends: a single keyword or symbol, or the bracket after a finished phrase."""
+    """Return what Esper says must follow where text ends: a single keyword or symbol, or the bracket after a finished phrase."""
     if len(expected) == 1:
         only = expected[0]
         if only in _AFTER:
@@ -119,14 +119,14 @@ def _of_other_languages(source: Source, token: Token) -> str | None:
 
 
 def _starts_another(source: Source, token: Token, expected: list[str]) -> bool:
-    """Whether a finished statement is before the token, and the token begins the next one."""
+    """Return whether a finished statement is before the token, and the token begins the next one."""
     if token.key not in STATEMENT_STARTS or source.tokens.preceding(token.start) is None:
         return False
     return "end of input" in expected
 
 
 def _hint(source: Source, token: Token, expected: list[str]) -> str | None:
-    """A missing semicolon, a sign of another language, a near-miss keyword, an open bracket, or what could be there."""
+    """Return a missing semicolon, a sign of another language, a near-miss keyword, an open bracket, or what could be there."""
     foreign = _foreign(source, token) or _of_other_languages(source, token)
     if foreign is not None:
         return foreign

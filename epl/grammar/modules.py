@@ -74,7 +74,7 @@ class Grammar:
         return loc, tokens[0]
 
     def _alone(self, element: ParserElement) -> Any:
-        """The element and nothing after it but a semicolon."""
+        """Return the element and nothing after it but a semicolon."""
         loc, parsed = self._one(element, 0)
         end = self._source.at[loc]
         if end.key == ";":
@@ -167,7 +167,7 @@ class Grammar:
         return loc
 
     def _no_name(self, keyword: Token, wrong: Token | None) -> EplSyntaxError:
-        """The error for a header whose name is missing or has a token that no name has."""
+        """Return the error for a header whose name is missing or has a token that no name has."""
         shown = punctuation(wrong) if wrong is not None else None
         more = "" if shown is None else f", unexpected reserved keyword {shown} was encountered as part of the name"
         problem = f"Keyword '{keyword.key}' must be followed by a name or package name (set of names separated by dots) for resource 'null'"

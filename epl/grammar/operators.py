@@ -236,7 +236,7 @@ class Operators(Element):
         return loc, S.Unary("-", _by_name(operand), span=Span(sign.start, loc))
 
     def _parenthesised(self, loc: int, token: Token) -> Step:
-        """The expression inside keeps its own span; what follows the bracket makes a chain rooted in it."""
+        """Return the expression inside keeps its own span; what follows the bracket makes a chain rooted in it."""
         at = self.source.at
         if at[token.end].key == "select":
             loc, inner = self._element(self.subquery, loc)
@@ -250,7 +250,7 @@ class Operators(Element):
 
 
 def _by_name(chain: S.Chain) -> S.Chain:
-    """What follows a minus begins with a name, never with a word of the language: ``-sum(x)`` calls a function of that name."""
+    """Return what follows a minus begins with a name, never with a word of the language: ``-sum(x)`` calls a function of that name."""
     first = chain.links[0]
     return attrs.evolve(chain, links=(attrs.evolve(first, named=True), *chain.links[1:])) if isinstance(first, S.Call) else chain
 

@@ -132,7 +132,7 @@ class _Repeated(Element):
 
 
 def _grouped(item: S.RowPattern, following: str) -> S.RowPattern:
-    """A single item in parentheses: kept as a group where that makes a difference, ``(A)*`` and ``(A{2})``."""
+    """Return a single item in parentheses: kept as a group where that makes a difference, ``(A)*`` and ``(A{2})``."""
     repeated = following in ("*", "+", "?", "{")
     if (isinstance(item, S.RowVariable) and repeated) or (isinstance(item, S.RowRepetition) and (repeated or item.low or item.high)):
         return S.RowConcatenation((item,), span=item.span)

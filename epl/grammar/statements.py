@@ -144,7 +144,7 @@ class Statements:
         return kit.node(build, head + body + kit.fields("qualifiers", ZeroOrMore(qualifier)))
 
     def _names_type(self, token: Token, after: Token) -> bool:
-        """Whether a comma in a schema is followed by one more name, and not by the first operator of a dataflow."""
+        """Return whether a comma in a schema is followed by one more name, and not by the first operator of a dataflow."""
         at = self.kit.source.at
         if token.key in ("create", "@", "select"):
             return False

@@ -101,12 +101,12 @@ class Triggers:
 
 
 def _contained_filter(contained: tuple[S.Contained, ...], span: Span) -> S.TypeFilter:
-    """The from clause of a split's branch names no type: it unfolds the triggering event."""
+    """Return the from clause of a split's branch names no type: it unfolds the triggering event."""
     return S.TypeFilter("", (), contained, span=span)
 
 
 def _select_maker(parts: list[Bound]) -> Any:
-    """What makes the statement of its trigger: one select from a window is an on-select, everything else a split."""
+    """Return what makes the statement of its trigger: one select from a window is an on-select, everything else a split."""
     output: Any = next((bound.value for bound in parts if bound.field == "output"), None)
     read: list[Any] = [bound.value for bound in parts if bound.field == "branch"]
     delete = any(fields.pop("delete", False) for fields, _ in read)

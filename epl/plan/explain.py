@@ -97,7 +97,7 @@ def _fields(value: Any, indent: str, streams: Streams) -> Iterator[str]:
 
 
 def _streams_of(value: Any, field: str, streams: Streams) -> Streams:
-    """What the numbers of streams stand for in a part of the plan."""
+    """Return what the numbers of streams stand for in a part of the plan."""
     if isinstance(value, RowRecognitionPlan) and field == "aggregations":
         return [of(variable) for variable in value.variables]
     if isinstance(value, SubqueryPlan):
@@ -143,7 +143,7 @@ def _named(name: str, item: Any, indent: str, streams: Streams) -> Iterator[str]
 
 
 def _kind(item: Any, label: str) -> str:
-    """What a part is, where its label does not say so."""
+    """Return what a part is, where its label does not say so."""
     if isinstance(item, WindowConfig):
         return f" #{item.names[0]}" if item.names else ""
     words = words_of(type(item).__name__)
@@ -158,7 +158,7 @@ def _filter(plan: FilterPlan, streams: Streams) -> str:
 
 
 def _defines(plan: RowRecognitionPlan, indent: str) -> Iterator[str]:
-    """What each variable takes."""
+    """Yield what each variable takes."""
     several = [name for name, group in zip(plan.variables, plan.groups) if group]
     if several:
         yield f"{indent}variables of several rows: {', '.join(several)}"
@@ -172,7 +172,7 @@ def condition_text(condition: Condition, plan: RowRecognitionPlan) -> str:
 
 
 def _operand(operand: Operand, plan: RowRecognitionPlan) -> PropertyText:
-    """How a define writes the properties of what it reads."""
+    """Return how a define writes the properties of what it reads."""
     if operand.kind == "variable":
         return of(plan.variables[operand.number])
     if operand.kind == "previous":

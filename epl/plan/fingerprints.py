@@ -79,7 +79,7 @@ class _Description:
         return properties[: len(before)] if before and before == tuple(event_type.properties)[: len(before)] else properties
 
     def _describe(self, event_type: EventType) -> int:
-        """The number of a type's line."""
+        """Return the number of a type's line."""
         if id(event_type) in self.known:
             return self.known[id(event_type)]
         number = self.known[id(event_type)] = len(self.lines)

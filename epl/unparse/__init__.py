@@ -55,7 +55,7 @@ def quoted(expression: Expression, names: Names | None = None) -> str:
 
 
 def _compared_rows(expression: Expression) -> Subquery | None:
-    """The sub-query with whose rows the expression compares a value."""
+    """Return the sub-query with whose rows the expression compares a value."""
     items = expression.items if isinstance(expression, In) else expression.operands if isinstance(expression, QuantifiedComparison) else ()
     return items[0] if len(items) == 1 and isinstance(items[0], Subquery) else None
 

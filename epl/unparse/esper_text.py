@@ -80,7 +80,7 @@ class _Printer:
         return type(node).__name__ if printer is None else printer(self, node)
 
     def within(self, node: S.Expression, level: int) -> str:
-        """The text, in brackets where the node binds looser than the level."""
+        """Return the text, in brackets where the node binds looser than the level."""
         text = self.text(node)
         loose = precedence(node)
         if isinstance(node, S.Unary) and node.operator == "-":
@@ -93,7 +93,7 @@ class _Printer:
         return ",".join(self.within(node, level) for node in nodes)
 
     def _aggregates(self, node: S.Chain) -> bool:
-        """Whether the chain is the call of an aggregation and nothing more; min and max of several values are of one row."""
+        """Return whether the chain is the call of an aggregation and nothing more; min and max of several values are of one row."""
         call = node.links[0]
         if node.root is not None or len(node.links) != 1 or not isinstance(call, S.Call):
             return False
@@ -147,7 +147,7 @@ class _Printer:
         return f"{name}({'distinct ' if link.distinct else ''}{self.listed(link.arguments)})"
 
     def _builtin(self, call: S.Call) -> str | None:
-        """Where Esper prints the built-in with other arguments than were written."""
+        """Return where Esper prints the built-in with other arguments than were written."""
         name, arguments = call.name.lower(), call.arguments
         if call.is_by_name:
             return None
@@ -254,7 +254,7 @@ class _Printer:
     # -------------------------------------------------------------- subqueries
 
     def subquery(self, node: S.Subquery) -> str:
-        """The one thing selected, or a number where everything is."""
+        """Return the one thing selected, or a number where everything is."""
         assert isinstance(node.select, S.Select)
         first = node.select.items[0]
         if isinstance(first.expression, S.Wildcard):
@@ -291,7 +291,8 @@ method's in double quotes."""
 
 
 def _reads_as_property(node: S.Chain) -> bool:
-    """Whether the chain reads as a property path: names, ``[number]`` and at its end one ``name('key')``, all before any method call."""
+    """Return whether the chain reads as a property path: names, ``[number]`` and at its end one ``name('key')``, all before any method
+    call."""
     for place, link in enumerate(node.links):
         if isinstance(link, S.Call):
             keyed = (

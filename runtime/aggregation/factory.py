@@ -159,7 +159,7 @@ def _average(a: Arguments) -> Any:
 
 
 def _event_of(a: Arguments) -> Callable[[Row], Any]:
-    """The event of the plan's stream in a row."""
+    """Return the event of the plan's stream in a row."""
     if a.arity == 1:
         return lambda row: row
     stream = a.plan.stream
@@ -167,7 +167,7 @@ def _event_of(a: Arguments) -> Callable[[Row], Any]:
 
 
 def _shared(arguments: Arguments, shared: Shared, key: Any, make: Callable[[], Any]) -> Any:
-    """The object under ``key``, made once a group, with the plan's filter in front."""
+    """Return the object under ``key``, made once a group, with the plan's filter in front."""
     plan = arguments.plan
     key = (key, plan.stream, plan.filter, plan.group_by)
     if key not in shared:
@@ -177,7 +177,7 @@ def _shared(arguments: Arguments, shared: Shared, key: Any, make: Callable[[], A
 
 
 def _of_event(a: Arguments) -> Callable[[Any], Any] | None:
-    """The value of the first argument for one kept event; None for the event itself."""
+    """Return the value of the first argument for one kept event; None for the event itself."""
     if isinstance(a.plan.arguments[0], StreamEvent):
         return None
     if a.arity == 1:

@@ -336,7 +336,7 @@ class Reclaim:
 
 
 def _units(value: int | str, environment: Environment) -> Callable[[], int]:
-    """A fixed number of engine time units, or a variable that holds seconds."""
+    """Return a fixed number of engine time units, or a variable that holds seconds."""
     if isinstance(value, int):
         return lambda: value
     cell, per_second = environment.variables[value], environment.settings.units_per_second

@@ -155,7 +155,7 @@ class Sum(HasSteps):
         return f"({own.total} if {own.count} else None)"
 
     def _total_lines(self, a: str, sign: str, v: str) -> list[str]:
-        """The lines that bring a value into the total."""
+        """Return the lines that bring a value into the total."""
         total, narrow = f"{named(a, self).total}", self.narrowing
         if narrow in BOUNDS:
             low, high = BOUNDS[narrow]

@@ -94,7 +94,7 @@ class SortedBag:
             at += at & -at
 
     def _sum_up(self) -> list[int]:
-        """The Fenwick tree of the blocks' lengths."""
+        """Return the Fenwick tree of the blocks' lengths."""
         sums = [0, *map(len, self.blocks)]
         for at in range(1, len(sums)):
             above = at + (at & -at)

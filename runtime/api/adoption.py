@@ -99,7 +99,7 @@ def _has_state(statement: StatementOutput) -> bool:
 
 
 def _holds(state: Any) -> bool:
-    """Whether there is anything in a state but None."""
+    """Return whether there is anything in a state but None."""
     if isinstance(state, dict):
         return any(map(_holds, state.values()))
     if isinstance(state, (list, tuple)):

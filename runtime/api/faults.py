@@ -86,13 +86,13 @@ def _place(span: Span, text: str) -> str:
 
 
 def _statement(runtime: Runtime, name: str) -> Statement | None:
-    """The one statement of that name; None where several deployments have it."""
+    """Return the one statement of that name; None where several deployments have it."""
     statements = [s for d in runtime.deployments.values() for s in d if s.name == name]
     return statements[0] if len(statements) == 1 else None
 
 
 def _whole(runtime: Runtime, statement: Statement) -> Node:
-    """The statement as it was written."""
+    """Return the statement as it was written."""
     deployment = runtime.deployments[statement.deployment_id]
     return parsed(deployment.plan.text).statements[deployment.statements.index(statement)]
 
@@ -103,7 +103,7 @@ def _body(whole: Node) -> Span | None:
 
 
 def _written(runtime: Runtime, error: BaseException) -> tuple[str | None, str | None]:
-    """What was at work when it was raised: (name of a user's function, operator), None where it was neither."""
+    """Return what was at work when it was raised: (name of a user's function, operator), None where it was neither."""
     functions = {code: name for name, f in engine_of(runtime).definitions.user_functions.items() if (code := _code(f)) is not None}
     traceback = error.__traceback__
     while traceback is not None:
@@ -123,7 +123,7 @@ def _code(function: Any) -> CodeType | None:
 
 
 def _expressions(node: Any, names: tuple[str | None, str | None]) -> Iterator[Span]:
-    """Where in a statement the function is called, or the operator is."""
+    """Yield where in a statement the function is called, or the operator is."""
     if isinstance(node, (tuple, list)):
         for each in node:
             yield from _expressions(each, names)

@@ -69,7 +69,7 @@ def check_preconditions(
 
 
 def _meet(own: Declared, plan: ModulePlan, other: Declared, theirs: ModulePlan) -> bool:
-    """Whether one name would hide the other: private names never do, protected ones in modules of one name."""
+    """Return whether one name would hide the other: private names never do, protected ones in modules of one name."""
     if "private" in (own.access, other.access):
         return False
     return own.access == other.access == "public" or plan.name == theirs.name
@@ -87,7 +87,7 @@ def _check_there(plan: ModulePlan, known: set[int], variables: Mapping[str, Any]
 
 @kept_by_plan
 def _needed(body: BodyPlan) -> tuple[tuple[str, Any], ...]:
-    """What has to be there for a statement, each with what it is, in the order in which it is looked for."""
+    """Return what has to be there for a statement, each with what it is, in the order in which it is looked for."""
     parts = list(plans_of(body))
     nodes = [node for part in parts if isinstance(part, TypedExpression) for node in part.walk()]
     return (

@@ -71,7 +71,7 @@ class QueriedPartitions:
 
 
 def _target(plan: QueryPlan) -> NamedWindow | Table | None:
-    """The named window or table that a query reads or changes; None of a join, of which none is of a context, or without one."""
+    """Return the named window or table that a query reads or changes; None of a join, of which none is of a context, or without one."""
     body = plan.body
     if isinstance(body, (InsertQueryPlan, UpdateQueryPlan, DeleteQueryPlan)):
         return body.store

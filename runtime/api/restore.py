@@ -252,7 +252,7 @@ def resume_statement(engine: Engine, statement: StatementOutput, reader: PageRea
 
 
 def _operators(error: BaseException) -> str:
-    """The operators whose ``restore`` raised, outermost first."""
+    """Return the operators whose ``restore`` raised, outermost first."""
     operators = list(dict.fromkeys(_restoring(error)))
     return f"in {' / '.join(operators)}" if operators else "as a whole"
 

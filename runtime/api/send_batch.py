@@ -68,7 +68,7 @@ def send_batch(
 
 
 def _column_batch(tier: BatchTier, order: BatchOrder, core: EventLoop) -> ColumnBatch:
-    """What of the batch runs in the batch tier; everything is checked, nothing done."""
+    """Return what of the batch runs in the batch tier; everything is checked, nothing done."""
     from runtime.batch.tier.column_batch import ColumnBatch  # numba, without which there is no batch tier
 
     return ColumnBatch(tier, order, core.settings.units_per_second)
@@ -121,7 +121,7 @@ def _feed_both(batch: ColumnBatch, order: BatchOrder, core: EventLoop, options: 
 
 
 def _with_others(rows: Iterable[Placed], order: BatchOrder) -> Iterator[Placed]:
-    """The rows, and between them the places of the others, at which time stops too: the event is None there."""
+    """Return the rows, and between them the places of the others, at which time stops too: the event is None there."""
     events = {place: event for place, _, event in rows}
     return ((place, time, events.get(place)) for place, time in enumerate(order.times.tolist()))
 

@@ -185,7 +185,7 @@ class Statement:
             return rows_of(self._output.running.select(partitions))
 
     def _iterating(self) -> AbstractContextManager[object]:
-        """What is held during an iteration: the runtime's lock, but not while rows are only looked up: others go on meanwhile."""
+        """Return what is held during an iteration: the runtime's lock, but not while rows are only looked up: others go on meanwhile."""
         return nullcontext() if isinstance(self._output.running, RunningHistoricalSelect) else self._host.lock
 
     def stream(self, limit: int = 10_000) -> RowStream:

@@ -86,12 +86,12 @@ class Check:
             self._file(self._runtime(used[path], path) if shared is None or self._first(path) is not None else shared, path)
 
     def _first(self, path: Path | None) -> int | None:
-        """Which of the files of ``--with`` it is."""
+        """Return which of the files of ``--with`` it is."""
         files = [each.resolve() for each in self.options.with_files]
         return files.index(path.resolve()) if path is not None and path.resolve() in files else None
 
     def _runtime(self, used: tuple[Path, ...], path: Path | None) -> Runtime:
-        """What a file is checked in: the modules of ``--with`` (before it, where it is one of them) and those that it uses."""
+        """Return what a file is checked in: the modules of ``--with`` (before it, where it is one of them) and those that it uses."""
         runtime = made_runtime(self.options, stand_in)
         deploy_first(runtime, self.options.with_files[: self._first(path)])
         for deployment, text in (each for other in used for each in self._accepted[other] if self._first(other) is None):

@@ -156,7 +156,7 @@ def _sinks(options: argparse.Namespace, start: Any, printer: Printer) -> dict[st
 
 
 def _label(options: argparse.Namespace, text: str) -> str:
-    """What the state is of: the module's text, and what it was deployed with."""
+    """Return what the state is of: the module's text, and what it was deployed with."""
     config = [] if options.config is None else [read_text(options.config)]
     parts = [*config, *map(read_text, options.with_files), text, *options.imports]
     return f"{options.module_file.name} {hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}"

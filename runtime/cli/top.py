@@ -63,7 +63,7 @@ def _file_text(path: Path) -> str:
 
 
 def _text(source: str) -> str:
-    """The text at an address, or in a file. ``localhost:9000`` means ``http://localhost:9000/metrics``."""
+    """Return the text at an address, or in a file. ``localhost:9000`` means ``http://localhost:9000/metrics``."""
     address = source
     if "://" not in source:
         if Path(source).exists():

@@ -103,7 +103,7 @@ class Crontab:
         return self._next_local(local) == local and self._instant(local) == second
 
     def _next_local(self, at: datetime.datetime) -> datetime.datetime | None:
-        """The first wall-clock time from ``at`` on."""
+        """Return the first wall-clock time from ``at`` on."""
         time = self._time_from(at.hour, at.minute, at.second)
         date = at.date()
         if time is None:
@@ -119,7 +119,7 @@ class Crontab:
         return self._hours[0], self._minutes[0], self._seconds[0]
 
     def _time_from(self, hour: int, minute: int, second: int) -> tuple[int, int, int] | None:
-        """The first (hour, minute, second) of a day from that time on; None where the day has none any more."""
+        """Return the first (hour, minute, second) of a day from that time on; None where the day has none any more."""
         if hour in self._hours:
             if minute in self._minutes:
                 at = bisect_left(self._seconds, second)
@@ -151,7 +151,7 @@ class Crontab:
         return None
 
     def _day_from(self, year: int, month: int, day: int) -> int | None:
-        """The first day of the month from ``day`` on, perhaps beyond its end; None where it has none."""
+        """Return the first day of the month from ``day`` on, perhaps beyond its end; None where it has none."""
         if self._special is not None:
             only = self._special(year, month)
             return only if only is not None and only >= day else None
@@ -196,7 +196,7 @@ def written_at(field: CronField) -> Iterator[None]:
 
 
 def _values(field: CronField, unit: int, constant: Constant) -> Values:
-    """The values that a field takes, ascending."""
+    """Return the values that a field takes, ascending."""
     with written_at(field):
         return _values_of(field, unit, constant)
 
@@ -224,12 +224,12 @@ def _values_of(field: CronField, unit: int, constant: Constant) -> Values:
 
 
 def _bounds(unit: int) -> tuple[int, int]:
-    """The lowest and highest value that a field keeps: days of week beyond Saturday are kept and never come."""
+    """Return the lowest and highest value that a field keeps: days of week beyond Saturday are kept and never come."""
     return UNITS[unit][1], LATEST_DAY if unit == WEEKDAYS else UNITS[unit][2]
 
 
 def _listed(item: CronField, unit: int, constant: Constant) -> Values:
-    """The values of an item of a list; what is out of bounds is dropped."""
+    """Return the values of an item of a list; what is out of bounds is dropped."""
     if item.kind != "value":
         return _within(item, unit, constant) if item.kind == "range" else _values(item, unit, constant)
     low, high = _bounds(unit)
@@ -238,7 +238,7 @@ def _listed(item: CronField, unit: int, constant: Constant) -> Values:
 
 
 def _within(field: CronField, unit: int, constant: Constant) -> Values:
-    """The values of a range, cut to the bounds; none where its ends are the wrong way round."""
+    """Return the values of a range, cut to the bounds; none where its ends are the wrong way round."""
     low, high = _bounds(unit)
     return tuple(range(max(low, _number(field.value, constant)), min(high, _number(field.high, constant)) + 1))
 
@@ -262,7 +262,7 @@ def _weekdays(field: CronField, constant: Constant) -> Values:
 
 
 def _special_day(of_month: CronField, of_week: CronField, constant: Constant) -> DayOfMonth | None:
-    """The day that last, n last, n weekday or lastweekday names; None for plain fields."""
+    """Return the day that last, n last, n weekday or lastweekday names; None for plain fields."""
     for field in (of_month, of_week):
         if field.kind == "lastweekday":
             return lambda year, month: _nearest_weekday(year, month, 31)
@@ -301,13 +301,13 @@ def _nearest_weekday(year: int, month: int, day: int) -> int:
 
 
 def _last_day(year: int, month: int, weekday: int | None) -> int | None:
-    """The last day of the month, if it is such a weekday."""
+    """Return the last day of the month, if it is such a weekday."""
     last = calendar.monthrange(year, month)[1]
     return last if weekday is None or _weekday(year, month, last) == weekday else None
 
 
 def _weekday_number(field: CronField, constant: Constant) -> int:
-    """The day of week of ``n last``; beyond Saturday Esper fails when the schedule begins."""
+    """Return the day of week of ``n last``; beyond Saturday Esper fails when the schedule begins."""
     day = _checked(_number(field.value, constant), WEEKDAYS)
     if day > SATURDAY:
         raise EplDeploymentError(f"Failed to deploy: the last day of week {day}: days of week are numbers from 0 (Sunday) to {SATURDAY}")

@@ -140,7 +140,7 @@ def _kind(value_type: ValueType) -> str:
 
 
 def _typed(column: Any, value_type: ValueType, is_text: bool) -> Any:
-    """The column as ``send_batch`` takes it for a property of the type."""
+    """Return the column as ``send_batch`` takes it for a property of the type."""
     if not kinds.is_string(column.type):
         return column
     kind = _kind(value_type)

@@ -249,7 +249,7 @@ class EventFile:
             yield self._csv_chunk(pa.RecordBatch.from_pylist([], schema=reader.schema), record + 1, _within(bad, record, 0), False)
 
     def _csv_chunk(self, batch: pa.RecordBatch, first: int, bad: dict[int, EplRuntimeError], padded: bool) -> Chunk:
-        """A chunk that begins with the file's record ``first``, from 1; ``bad``: records of it that are not rows."""
+        """Return a chunk that begins with the file's record ``first``, from 1; ``bad``: records of it that are not rows."""
 
         def rows() -> Iterator[Row]:
             number = first
@@ -296,7 +296,7 @@ class EventFile:
 
 
     def _read_some(self) -> bytes:
-        """The next bytes; of a stream what is there, so that its lines are processed as they come."""
+        """Return the next bytes; of a stream what is there, so that its lines are processed as they come."""
         return bytes(self._handle.read1(BLOCK // 4) if self.location == "-" else self._handle.read(BLOCK // 4))
 
 
@@ -310,7 +310,7 @@ codecs.register_error(NAMED, _name_bytes)
 
 
 def _buffered(stream: Any) -> Any:
-    """A binary stream that can be looked into."""
+    """Return a binary stream that can be looked into."""
     return stream if hasattr(stream, "peek") else io.BufferedReader(stream)
 
 
@@ -356,7 +356,7 @@ class _Continued:
 
 
 def _unpacked(raw: Any) -> Any:
-    """A file's content as a buffered stream, decompressed where its first bytes say that it is compressed."""
+    """Return a file's content as a buffered stream, decompressed where its first bytes say that it is compressed."""
     head = raw.peek(4)[:4]
     codec = next((name for magic, name in PACKED.items() if head.startswith(magic)), None)
     if codec is None:
@@ -384,7 +384,7 @@ def _within(bad: list[tuple[int, EplRuntimeError]], before: int, rows: int) -> d
 
 
 def _as_text(batch: pa.RecordBatch | None) -> pa.RecordBatch | None:
-    """The cells as strings; None where one was not UTF-8, or where there are no columns."""
+    """Return the cells as strings; None where one was not UTF-8, or where there are no columns."""
     if batch is None:
         return None
     columns: Sequence[Any] = [column.cast(pa.string()) for column in batch.columns]
@@ -394,7 +394,7 @@ def _as_text(batch: pa.RecordBatch | None) -> pa.RecordBatch | None:
 
 
 def _cells(name: str, column: Any) -> list[Any]:
-    """The cells of a column as text."""
+    """Return the cells of a column as text."""
     return [_fault(cell) if cell is not None and NOT_UTF8 in cell else cell for cell in column.cast(pa.string()).to_pylist()]
 
 
@@ -414,8 +414,8 @@ def _schema_of_first(block: bytes, schema: Callable[[dict[str, Any]], pa.Schema 
 
 
 def _json_columns(block: bytes, schema: pa.Schema | None) -> pa.RecordBatch | None:
-    """The lines as columns of a schema of plain values; None where a line has anything else. Unknown names are refused by the reader: it
-    would go as deep into their values as they are nested."""
+    """Return the lines as columns of a schema of plain values; None where a line has anything else. Unknown names are refused by the
+    reader: it would go as deep into their values as they are nested."""
     if schema is None:
         return None
     try:

@@ -133,7 +133,7 @@ class KafkaSource:
         self._assign()
 
     def _partitions(self) -> list[int]:
-        """The topic's partitions; a topic without any is made by brokers that make topics."""
+        """Return the topic's partitions; a topic without any is made by brokers that make topics."""
         self._looked = time.monotonic()
         try:
             topic = _patiently(self._kafka, lambda: self._consumer.list_topics(self.topic, PATIENCE)).topics[self.topic]
@@ -370,7 +370,7 @@ class KafkaSink:
 
 
 def _quiet() -> logging.Logger:
-    """The log of librdkafka's own messages: a line an attempt to connect. Applications that want them add a handler."""
+    """Return the log of librdkafka's own messages: a line an attempt to connect. Applications that want them add a handler."""
     logger = logging.getLogger("epl.kafka")
     if not logger.handlers:
         logger.addHandler(logging.NullHandler())

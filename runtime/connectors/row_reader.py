@@ -263,7 +263,7 @@ def _near(name: str, names: Iterable[str]) -> str | None:
 
 
 def _offer(name: str, candidates: Iterable[str], names: Iterable[str] | None = None) -> str:
-    """What there is instead of a column."""
+    """Return what there is instead of a column."""
     near = _near(name, candidates)
     has = ", ".join(candidates if names is None else names) or "no columns"
     return f"it has {has}" + (f"; did you mean '{near}'?" if near else "")

@@ -145,7 +145,7 @@ class OnPattern:
             self._occurred(Occurrence(properties, events))
 
     def _events_of(self, row: Event) -> Iterator[Event]:
-        """The events of a match, each once: those of one tag after the other, as a HashMap of Java has the tags."""
+        """Return the events of a match, each once: those of one tag after the other, as a HashMap of Java has the tags."""
         seen: dict[int, Event] = {}
         for name in self._tags:
             value = getattr(row, name)

@@ -52,7 +52,7 @@ class LevelBase:
         return self._context
 
     def _own_of(self, branch: Branch) -> dict[str, Any]:
-        """The branch's own properties by name."""
+        """Return the branch's own properties by name."""
         prefix = "".join(f"{name}." for name in self.plan.prefix)
         around: Mapping[str, Any] = {} if self.outer is None else self.outer.properties
         return {name[len(prefix):]: value for name, value in branch.properties.items() if name not in around and name not in ("id", "name")}
@@ -354,7 +354,7 @@ class Lifetimes(LevelBase):
             self._beginning = None
 
     def _is_on(self) -> bool:
-        """Whether a time of day has begun already: the end does not come after the next start, or the start is now."""
+        """Return whether a time of day has begun already: the end does not come after the next start, or the start is now."""
         start, end = self.plan.start, self.plan.end
         if self.plan.overlapping or self._beginning is None or self._beginning.due is None:
             return False

@@ -33,8 +33,8 @@ class Instances(Protocol):
 
 
 def _computes_last(body: BodyPlan) -> bool:
-    """Whether the rows of an event are computed once all streams of the statement have it: those of joins, and those that are sorted, where
-    no output clause counts the deltas. A where clause that asks a sub-query is evaluated before."""
+    """Return whether the rows of an event are computed once all streams of the statement have it: those of joins, and those that are
+    sorted, where no output clause counts the deltas. A where clause that asks a sub-query is evaluated before."""
     if not isinstance(body, SelectPlan) or body.join is not None:
         return isinstance(body, SelectPlan)
     asks = body.where is not None and any(isinstance(node, SubqueryValue) for node in body.where.walk())

@@ -334,7 +334,7 @@ def _nested(selector: NestedPartitions, context: Context, partitions: Mapping[in
 
 
 def _around(branch: Branch) -> list[Branch]:
-    """The branch and those around it, outermost first."""
+    """Return the branch and those around it, outermost first."""
     branches = [branch]
     while branches[-1].level.outer is not None:
         branches.append(branches[-1].level.outer)

@@ -203,7 +203,7 @@ def _getter(event_type: EventType, name: str) -> Callable[[Event], Any]:
 
 
 def _encode(value_type: ValueType, inside: tuple[EventType, ...]) -> Encode | None:
-    """The encoder of a value type, None where pyarrow takes the values as they are."""
+    """Return the encoder of a value type, None where pyarrow takes the values as they are."""
     if isinstance(value_type, Scalar):
         return ENCODERS.get(value_type.kind) if value_type.kind in SCALARS else as_text
     if isinstance(value_type, (ArrayType, CollectionType)):

@@ -83,7 +83,7 @@ class Part:
 
 @lru_cache(maxsize=4)
 def _standing(now: int, rows: int) -> Times:
-    """The time of rows that move no clock."""
+    """Return the time of rows that move no clock."""
     times = np.full(rows, now)
     times.flags.writeable = False
     return times

@@ -122,7 +122,7 @@ def _text_reader(type_name: str, read: Callable[[str], Any]) -> Read:
 
 
 def _structure_reader(kind: type, read: Read, class_name: str) -> Read:
-    """What is read of objects or of arrays only; anything else is null, but true and false are refused."""
+    """Return what is read of objects or of arrays only; anything else is null, but true and false are refused."""
 
     def of(value: Any, name: str) -> Any:
         if isinstance(value, bool):

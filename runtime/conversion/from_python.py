@@ -134,7 +134,7 @@ def _plain_moment(value: datetime.datetime) -> datetime.datetime:
 
 
 def _in_own_zone(value: datetime.datetime) -> tuple[datetime.datetime, datetime.tzinfo]:
-    """The moment in the zone of the same name where the zone has one (pytz), else at its offset."""
+    """Return the moment in the zone of the same name where the zone has one (pytz), else at its offset."""
     name = getattr(value.tzinfo, "zone", None)
     zone: datetime.tzinfo = datetime.timezone(value.utcoffset() or datetime.timedelta(0))
     if isinstance(name, str):
@@ -162,7 +162,7 @@ def _temporal(kind: type, parse: Callable[[str], Any]) -> Coerce:
 
 
 def _any(value: Any) -> Any:
-    """A value of no declared structure, as it is: not nested so deep that what walks it would not come back."""
+    """Return a value of no declared structure, as it is: not nested so deep that what walks it would not come back."""
     if isinstance(value, (list, tuple, dict, set, frozenset)):
         _check_depth(value)
     elif isinstance(value, datetime.datetime):
@@ -222,7 +222,7 @@ def coercion(value_type: ValueType) -> Coerce:
 
 
 def _constant_of(declared: EnumType) -> Coerce:
-    """The name of a constant, from the name or from a member of a Python enum."""
+    """Return the name of a constant, from the name or from a member of a Python enum."""
     def coerce(value: Any) -> Any:
         name = value.name if isinstance(value, enum.Enum) else value
         if not isinstance(name, str) or (declared.constants and name not in declared.constants):
@@ -352,7 +352,7 @@ def read_mapping(event_type: EventType) -> list[str]:
 
 
 def _extra_of(event_type: EventType) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
-    """What an event of an open type holds besides its declared values; for a map also which of them are not in the dict."""
+    """Return what an event of an open type holds besides its declared values; for a map also which of them are not in the dict."""
     declared, is_map = frozenset(event_type.properties), event_type.kind == "map"
 
     def extra_of(values: dict[str, Any]) -> dict[str, Any] | None:
@@ -385,7 +385,7 @@ def checks(event_type: EventType) -> list[str]:
 
 
 def _misfits(name: str, value_type: ValueType) -> str:
-    """The condition under which a value must be looked at more closely."""
+    """Return the condition under which a value must be looked at more closely."""
     kind = value_type.kind if isinstance(value_type, Scalar) else ""
     if kind == "BigDecimal":
         return f"{name} is not None and ({name}.__class__ is not Decimal or not {name}.is_finite())"

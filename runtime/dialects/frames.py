@@ -201,7 +201,7 @@ def _at_hand(column: int) -> Function:
 
 
 def _of_match(n: y.Navigation) -> Callable[[Any], int]:
-    """A row counted from the first or the last one of the match."""
+    """Return a row counted from the first or the last one of the match."""
     first, offset, shift, final = n.first, n.offset, n.shift, n.final
 
     def position(frame: Frame) -> int:
@@ -237,7 +237,7 @@ def _column(position: Callable[[Any], int], column: int) -> Function:
 
 
 def _label(position: Callable[[Any], int]) -> Function:
-    """The variable of a row; null outside of the match."""
+    """Return the variable of a row; null outside of the match."""
 
     def read(frame: Frame) -> str | None:
         place = position(frame) - frame.start

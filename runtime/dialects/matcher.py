@@ -96,7 +96,8 @@ class Matcher:
         return None
 
     def _match_plain(self, start: int) -> list[int] | None:
-        """The same where conditions read rows alone: what leads nowhere, leads nowhere from any first row, and each row is tested once."""
+        """Return the same where conditions read rows alone: what leads nowhere, leads nowhere from any first row, and each row is tested
+        once."""
         operations, first, second = self.program.operations, self.program.first, self.program.second
         count, size = len(self.rows), len(operations)
         hopeless, visited, taken = self.hopeless, set[int](), list[int]()

@@ -137,8 +137,8 @@ class _Tests:
         return [*alone, "if lone is not None:", *indented(test), "else:", *indented(lines)]
 
     def _hashed(self) -> list[int]:
-        """The places of the tables in which a key's only entry is looked up, where nothing else receives events; none where there are
-        many."""
+        """Return the places of the tables in which a key's only entry is looked up, where nothing else receives events; none where there
+        are many."""
         if self.inline or self._called or self._tables or len(self._active) > MOST_ACTIVE:
             return []
         return [n for n, table in enumerate(self._active) if isinstance(table, HashTable)]
@@ -157,7 +157,7 @@ class _Tests:
 
 
 def _reads_properties_only(conditions: Sequence[TypedExpression]) -> bool:
-    """Whether conditions read nothing of the event but declared properties, so that no event need be there."""
+    """Return whether conditions read nothing of the event but declared properties, so that no event need be there."""
     return all(isinstance(n, StreamProperty) or 0 not in n.streams or list(n.children()) for c in conditions for n in c.walk())
 
 
@@ -233,7 +233,7 @@ def _body(indexes: Sequence[TypeIndex], source: _Source, scope: dict[str, Any], 
 
 
 def _guarded(lines: list[str], source: _Source, whole: bool) -> list[str]:
-    """The lines; where one raises, all is asked again entry by entry."""
+    """Return the lines; where one raises, all is asked again entry by entry."""
     if not lines:
         return []
     again = f"return process_again({source.event})" if whole else f"return match_and_deliver({source.event}, stream_type)"

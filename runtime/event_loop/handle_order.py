@@ -40,7 +40,7 @@ class HandleOrder:
         """What the places of receivers without contexts come to."""
 
     def matters(self, statements: Iterable[int]) -> bool:
-        """Whether an event that these statements receive late may meet several handles."""
+        """Return whether an event that these statements receive late may meet several handles."""
         numbers = set(statements)
         return self.is_followed and (len(numbers) > 1 or any(number in self.in_contexts for number in numbers))
 

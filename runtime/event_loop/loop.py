@@ -191,7 +191,7 @@ class EventLoop:
         return take
 
     def _names(self) -> dict[str, Any]:
-        """What generated code may use (runtime.event_loop.dispatch)."""
+        """Return what generated code may use (runtime.event_loop.dispatch)."""
         return {
             "core": self, "pending": self.pending, "queue": self.queue, "flush": self.flush, "work": self.work, "deliver": self.deliver,
             "deliver_alone": self.deliver_alone, "match_and_deliver": self.match_and_deliver, "process_again": self.process_again,

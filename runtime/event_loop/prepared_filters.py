@@ -263,7 +263,7 @@ def _place_of(specification: FilterSpecification, environment: Environment) -> C
 
 
 def _place(specification: FilterSpecification, printer: Printer) -> str:
-    """The text of the place in the table; for an in-list of the places."""
+    """Return the text of the place in the table; for an in-list of the places."""
     ranged = None
     if specification.range is not None:
         ranged = _ends_text(specification.range, printer)
@@ -353,7 +353,7 @@ def table_key(specification: FilterSpecification, unless: Unless | None = None) 
 
 
 def _parts(specification: FilterSpecification) -> tuple[Any, ...]:
-    """What is looked up, else whether there are conditions."""
+    """Return what is looked up, else whether there are conditions."""
     looked_up: list[Any] = [_shown(expression) for expression in _expressions(specification)]
     between, walk = specification.range, specification.walked
     if between is not None:

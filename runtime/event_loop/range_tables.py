@@ -79,7 +79,7 @@ class _Node:
         self.items = items
 
     def split(self) -> _Node:
-        """The upper half, which leaves the node."""
+        """Return the upper half, which leaves the node."""
         keys, tops, items = self.keys, self.tops, self.items
         upper = _Node(keys[FANOUT:], tops[FANOUT:], None if items is None else items[FANOUT:])
         del keys[FANOUT:], tops[FANOUT:]

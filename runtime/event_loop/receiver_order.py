@@ -125,7 +125,7 @@ def categories_of(plan: FilterSpecification) -> tuple[str, ...]:
 
 
 def _category_of(value: TypedExpression) -> tuple[str, int] | None:
-    """The property of a partition and the place of the category for which a value of an entry is true; None for other values."""
+    """Return the property of a partition and the place of the category for which a value of an entry is true; None for other values."""
     if isinstance(value, Equality) and isinstance(value.left, ContextValue) and isinstance(value.right, Constant):
         return (".".join(value.left.path), value.right.value) if value.left.path[-1] == CATEGORY else None
     return None
@@ -187,7 +187,7 @@ def _by_rank(steps: Iterable[Step]) -> Path:
 
 
 def _ways(condition: TypedExpression) -> list[list[Step]]:
-    """The steps of a condition, one list for each alternative."""
+    """Return the steps of a condition, one list for each alternative."""
     if not isinstance(condition, Logic):
         return [[_step_of(condition)]]
     if condition.operator == "and":
@@ -224,7 +224,7 @@ def _operator(condition: Equality | Order, mirrored: bool) -> str:
 
 
 def _is_looked_up(value: TypedExpression, *others: TypedExpression) -> bool:
-    """Whether the value is the event's, and what it is compared with is not, nor a variable, which may change."""
+    """Return whether the value is the event's, and what it is compared with is not, nor a variable, which may change."""
     if 0 not in value.streams or _calls(value) or any(0 in other.streams for other in others):
         return False
     return not any(isinstance(node, VariableValue) for each in (value, *others) for node in each.walk())
@@ -235,7 +235,7 @@ def _calls(expression: TypedExpression) -> bool:
 
 
 def _constants(*ends: TypedExpression) -> Bounds:
-    """The values of constants, ascending; () where one is known later only."""
+    """Return the values of constants, ascending; () where one is known later only."""
     plain = [end.operand if isinstance(end, Convert) else end for end in ends]
     values = [each.value for each in plain if isinstance(each, Constant) and each.value is not None]
     try:

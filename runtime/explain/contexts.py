@@ -69,7 +69,7 @@ def _level_lines(level: ContextLevel, *, nested: bool) -> Iterator[str]:
 
 
 def _types(level: ContextLevel) -> Iterator[EventType]:
-    """The types of the events that are partitioned."""
+    """Yield the types of the events that are partitioned."""
     if isinstance(level, (KeyedLevel, HashLevel)):
         yield from (item.event_type for item in level.items)
     elif isinstance(level, CategoryLevel):

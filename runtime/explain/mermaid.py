@@ -54,7 +54,7 @@ def _node(node: Node) -> str:
 
 
 def _class(kind: NodeKind) -> str:
-    """A kind as a name: some kinds are words of Mermaid's."""
+    """Return a kind as a name: some kinds are words of Mermaid's."""
     return f"{kind}_node"
 
 

@@ -110,7 +110,7 @@ def _node(node: Node, box: Box, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _edge(edge: Edge, source: Box, target: Box, bends: Sequence[Point], *, twin: bool) -> tuple[str, str]:
-    """The line and the label of an edge."""
+    """Return the line and the label of an edge."""
     style = f'fill="none" stroke="#555" stroke-width="1.3"{DASHES[edge.kind]} marker-end="url(#epl-arrow)"'
     if edge.source == edge.target:
         top = source.y - source.height / 2

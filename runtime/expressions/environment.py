@@ -118,7 +118,7 @@ class Environment:
         return any(self._is_own(node) for node in _may_be_own_in(body))
 
     def _is_own(self, node: TypedExpression) -> bool:
-        """Whether each instance has its own of what one of ``MAY_BE_OWN`` reads."""
+        """Return whether each instance has its own of what one of ``MAY_BE_OWN`` reads."""
         if isinstance(node, VariableValue):
             return getattr(self.variables.get(node.name), "is_partitioned", False)
         if isinstance(node, (TableValue, TableKeys)):
@@ -136,7 +136,7 @@ class Environment:
 
 
 def _may_be_own(*parts: Any) -> list[TypedExpression]:
-    """The nodes in parts of a plan that may read what each instance has of its own."""
+    """Return the nodes in parts of a plan that may read what each instance has of its own."""
     return [node for node in nodes_of(*parts) if isinstance(node, MAY_BE_OWN)]
 
 

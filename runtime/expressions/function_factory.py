@@ -67,7 +67,7 @@ class ObjectFactory:
 
 
 def _as_method(head: str, lines: Sequence[str], names: Sequence[str], rare: Sequence[str]) -> str:
-    """A function's text with the instance's object as its first parameter."""
+    """Return a function's text with the instance's object as its first parameter."""
     used = names_in("\n".join([head, *indented(lines), ""]))
     read = [f"{name} = own.{name}" for name in names if name in used and name not in rare]
     return "\n".join([head.replace("(", "(own, ", 1).replace(", )", ")"), *indented([*read, *lines]), ""])

@@ -48,7 +48,7 @@ def _same(printer: Printer, node: Equality, left: str, right: str) -> str:
 
 
 def _plain_constant(node: Equality) -> bool:
-    """A double's constant that is neither zero nor NaN: there ``==`` is ``equals``."""
+    """Return a double's constant that is neither zero nor NaN: there ``==`` is ``equals``."""
     return any(isinstance(side, Constant) and side.value and side.value == side.value for side in (node.left, node.right))
 
 
@@ -82,7 +82,7 @@ def _sides(printer: Printer, node: Equality, kept: list[str]) -> tuple[str, str]
 
 
 def _python_equal(node: Equality) -> bool:
-    """Whether Python's ``==`` is Java's ``equals`` for values of these types."""
+    """Return whether Python's ``==`` is Java's ``equals`` for values of these types."""
     kind = kind_of(node.left)
     if kind in FLOATING:
         return _plain_constant(node)
@@ -231,7 +231,7 @@ def test_membership(printer: Printer, node: Membership) -> str:
 
 
 def _constant_set(node: Membership) -> frozenset[Any] | None:
-    """The non-null constants of a list that holds nothing else."""
+    """Return the non-null constants of a list that holds nothing else."""
     if any(node.spread) or not all(isinstance(i, Constant) for i in node.items) or kind_of(node.value) in ("", "Object", "BigDecimal"):
         return None
     constants = [i.value for i in node.items if isinstance(i, Constant) and i.value is not None]
@@ -252,7 +252,7 @@ def _member_call(printer: Printer, node: Membership) -> str:
 
 
 def _by_object(node: Membership | Quantified) -> bool:
-    """Whether values of unknown types are compared: Java's ``equals`` distinguishes a boolean and a double from an integer."""
+    """Return whether values of unknown types are compared: Java's ``equals`` distinguishes a boolean and a double from an integer."""
     return kind_of(node.value) != "String" and any(_compared_type(v.type) in (OBJECT, NUMBER) for v in (node.value, *node.items))
 
 
@@ -263,7 +263,7 @@ def _compared_type(value_type: ValueType) -> ValueType:
 
 
 def _other_number(sought: ValueType, item: TypedExpression) -> bool:
-    """Whether a collection or map holds numbers of another kind: Java's ``contains`` never finds an Integer among Longs."""
+    """Return whether a collection or map holds numbers of another kind: Java's ``contains`` never finds an Integer among Longs."""
     element = _compared_type(item.type)
     return is_numeric(element) and is_numeric(sought) and element.boxed != sought.boxed
 

@@ -57,7 +57,7 @@ def _fraction_or_big(printer: Printer, node: Arithmetic, kind: str, kept: list[s
 
 
 def _inner(printer: Printer, node: TypedExpression, kind: str, kept: list[str]) -> str:
-    """An operand; sums and products of the same kind share the null checks."""
+    """Return an operand; sums and products of the same kind share the null checks."""
     if isinstance(node, Arithmetic) and node.operator in WRAPPED and kind_of(node) == kind:
         return _fraction_or_big(printer, node, kind, kept)
     return printer.once(node, kept)

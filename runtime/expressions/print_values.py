@@ -373,7 +373,7 @@ def print_prior(printer: Printer, node: Prior) -> str:
 
 
 def _seen_from(printer: Printer, stream: int, name: str, value: TypedExpression) -> str:
-    """A value with another event in the stream's place."""
+    """Return a value with another event in the stream's place."""
     outer = printer.streams[stream]
     printer.streams[stream] = name
     try:

@@ -159,7 +159,7 @@ class Aggregations:
         return [*lines, *(f"{name} = {each.reach(name)}" for name, each in zip(names, self.accumulators) if each.reach is not None)]
 
     def _step(self, n: int, lines: Sequence[str], value: str) -> Sequence[str]:
-        """A step; null counts for nothing."""
+        """Return a step; null counts for nothing."""
         if not lines or self.accumulators[n].counts_rows or not may_be_null(self.plan.aggregations[n].arguments[0]):
             return lines
         return under(f"if {value} is not None:", lines)
@@ -171,8 +171,8 @@ class Aggregations:
 
 
 def _accumulators(plan: ResultSetPlan, blank: Sequence[Any]) -> tuple[tuple[AccumulatorSteps, ...], tuple[Reach, ...]] | None:
-    """The steps of the aggregations, as those of an empty group have them, and how each is reached; None where one of them, or the key,
-    cannot be printed."""
+    """Return the steps of the aggregations, as those of an empty group have them, and how each is reached; None where one of them, or the
+    key, cannot be printed."""
     steps = [accumulator_steps(p, reader) for p, reader in zip(plan.aggregations, blank, strict=True)]
     asked = [e for p in plan.aggregations for e in p.arguments]
     known = [each for each in steps if each is not None]

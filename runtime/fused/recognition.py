@@ -49,7 +49,7 @@ def _written(
 
 
 def _comes_out(running: RunningSelect, recognizer: SharedRowRecognition) -> bool:
-    """Whether listeners get the rows of matches as they are, and in one call."""
+    """Return whether listeners get the rows of matches as they are, and in one call."""
     plan, rows = running.plan.result_set, running.result_set
     assert plan is not None
     if type(rows) is not Forward or recognizer.child is not rows or running.inserter is not None or running.plan.delivery is not None:

@@ -120,12 +120,12 @@ class _Select:
         return scope
 
     def _emits_rows(self) -> bool:
-        """Whether listeners get the rows that come out as they are, and in one call."""
+        """Return whether listeners get the rows that come out as they are, and in one call."""
         plan, output = self._plan, self._plan.output_type
         return self._running.plan.delivery is None and (plan.forward is not None or (not output.open and output.kind != "variant"))
 
     def printed(self) -> _Fused:
-        """The functions as text: ``take`` for an event, ``expire`` and ``alone`` for the timer, ``add_rows`` for limited output."""
+        """Return the functions as text: ``take`` for an event, ``expire`` and ``alone`` for the timer, ``add_rows`` for limited output."""
         before, then = self._take(_Way(f"return {self._own}careful((e,), NO_EVENTS)"))
         functions = {"take": ("def take(e):", [*before, *then])}
         if self._stage is not None and not self._plan.order_by and self._aggregations is not None and self._aggregations.keyed:
@@ -207,7 +207,7 @@ class _Select:
         return [f"add = {named_class('batch', OutputRows).events}.append", "for k, e in touched:", *indented(lines)]
 
     def _put_event(self, leaves: bool, way: _Way) -> list[str]:
-        """The rows of an event that came in, with the group of the one that it has pushed out."""
+        """Return the rows of an event that came in, with the group of the one that it has pushed out."""
         lines = self._row("r", "e", way, leaving=False)
         if not (leaves and isinstance(self._rows, RowPerGroup)):
             return [*lines, *self._put(way, "r")]

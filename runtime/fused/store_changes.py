@@ -51,7 +51,8 @@ def _factory(running: RunningOnWindow, plan: OnWindowPlan) -> FunctionFactory | 
 
 
 def _is_simple(plan: OnMergePlan) -> bool:
-    """Whether each branch does one thing: it updates or deletes a row that matches, or inserts one into the window or table itself."""
+    """Return whether each branch does one thing: it updates or deletes a row that matches, or inserts one into the window or table
+    itself."""
     return not plan.always and all(
         len(branch.actions) == 1 and (branch.actions[0].kind != "insert" if branch.matched else _inserts(plan, branch.actions[0]))
         for branch in plan.branches)

@@ -260,15 +260,15 @@ def bound(query: tuple[str, ...], arguments: list[Any], style: str) -> tuple[str
 
 
 def paramstyle_of(connection: Any) -> str | None:
-    """The ``paramstyle`` of the module that a connection's class is from."""
+    """Return the ``paramstyle`` of the module that a connection's class is from."""
     package = type(connection).__module__.split(".")[0].lstrip("_")
     style = getattr(sys.modules.get(package), "paramstyle", None)
     return style if style in PARAMSTYLES else None
 
 
 def _order(names: list[str], row_type: EventType) -> list[int] | None:
-    """Where each property's column is in a row; None where the columns are the properties in order. A declared type's columns are found by
-    name, whatever their case."""
+    """Return where each property's column is in a row; None where the columns are the properties in order. A declared type's columns are
+    found by name, whatever their case."""
     properties = list(row_type.properties)
     if names == properties:
         return None

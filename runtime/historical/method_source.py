@@ -74,7 +74,7 @@ def methods_of(
 
 
 def _public(source: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """The functions that are called as they are: static and class methods of a class, functions of a module, methods of an object."""
+    """Yield the functions that are called as they are: static and class methods of a class, functions of a module, methods of an object."""
     for member in dir(source):
         if member.startswith("_"):
             continue
@@ -117,7 +117,7 @@ def _parameters(function: Callable[..., Any], hints: Mapping[str, Any]) -> tuple
 
 
 def _row_class(hint: Any) -> Any:
-    """The class of the rows that a return hint names: ``list[Row]``, ``Iterator[Row]``, ``Row | None``; None where it names none."""
+    """Return the class of the rows that a return hint names: ``list[Row]``, ``Iterator[Row]``, ``Row | None``; None where it names none."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         inner = [a for a in arguments if a is not type(None)]
@@ -128,7 +128,7 @@ def _row_class(hint: Any) -> Any:
 
 
 def _is_no_rows(hint: Any) -> bool:
-    """Whether the hint names values that are not rows: a string, a number, nothing at all."""
+    """Return whether the hint names values that are not rows: a string, a number, nothing at all."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         return all(_is_no_rows(a) for a in arguments)
@@ -138,7 +138,7 @@ def _is_no_rows(hint: Any) -> bool:
 
 
 def _row_type(name: str, row: Any, known: Known) -> EventType:
-    """The event type of rows: a registered one by its name or class, else one of their own."""
+    """Return the event type of rows: a registered one by its name or class, else one of their own."""
     if isinstance(row, str):
         if row not in known.event_types:
             raise EplDeploymentError(f"'{name}' returns event type '{row}' and the event type cannot be found")

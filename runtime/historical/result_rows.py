@@ -81,14 +81,14 @@ def _is_table(result: Any) -> bool:
 
 
 def _is_one_row(result: Any) -> bool:
-    """Whether the whole result is one row; a plain tuple or list holds rows."""
+    """Return whether the whole result is one row; a plain tuple or list holds rows."""
     kind: Any = type(result)
     return isinstance(result, (Mapping, Event, str, bytes)) or _is_row_class(kind)
 
 
 @lru_cache(maxsize=256)
 def _is_row_class(kind: type) -> bool:
-    """Whether the class declares fields: a dataclass, an attrs or pydantic class, a NamedTuple."""
+    """Return whether the class declares fields: a dataclass, an attrs or pydantic class, a NamedTuple."""
     return class_fields(kind) is not None
 
 

@@ -79,7 +79,7 @@ class HistoricalStream:
         return look_up
 
     def _look_up_in_table(self, plan: LookupPlan) -> LookUp:
-        """The look-up among the rows that the table has at the time: ``refresh_table`` gives it others."""
+        """Return the look-up among the rows that the table has at the time: ``refresh_table`` gives it others."""
         table, environment, arity = _table_of(self.plan, self._environment), self._environment, self._arity
         rows = table.rows
         lent = LentRows(rows)
@@ -134,7 +134,7 @@ class HistoricalStream:
 
 
 def _source(plan: HistoricalPlan, environment: Environment) -> tuple[Callable[[Sequence[Any]], IndexedRows], CacheConfig | None]:
-    """What answers, and how it is cached."""
+    """Return what answers, and how it is cached."""
     sources, units = environment.historical, environment.settings.units_per_second
     if isinstance(plan, MethodPlan):
         method = sources.methods[plan.name]
@@ -152,7 +152,7 @@ def _source(plan: HistoricalPlan, environment: Environment) -> tuple[Callable[[S
 
 
 def _table_of(plan: HistoricalPlan, environment: Environment) -> Any:
-    """The static table of a plan (runtime.historical.static_table)."""
+    """Return the static table of a plan (runtime.historical.static_table)."""
     assert isinstance(plan, TablePlan)
     return environment.historical.tables[plan.name]
 

@@ -133,9 +133,8 @@ def _combined(parts: Sequence[Sequence[JoinedRow]]) -> Loops:
 
 
 def _of_shared_events(events: Sequence[Event | None], combined: Sequence[Loops]) -> Sequence[JoinedRow]:
-    """The rows in the order in which Esper emits them where several rows lead to the same event, as recorded: each time the first loop
-    comes last, but that of the last time comes before all others.
-    """
+    """Return the rows in the order in which Esper emits them where several rows lead to the same event, as recorded: each time the first
+    loop comes last, but that of the last time comes before all others. """
     places: dict[Event | None, list[int]] = {}
     for place, event in enumerate(events):
         places.setdefault(event, []).append(place)

@@ -112,7 +112,7 @@ class ReleasingPartition:
 
 
 def _meets_another(number: int, types: Sequence[EventType]) -> bool:
-    """Whether an event of the stream may be one of another stream too."""
+    """Return whether an event of the stream may be one of another stream too."""
     mine = types[number]
     return any(mine.is_a(other) or other.is_a(mine) for place, other in enumerate(types) if place != number)
 

@@ -77,7 +77,7 @@ class Join(Delivery):
         self._withheld = False
 
     def _look_up(self, plan: LookupPlan) -> LookUp:
-        """What a step asks for the events of a stream."""
+        """Return what a step asks for the events of a stream."""
         return self.streams[plan.sought].look_up(plan)
 
     # ------------------------------------------------------------------ deltas
@@ -191,7 +191,7 @@ class Join(Delivery):
         failures.settle()
 
     def _rows(self, parts: Sequence[tuple[Joined, Sequence[Event]]], failures: Failures) -> Sequence[JoinedRow]:
-        """The rows that the events are part of; each once, though events of several streams find it."""
+        """Return the rows that the events are part of; each once, though events of several streams find it."""
         rows: list[JoinedRow] = []
         for stream, events in parts:
             drive = self._drives[stream.number]
@@ -247,8 +247,8 @@ class Join(Delivery):
 
 
 def _only_new(plan: SelectPlan) -> bool:
-    """Whether the remove stream is of no use to anything after the join. Groups without an aggregation are: Esper emits none for the rows
-    that leave a join."""
+    """Return whether the remove stream is of no use to anything after the join. Groups without an aggregation are: Esper emits none for the
+    rows that leave a join."""
     rows = plan.result_set
     return not rows.aggregations and rows.into is None and rows.selector == "istream" and not rows.raw and rows.output is None
 

@@ -26,7 +26,7 @@ def _compile(aggregation: GroupAggregation, environment: Environment, count: int
 
 
 def _end(aggregation: GroupAggregation) -> Aggregate | None:
-    """The first or last value of a property that is not null: read off the rows themselves."""
+    """Return the first or last value of a property that is not null: read off the rows themselves."""
     plan, variable = aggregation.plan, aggregation.variable
     if plan.function not in ("firstever", "lastever") or plan.distinct or plan.filter is not None:
         return None

@@ -85,14 +85,14 @@ class StepWriter:
         self._now = f"({', '.join(f'now_{n}' for n in range(len(self._steps)))},)"
 
     def _test(self, condition: Condition | None) -> str | None:
-        """A condition over ``e`` and the rows before it; None where any row will do."""
+        """Return a condition over ``e`` and the rows before it; None where any row will do."""
         if condition is None:
             return None
         self.printer.streams = {n: "e" if o.kind == "current" else f"p{o.number - 1}" for n, o in enumerate(condition.operands)}
         return self.printer.test(condition.expression)
 
     def _key(self) -> str:
-        """The key's expression, where its values are keys as they are."""
+        """Return the key's expression, where its values are keys as they are."""
         partition_by = self.plan.partition_by
         if not partition_by:
             return "None"
@@ -150,7 +150,7 @@ class StepWriter:
         return [*lines, f"layers = {PARTITION.layers}"]
 
     def _moved(self, number: int) -> list[str]:
-        """A step that partial matches may come to."""
+        """Return a step that partial matches may come to."""
         sources = [f"was_{n}" for n, step in enumerate(self._steps) if number in step.then]
         if not sources:
             return []
@@ -171,7 +171,7 @@ class StepWriter:
         return [f"if {truth} is None: {truth} = True if {test} else False", *under(f"if {truth}:", lines)]
 
     def _committed(self) -> list[str]:
-        """What the operator's ``_commit`` does where partial matches go on or begin, written out; the rest is left to it. ``ended``:
+        """Return what the operator's ``_commit`` does where partial matches go on or begin, written out; the rest is left to it. ``ended``:
         whether a match ends with the row."""
         plan, steps = self.plan, self._steps
         goes_on = sum(1 << n for n, step in enumerate(steps) if step.then)

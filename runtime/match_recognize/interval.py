@@ -107,7 +107,7 @@ class Interval:
         self._waiting.setdefault((began, key), []).append((number, match))
 
     def _released(self, key: Any, row: int, path: PathNode) -> KeyedMatches:
-        """What is held back and is about the same rows as a path that has come to an end."""
+        """Return what is held back and is about the same rows as a path that has come to an end."""
         began = self._began[row]
         waiting = self._waiting.get((began, key))
         if not waiting:
@@ -125,7 +125,7 @@ class Interval:
         return released
 
     def _is_of(self, match: dict[int, Event], path: dict[int, Event]) -> bool:
-        """Whether both have the same rows for variables that hold one, and the path has what the match has for the others."""
+        """Return whether both have the same rows for variables that hold one, and the path has what the match has for the others."""
         return match.items() <= path.items() and path.keys() - match.keys() <= self._groups
 
     def _first_rows(self, path: PathNode | None) -> dict[int, Event]:
@@ -147,7 +147,7 @@ class Interval:
             del self._times[began]
 
     def _taken(self, began: int) -> KeyedMatches:
-        """What is held back of the matches that began then; it is held back no longer."""
+        """Return what is held back of the matches that began then; it is held back no longer."""
         taken: list[tuple[int, Any, Match]] = []
         for key in self._times.pop(began):
             self._pages.forget((began, key))

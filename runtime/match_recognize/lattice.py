@@ -45,7 +45,7 @@ def preferment(program: Program) -> Preferment:
 
 
 def _runs_once(program: Program) -> bool:
-    """Whether no step comes again once another one has taken a row."""
+    """Return whether no step comes again once another one has taken a row."""
     done: set[int] = set()
     steps = program.steps
     while len(done) < len(steps):
@@ -57,7 +57,7 @@ def _runs_once(program: Program) -> bool:
 
 
 def _uncounted_on_every_way(program: Program) -> bool:
-    """Whether every way through the program passes every step that is not counted, exactly once."""
+    """Return whether every way through the program passes every step that is not counted, exactly once."""
     steps = program.steps
     passed: dict[int, int] = {}
     waiting = [(n, 0) for n in program.start]
@@ -199,7 +199,7 @@ class Lattice:
         return values
 
     def _along(self, rows: Sequence[Layer], values: Sequence[dict[int, int]], index: int, step: int, value: int, most: int) -> Match:
-        """The match found first of those with that value."""
+        """Return the match found first of those with that value."""
         begin = rows[index][1]
         path: PathNode | None = None
         while True:
@@ -216,7 +216,7 @@ class Lattice:
     def _at_the_end(
         self, rows: Sequence[Layer], since: int, horizon: int, start: Sequence[int], then: Sequence[Sequence[int]]
     ) -> list[Match]:
-        """Where all matches end at the last layer: for each first row the one found first by these links."""
+        """Return where all matches end at the last layer: for each first row the one found first by these links."""
         leading = self._leading(rows, since)
         matches: list[Match] = []
         for index, (_, begin, _) in enumerate(rows):

@@ -56,7 +56,7 @@ class _Writer:
         self.text = "\n".join([*lines, "    return after", ""])
 
     def _test(self, condition: Condition | None, slots: dict[int, int | None]) -> str | None:
-        """A condition over ``event`` and ``looked_at``; None where any row will do."""
+        """Return a condition over ``event`` and ``looked_at``; None where any row will do."""
         if condition is None:
             return None
         self.printer.streams = {
@@ -65,7 +65,7 @@ class _Writer:
         return self.printer.test(condition.expression)
 
     def _taken(self, indent: int, number: int, path: str, begun: str) -> list[str]:
-        """A step offered the row."""
+        """Return a step offered the row."""
         variable = self._machine.variables[number]
         test = self._tests[variable]
         lines: list[str] = []

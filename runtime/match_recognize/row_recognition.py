@@ -228,7 +228,7 @@ class RowRecognition(View):
     def _advanced(
         self, before: list[PartialMatch], event: Event, history: History, ended: list[Match], ends: list[tuple[int, PathNode]] | None
     ) -> list[PartialMatch]:
-        """The partial matches after the current row, counted; where a condition raises, the count is what it was."""
+        """Return the partial matches after the current row, counted; where a condition raises, the count is what it was."""
         machine, states, row = self._machine, self._states, self.row
         truth = machine.nothing_known()
         counted = states.count
@@ -258,7 +258,7 @@ class RowRecognition(View):
         self._emit(chosen)
 
     def _chosen(self, matches: KeyedMatches) -> KeyedMatches:
-        """The ranking's choice, partition by partition."""
+        """Return the ranking's choice, partition by partition."""
         if len(matches) == 1 or self._all:
             return matches
         return [(key, match) for key, of_key in by_key(matches) for match in self._ranking.chosen(of_key)]

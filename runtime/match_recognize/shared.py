@@ -114,7 +114,7 @@ class SharedRowRecognition(RowRecognition):
             self._keep(partition)
 
     def _rows_of_one(self, partition: LayeredPartition) -> list[list[Event]]:
-        """The rows of the match that ends with the row, by variable; it discards all others of its partition."""
+        """Return the rows of the match that ends with the row, by variable; it discards all others of its partition."""
         rows = self.lattice.rows_at_the_end(partition.layers, partition.horizon, self._variables, self._variable_count)
         partition.horizon = self.row
         self._nothing(partition)
@@ -170,7 +170,7 @@ class SharedRowRecognition(RowRecognition):
                 yield from self.lattice.preferred(layers, since, partition.horizon)
 
     def _commit(self, partition: LayeredPartition, event: Event, row: int, taken: int, latest: tuple[int, ...]) -> bool:
-        """What a row has done to its partition; whether a match ends with it."""
+        """Return what a row has done to its partition; whether a match ends with it."""
         lattice = self.lattice
         alive = taken & lattice.goes_on
         held = alive.bit_count()

@@ -111,7 +111,7 @@ class EplMagics:
         return session
 
     def _cell_id(self) -> str | None:
-        """What identifies the cell where the front end says so (JupyterLab, Visual Studio Code); elsewhere its text does."""
+        """Return what identifies the cell where the front end says so (JupyterLab, Visual Studio Code); elsewhere its text does."""
         parent: Any = self.shell.get_parent() if hasattr(self.shell, "get_parent") else None
         metadata = parent.get("metadata", {}) if isinstance(parent, dict) else {}
         cell = metadata.get("cellId")

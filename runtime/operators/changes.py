@@ -72,7 +72,7 @@ def _is_primitive(event_type: EventType, name: str) -> bool:
 
 
 def _fits(array: Any, index: int | None, name: str) -> bool:
-    """Whether there is an element to set; an index outside of the array is an error."""
+    """Return whether there is an element to set; an index outside of the array is an error."""
     if array is None or index is None:
         return False
     if not 0 <= index < len(array):
@@ -81,7 +81,7 @@ def _fits(array: Any, index: int | None, name: str) -> bool:
 
 
 def _holds(array: Any, index: int) -> bool:
-    """Whether there is an element to set; as in Esper, a literal index outside of the array sets nothing."""
+    """Return whether there is an element to set; as in Esper, a literal index outside of the array sets nothing."""
     return array is not None and index < len(array)
 
 
@@ -97,7 +97,7 @@ def _reset(row: Any, places: Sequence[int]) -> None:
 
 
 def _sent(extra: dict[str, Any] | None, name: str) -> dict[str, Any] | None:
-    """What a map event holds besides its declared properties, once this one has a value."""
+    """Return what a map event holds besides its declared properties, once this one has a value."""
     return extra.without((name,)) if isinstance(extra, Extra) else extra
 
 

@@ -81,7 +81,7 @@ class _Level:
         return self._evaluate(event) is not None
 
     def paths(self, before: Path) -> list[Path]:
-        """The paths that go on from one: none where the collection is empty, or null."""
+        """Return the paths that go on from one: none where the collection is empty, or null."""
         value = self._evaluate(*before)
         if value is None:
             if self._strict and self._several:
@@ -115,7 +115,7 @@ def _wrapper(event_type: EventType) -> Callable[[Any], Event | None]:
 
 
 def _maker(plan: ContainedPlan, environment: Environment) -> Callable[..., Event]:
-    """The event of a path."""
+    """Return the event of a path."""
     if plan.forward is not None:
         forward = plan.forward
         return lambda *path: path[forward]

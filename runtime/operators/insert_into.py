@@ -110,7 +110,7 @@ def _nested_converter(plan: InsertPlan) -> Convert:
 
 
 def _nested_by_place(plan: InsertPlan) -> Convert:
-    """A column of the row is an event whose first value becomes the target's first, and so on."""
+    """Return a column of the row is an event whose first value becomes the target's first, and so on."""
     place, target_class, size = plan.nested, event_class(plan.target), len(plan.target.names)
     assert place is not None
 
@@ -179,14 +179,14 @@ def _first_character(text: str) -> str | None:
 
 
 def _each_element(element: ValueType) -> Callable[[Any], Any]:
-    """The rows of a sub-query as events of an array."""
+    """Return the rows of a sub-query as events of an array."""
     assert isinstance(element, EventOf)
     of_struct = struct_as(element)
     return lambda rows: [of_struct(row) for row in rows]
 
 
 def _only_element(element: ValueType) -> Callable[[Any], Any]:
-    """An event, or a struct that becomes one, as the only element of an array."""
+    """Return an event, or a struct that becomes one, as the only element of an array."""
     assert isinstance(element, EventOf)
     of_struct = struct_as(element)
     return lambda value: [of_struct(value) if value.type.kind == "struct" else value]

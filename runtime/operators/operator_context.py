@@ -138,13 +138,13 @@ def _kinds_of(body: BodyPlan) -> tuple[bool, bool, bool]:
 
 
 def _ends_or_overlaps(context: Context | None) -> bool:
-    """Whether an event may reach several partitions of a context, or end one."""
+    """Return whether an event may reach several partitions of a context, or end one."""
     levels = () if context is None else context.levels
     return any(not isinstance(level, HashLevel) and getattr(level, "terminated_by", level) is not None for level in levels)
 
 
 def _meets_itself(body: BodyPlan) -> bool:
-    """Whether one event may come by several streams of the statement: those of a self join, or one and a sub-query over its type."""
+    """Return whether one event may come by several streams of the statement: those of a self join, or one and a sub-query over its type."""
     own = [each for field in attrs.fields(type(body)) if field.name != "subqueries" for each in types_read(getattr(body, field.name))]
     asked = [each for subquery in body.subqueries for each in types_read(subquery)]
     return any(one.is_a(other) or other.is_a(one) for one, other in [*combinations(own, 2), *product(own, asked)])
@@ -256,7 +256,7 @@ class OperatorContext:
         return add_period(start, period, self.constant, self.core.settings, times)
 
     def _fixed_length(self, period: TypedExpression) -> int | None:
-        """The time that a period ends if it begins at 0; None where variables give it."""
+        """Return the time that a period ends if it begins at 0; None where variables give it."""
         if any(isinstance(node, VariableValue) for node in period.walk()):
             return None
         return add_period(0, period, self.constant, self.core.settings)

@@ -135,7 +135,7 @@ def fill(entry: object, context: OperatorContext, *, open_batch: bool = False) -
 
 
 def begins_unseen(body: SelectPlan) -> bool:
-    """Whether what a new statement begins with counts as its first output, which no listener gets, and not for the output rate."""
+    """Return whether what a new statement begins with counts as its first output, which no listener gets, and not for the output rate."""
     output, result = body.result_set.output, body.result_set
     if output is None or output.selector != "first" or output.after is not None or body.insert is not None or result.distinct:
         return False

@@ -88,7 +88,7 @@ class NoEntry:
 
 
 def _entry(plan: FilterPlan, stream: int, context: OperatorContext, receive: Receive) -> Entry:
-    """The receiver, the predicate of the filter's conditions and the values of its key."""
+    """Return the receiver, the predicate of the filter's conditions and the values of its key."""
     order, paths = context.order(stream), paths_of(plan) if context.statement.has_place else ()
     if len(paths) > 1:
         order = (order[0] + 1, *order[1:])

@@ -195,7 +195,7 @@ def _values(row: Event) -> Any:
 
 
 def _same_rows(rows: Iterable[Event], contents: Iterable[Event]) -> bool:
-    """Whether the window holds just these rows, in this order."""
+    """Return whether the window holds just these rows, in this order."""
     held = list(contents)
     return len(held) == len(list(rows)) and all(row is event for row, event in zip(rows, held))
 

@@ -51,7 +51,7 @@ class _Source:
         raise NotImplementedError
 
     def only(self, outer: Outer) -> Any:
-        """The value of the only row; None of none or of several."""
+        """Return the value of the only row; None of none or of several."""
         value = None
         for place, each in enumerate(self.values(outer)):
             if place:

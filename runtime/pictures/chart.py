@@ -40,7 +40,7 @@ def chart(recording: Recorded) -> Any:
 
 
 def _rows(lane: Lane) -> list[str]:
-    """The names of a lane's rows, each with a number of its own where there are several."""
+    """Return the names of a lane's rows, each with a number of its own where there are several."""
     return [lane.title if lane.rows == 1 else f"{lane.title} {row + 1}" for row in range(lane.rows)]
 
 

@@ -84,7 +84,7 @@ def partials_of(statement: StatementOutput) -> Iterator[Taken]:
 
 
 def _of_row_pattern(recognizer: RowRecognition, plan: RowRecognitionPlan) -> Iterator[Taken]:
-    """The state says it: rows with the steps that they took (runtime.match_recognize.state)."""
+    """Yield the state says it: rows with the steps that they took (runtime.match_recognize.state)."""
     program = plan.program
     for _, (_, written, nodes) in recognizer.state()["partitions"]:
         paths = _paths_of_nodes(written, nodes) if nodes or not written else _paths_of_layers(program, *written)
@@ -102,7 +102,7 @@ def _paths_of_nodes(written: Sequence[Any], nodes: Sequence[Any]) -> Iterator[li
 
 
 def _paths_of_layers(program: Program, horizon: int, latest: Any, layers: Sequence[Any]) -> list[list[tuple[int, Event]]]:
-    """The ways through neighbouring rows along the program's links that still lead on."""
+    """Return the ways through neighbouring rows along the program's links that still lead on."""
     steps = program.steps
     paths: list[list[tuple[int, Event]]] = []
     for event, row, taken in layers if latest is not None else ():
@@ -122,7 +122,7 @@ def _of_pattern(machine: PatternMachine) -> Iterator[Taken]:
 
 
 def _of_instance(instance: Instance, above: dict[Event, int]) -> Iterator[dict[Event, int]]:
-    """The events that each instance below holds and their places, those of what is above it too; nothing where that is none."""
+    """Yield the events that each instance below holds and their places, those of what is above it too; nothing where that is none."""
     own = {**above, **_placed(instance.match)}
     for match in _matches_held(instance):
         own |= _placed(match)

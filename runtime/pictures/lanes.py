@@ -144,7 +144,7 @@ class Places:
         self.left, self.right = min(xs) - (room * 0.3 or 1.0), max(xs) + (room or 1.0)
 
     def _spread(self) -> bool:
-        """Whether moments have times of their own, not too near one another for their texts."""
+        """Return whether moments have times of their own, not too near one another for their texts."""
         times = [moment.time for moment in self.moments]
         gaps = [after - before for before, after in pairwise(times)]
         return len(gaps) > 0 and min(gaps) > 0 and max(gaps) <= 3 * min(gaps)

@@ -164,7 +164,7 @@ class Recording:
         return bool(left or entered)
 
     def _label(self, event: Event) -> str:
-        """The event's number, or the values of a row that a window has computed."""
+        """Return the event's number, or the values of a row that a window has computed."""
         number = self._numbers.get(event)
         return str(number) if number is not None else ", ".join(value_text(value) for value in row_of(event).values())
 
@@ -250,7 +250,7 @@ def _types_read(statement: StatementOutput) -> list[EventType]:
 
 
 def _texts(record: Any) -> Any:
-    """A record of tracks as plain values: those of events as text where JSON has no such value."""
+    """Return a record of tracks as plain values: those of events as text where JSON has no such value."""
     if attrs.has(type(record)):
         return {field.name: _texts(getattr(record, field.name)) for field in attrs.fields(type(record))}
     if isinstance(record, (list, tuple)):

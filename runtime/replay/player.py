@@ -100,7 +100,7 @@ def replay_trace(
 
 
 def _cut(steps: Sequence[Step], batches: bool) -> Iterator[Sequence[Step]]:
-    """The steps one by one; with ``batches``, events that follow one another stay together."""
+    """Yield the steps one by one; with ``batches``, events that follow one another stay together."""
     for is_event, stretch in groupby(steps, key=lambda step: batches and step["op"] == "event"):
         if is_event:
             yield list(stretch)
@@ -160,7 +160,7 @@ class TracePlayer:
         self._cause().errors.append(error)
 
     def _cause(self) -> Caused:
-        """The part of what is at work that causes a call."""
+        """Return the part of what is at work that causes a call."""
         place = self.runtime.cause.place or 0
         return self.caused[place if self._feed is None else self._feed.event_at(place)]
 
@@ -376,7 +376,7 @@ class TracePlayer:
             return None
 
     def _given(self, step: Step) -> tuple[str, Any]:
-        """What an event step sends: a type's name, and a mapping or JSON text."""
+        """Return what an event step sends: a type's name, and a mapping or JSON text."""
         if step.get("via") == "json" and "json" in step:
             return step["type"], step["json"]
         props = step["props"]
@@ -476,8 +476,8 @@ DECLARED_BY_OPTION = {
 
 
 def _epl(item: Step) -> str:
-    """The module's text, with what its compiler options make public annotated so, and names with quotes in other quotes: Esper prints the
-    name of an object model between apostrophes, whatever is in it."""
+    """Return the module's text, with what its compiler options make public annotated so, and names with quotes in other quotes: Esper
+    prints the name of an object model between apostrophes, whatever is in it."""
     text: str = item["epl"]
     for name in (statement["name"] for statement in item.get("statements", ())):
         if "'" in name and '"' not in name:

@@ -97,7 +97,7 @@ def table_of_events(events: Sequence[Event], event_type: EventType) -> pa.Table:
 
 
 def _numbered(events: Sequence[Event], event_type: EventType) -> pa.Table:
-    """The events of the type with their places among all of them."""
+    """Return the events of the type with their places among all of them."""
     places = [(place, event) for place, event in enumerate(events) if event.type is event_type]
     numbers = pa.array([place for place, _ in places], pa.int64())
     if not event_type.properties:

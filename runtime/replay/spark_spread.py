@@ -85,7 +85,7 @@ class SpreadReplay:
         return None
 
     def _held(self, run: Run, candidate: Candidate, cutter: Cutter, settings: Settings) -> dict[str, Any]:
-        """The candidate in one engine and in several."""
+        """Return the candidate in one engine and in several."""
         fed = replayed_input(run, candidate, cutter, settings)
         if not fed.tables:
             return {"skipped": "no event comes that it reads"}
@@ -139,7 +139,7 @@ def replayed_input(run: Run, candidate: Candidate, cutter: Cutter, settings: Set
 
 
 def _is_read(candidate: Candidate, event_type: EventType, texts: str) -> bool:
-    """Whether rows of the type may have a part in the output."""
+    """Return whether rows of the type may have a part in the output."""
     if isinstance(candidate.verdict, SplitBy):
         return any(t.name in candidate.verdict.keys for t in event_type.lineage())
     return any(t.name in texts for t in event_type.lineage())
@@ -152,7 +152,7 @@ def _name(run: Run, candidate: Candidate, before: int) -> str:
 
 
 def _table(events: list[tuple[int, Event]], event_type: EventType) -> pa.Table:
-    """The events of a type, with time and place among all events."""
+    """Return the events of a type, with time and place among all events."""
     chosen = [(place, time, event) for place, (time, event) in enumerate(events) if event.type is event_type]
     columns: dict[str, Any] = {
         TIME: pa.array([time for _, time, _ in chosen], pa.int64()),
@@ -194,7 +194,7 @@ def counted(table: pa.Table) -> Counter[str]:
 
 
 def _recorded(candidate: Candidate, rows: list[Any]) -> bool | str:
-    """Whether the rows are those that the trace has, in any order."""
+    """Return whether the rows are those that the trace has, in any order."""
     if not candidate.whole:
         return "no listener heard all of it"
     asked = _texts(rows)

@@ -60,12 +60,12 @@ def check_workers(session: SparkSession) -> None:
 
 
 def _is_local(context: SparkContext) -> bool:
-    """Whether workers run on the driver's machine, in its process's environment."""
+    """Return whether workers run on the driver's machine, in its process's environment."""
     return re.match(r"local(\[|$)", context.master or "") is not None
 
 
 def _is_chosen(context: SparkContext) -> bool:
-    """Whether the configuration says which Python workers run."""
+    """Return whether the configuration says which Python workers run."""
     return "PYSPARK_PYTHON" in os.environ or context.getConf().contains("spark.pyspark.python")
 
 
@@ -113,12 +113,12 @@ def _refusal(executable: str, wrong: str) -> EplRuntimeError:
 
 
 def _executors(context: SparkContext) -> int:
-    """How many there are now beside the driver."""
+    """Return how many there are now beside the driver."""
     return len(context._jsc.sc().statusTracker().getExecutorInfos()) - 1
 
 
 def _said(failure: Exception) -> str:
-    """What matters of a failed job."""
+    """Return what matters of a failed job."""
     text = str(failure)
     versions = re.search(r"PYTHON_VERSION_MISMATCH\] (.*)", text)
     if versions:
@@ -128,7 +128,7 @@ def _said(failure: Exception) -> str:
 
 
 def _question() -> Callable[[Iterable[int]], Iterator[Answer]]:
-    """What a worker runs. It travels by value, as functions within functions do: a worker may have nothing to import it from."""
+    """Return what a worker runs. It travels by value, as functions within functions do: a worker may have nothing to import it from."""
 
     def answer(_: Iterable[int]) -> Iterator[Answer]:
         import sys

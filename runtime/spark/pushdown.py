@@ -174,7 +174,7 @@ class SparkPredicate:
         return said
 
     def _exact(self, node: TypedExpression) -> Column:
-        """What is equal here and there alike."""
+        """Return what is equal here and there alike."""
         return self._value(node, WHOLE | {"String", "boolean"})
 
     def _value(self, node: TypedExpression, kinds: frozenset[str]) -> Column:
@@ -205,7 +205,7 @@ class SparkPredicate:
 
 
 def _ascends(node: Range) -> bool:
-    """Whether the bounds are in order: EPL swaps those that descend."""
+    """Return whether the bounds are in order: EPL swaps those that descend."""
     low, high = _bare(node.low), _bare(node.high)
     numbers = all(isinstance(each, Constant) and isinstance(each.value, (int, float)) for each in (low, high))
     return not node.swap or (numbers and low.value <= high.value)  # type: ignore[attr-defined]

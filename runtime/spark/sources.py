@@ -296,7 +296,7 @@ def _column(name: str) -> Column:
 
 
 def _event(position: int, names: Collection[str], frame: DataFrame) -> Iterator[Column]:
-    """The properties, fields inside of them nullable: Arrow refuses a null struct of fields that are not."""
+    """Yield the properties, fields inside of them nullable: Arrow refuses a null struct of fields that are not."""
     for name in names:
         yield _column(name).cast(_nullable(frame.schema[name].dataType)).alias(place_of(position, name))
 
@@ -312,7 +312,7 @@ def _nullable(data_type: spark.DataType) -> spark.DataType:
 
 
 def _engine_time(type_name: str, frame: DataFrame, name: str, microseconds: bool) -> Column:
-    """The time column in engine units: integers as they are, timestamps since 1970, those without a zone as UTC."""
+    """Return the time column in engine units: integers as they are, timestamps since 1970, those without a zone as UTC."""
     _require(type_name, frame, name)
     data_type, column = frame.schema[name].dataType, _column(name)
     if isinstance(data_type, (spark.IntegralType, spark.NullType)):

@@ -116,8 +116,8 @@ def _arrow_schema(frame: DataFrame) -> pa.Schema:
 
 
 def _only_read(plan: Plan, name: str, frame: DataFrame, schema: pa.Schema) -> tuple[DataFrame, pa.Schema]:
-    """The frame and its schema with nulls for the columns that are not read, so that Spark does not scan them; QueryFailed for one that is
-    read and has a type that SQL does not have."""
+    """Return the frame and its schema with nulls for the columns that are not read, so that Spark does not scan them; QueryFailed for one
+    that is read and has a type that SQL does not have."""
     read = columns_read(plan)
     only_read({name: schema.empty_table()}, read)
     places = range(len(schema)) if read is None else read.get(name, ())

@@ -138,7 +138,7 @@ def supported(
 
 
 def _without_unsupported(name: str, schema: spark.StructType) -> spark.StructType:
-    """The schema with nulls in place of columns of types that EPL does not have."""
+    """Return the schema with nulls in place of columns of types that EPL does not have."""
     fields = []
     for field in schema.fields:
         try:

@@ -118,12 +118,12 @@ class ChangedPages:
 
 
 def _sealed(written: Written, key: bytes | None) -> dict[str, bytes]:
-    """The pages that are there, each in a frame of its own."""
+    """Return the pages that are there, each in a frame of its own."""
     return {name: sealed(page, page_name(name), key) for name, page in written.items() if page is not None}
 
 
 def _signature(state: RuntimeState) -> Any:
-    """What the head depends on and statements' places."""
+    """Return what the head depends on and statements' places."""
     return (
         attrs.astuple(state.counts), [(key, id(d)) for key, d in state.deployments.items()], [id(t) for t in state.types.values()],
         list(state.functions), list(state.aggregations), list(state.windows), list(state.enums),

@@ -103,7 +103,7 @@ def _inner_types(event_type: EventType) -> Iterator[EventType]:
 
 
 def _keyed_inner_types(event_type: EventType) -> Iterator[tuple[tuple[str, int], EventType]]:
-    """The types within a type, in order, with what is the same where other properties have come or gone."""
+    """Yield the types within a type, in order, with what is the same where other properties have come or gone."""
     for prop in event_type.properties.values():
         for place, inner in enumerate(types_of(prop.type)):
             yield (f"property {prop.name}", place), inner

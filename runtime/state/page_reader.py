@@ -84,7 +84,7 @@ class PageReader:
 
 
 def _parts_of(pages: Mapping[str, bytes]) -> dict[str, list[str]]:
-    """The pages of each keyed operator, by the prefix before their number."""
+    """Return the pages of each keyed operator, by the prefix before their number."""
     parts: dict[str, list[str]] = {}
     for key in pages:
         prefix, _, number = key.rpartition("/")
@@ -143,14 +143,14 @@ class EventReader:
         return self._events[number]
 
     def _inner(self, number: int) -> Event | None:
-        """An event in an event; where it has not been made yet, that is noted."""
+        """Return an event in an event; where it has not been made yet, that is noted."""
         event = self._events.get(number)
         if event is None:
             self._missing.append(number)
         return event
 
     def _made(self, number: int) -> Event | None:
-        """The event, or None where ``_missing`` ones have to be made first."""
+        """Return the event, or None where ``_missing`` ones have to be made first."""
         self._missing = []
         try:
             row = list_of(self._decoder.decode(self._row(number)))
@@ -214,7 +214,7 @@ class EventReader:
 
 
 def _absence(event_type: EventType, undeclared: Any, absent: Any) -> Extra:
-    """What a map event holds that lacks declared properties."""
+    """Return what a map event holds that lacks declared properties."""
     names = list_of(absent)
     if not all(isinstance(name, str) and name in event_type.properties for name in names):
         raise Damaged("it lacks properties that its type does not declare")

@@ -32,7 +32,7 @@ def check_callable(function: object, what: str = "a listener", arguments: str = 
 
 
 def _takes(function: object, count: int) -> bool:
-    """Whether it is a plain function or method that takes so many arguments: seen at once, where a signature is built and bound."""
+    """Return whether it is a plain function or method that takes so many arguments: seen at once, where a signature is built and bound."""
     is_method = isinstance(function, MethodType)
     plain = function.__func__ if isinstance(function, MethodType) else function
     if not isinstance(plain, FunctionType) or plain.__dict__ or plain.__code__.co_kwonlyargcount:

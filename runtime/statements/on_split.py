@@ -28,7 +28,7 @@ class RunningSplit(OnEvent):
                 self.context.output.update((event,), NO_EVENTS)
 
     def _split(self, event: Event) -> bool:
-        """Whether a branch has taken the event."""
+        """Return whether a branch has taken the event."""
         taken = False
         for branch in self._branches:
             if branch.take(event):

@@ -62,7 +62,7 @@ class Where:
             raise failure
 
     def _one_by_one(self, events: Sequence[Event]) -> tuple[list[Event], Exception | None]:
-        """The events that pass, and the first failure."""
+        """Return the events that pass, and the first failure."""
         kept: list[Event] = []
         failure: Exception | None = None
         for event in events:
@@ -102,7 +102,7 @@ class PastWindows:
 
 
 def _drops_empty(plan: SelectPlan, stream: StreamPlan) -> tuple[bool, bool]:
-    """Whether an event without contained ones that arrives, and one that leaves, leads to no empty delta.
+    """Return whether an event without contained ones that arrives, and one that leaves, leads to no empty delta.
 
     Where a row is an event, one of a stream that is not selected leads to none, either, unless an output rate has it counted.
     """
@@ -117,7 +117,7 @@ def _drops_empty(plan: SelectPlan, stream: StreamPlan) -> tuple[bool, bool]:
 
 
 def _tests_contained(plan: SelectPlan) -> bool:
-    """Whether having is asked of contained events that have no groups: as in Esper an event without them calls no listener then."""
+    """Return whether having is asked of contained events that have no groups: as in Esper an event without them calls no listener then."""
     rows = plan.result_set
     return rows.having is not None and not rows.group_by and any(stream.contained is not None for stream in plan.streams)
 
@@ -323,7 +323,7 @@ def _copies_groups(plan: ResultSetPlan) -> bool:
 
 
 def _row_test(plan: SelectPlan, environment: Environment) -> Callable[[Any], bool]:
-    """The where clause, of an event or of a row of several."""
+    """Return the where clause, of an event or of a row of several."""
     assert plan.where is not None
     arity = plan.result_set.arity
     test = compile_predicate(plan.where, environment, arity)
@@ -331,7 +331,7 @@ def _row_test(plan: SelectPlan, environment: Environment) -> Callable[[Any], boo
 
 
 def _chain(stream: StreamPlan, rows: ResultSetPlan, context: OperatorContext) -> View:
-    """The stream's windows; without any, the rows of a named window, or what ``@IterableUnbound`` keeps."""
+    """Return the stream's windows; without any, the rows of a named window, or what ``@IterableUnbound`` keeps."""
     if store_of(stream) is not None:
         return contents_of(stream, context)
     if stream.windows or not rows.iterable_unbound or rows.arity > 1:
@@ -344,7 +344,7 @@ def _chain(stream: StreamPlan, rows: ResultSetPlan, context: OperatorContext) ->
 
 
 def _largest_prior(plan: SelectPlan, stream: int, environment: Environment) -> int | None:
-    """The largest index that prior asks of a stream, or None where nothing asks."""
+    """Return the largest index that prior asks of a stream, or None where nothing asks."""
     indexes = environment.printed("priors", (plan,), lambda: _priors(plan))
     return max((index for asked, index in indexes if asked == stream), default=None) if indexes else None
 

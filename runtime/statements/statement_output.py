@@ -260,7 +260,7 @@ class StatementOutput(Delivery):
                 self._core.on_listener_error(error, self.name, None)
 
     def _take_waiting(self) -> tuple[Any, Any]:
-        """What waits for the batch listeners, as Arrow; raises EplRuntimeError for what Arrow does not hold."""
+        """Return what waits for the batch listeners, as Arrow; raises EplRuntimeError for what Arrow does not hold."""
         outputs, self._outputs = self._outputs, []
         if len(outputs) == 1 and not self._batch_new and not self._batch_old:
             return outputs[0].new, outputs[0].old

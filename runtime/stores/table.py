@@ -127,7 +127,7 @@ class TableStore:
         self._keys(new, old)
 
     def _keys(self, new: Sequence[Event], old: Sequence[Event]) -> tuple[dict[Key, Any], set[Key]]:
-        """What enters by its keys, and the keys of what leaves."""
+        """Return what enters by its keys, and the keys of what leaves."""
         by_key, leaving = self.by_key, {self.key_of(row) for row in old}
         entering: dict[Key, Any] = {}
         for row in new:

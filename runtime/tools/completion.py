@@ -45,7 +45,7 @@ class Place:
 
     @classmethod
     def of(cls, text: str, offset: int) -> Place:
-        """The statement in which the offset is, with comments and strings blank, and what is before the word there."""
+        """Return the statement in which the offset is, with comments and strings blank, and what is before the word there."""
         blank = SKIPPED.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
         begin = blank.rfind(";", 0, offset) + 1
         end = blank.find(";", offset)
@@ -116,7 +116,7 @@ def properties(event_type: EventType) -> Iterator[Candidate]:
 
 
 def _values(place: Place, catalog: Catalog) -> Iterator[Candidate]:
-    """What an expression may begin with."""
+    """Yield what an expression may begin with."""
     aliases = aliases_of(place.statement, catalog)
     for event_type in dict.fromkeys(aliases.values()) or tuple(catalog.event_types.values())[-MOST_TYPES:]:
         yield from properties(event_type)
@@ -132,7 +132,7 @@ def _values(place: Place, catalog: Catalog) -> Iterator[Candidate]:
 
 
 def _members(place: Place, catalog: Catalog) -> Iterator[Candidate]:
-    """What may follow the dot after a chain of names: properties of what it is, then methods."""
+    """Yield what may follow the dot after a chain of names: properties of what it is, then methods."""
     chain = re.search(r"[A-Za-z_$][\w$]*(?:\s*\.\s*[A-Za-z_$][\w$]*)*\s*\.$", place.before)
     names = TOKEN.findall(chain.group())[::2] if chain else []
     aliases = aliases_of(place.statement, catalog)
@@ -154,7 +154,7 @@ def _members(place: Place, catalog: Catalog) -> Iterator[Candidate]:
 
 
 def _nested(event_type: EventType, names: list[str]) -> Iterator[Candidate]:
-    """The properties of the event that the names lead to."""
+    """Yield the properties of the event that the names lead to."""
     current: EventType | None = event_type
     for name in names:
         each = current.properties.get(name) if current is not None else None

@@ -68,7 +68,7 @@ def _window(config: type[WindowConfig]) -> Entry:
 
 
 def _method(spec: FunctionSpec) -> Entry:
-    """The receiver's class instead of its name."""
+    """Return the receiver's class instead of its name."""
     receiver = class_of(spec.key)
     return Entry(" | ".join(re.sub(r"^\w+\.", f"{receiver}.", s) for s in spec.signature.split(" | ")), spec.summary)
 

@@ -90,7 +90,7 @@ class Session:
             del self.ids[other], self.texts[other]
 
     def _dependents(self, replaced: list[Deployment]) -> list[str]:
-        """The keys whose deployments use, themselves or through others, what the replaced ones declared; in order of deployment."""
+        """Return the keys whose deployments use, themselves or through others, what the replaced ones declared; in order of deployment."""
         declared = [each for deployment in replaced for each in deployment.plan.declared]
         keys = []
         for key, identity in self.ids.items():

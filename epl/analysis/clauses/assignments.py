@@ -156,7 +156,7 @@ def is_struct(value_type: ValueType) -> bool:
 
 
 def _fits(source: ValueType, target: EventOf) -> bool:
-    """Whether the properties of a struct that the target has as well can be assigned to it."""
+    """Return whether the properties of a struct that the target has as well can be assigned to it."""
     assert isinstance(source, EventOf)
     for prop in source.event_type.properties.values():
         declared = target.event_type.type_of(prop.name)

@@ -41,7 +41,7 @@ class Grouping:
 
 
 def names_a_property(key: TypedExpression, scope: Scope) -> bool:
-    """Whether a group-by expression reads a property. A table's column that is an aggregation is none, as in Esper."""
+    """Return whether a group-by expression reads a property. A table's column that is an aggregation is none, as in Esper."""
     return not all(_is_aggregation(read, scope) for read in reads((key,)))
 
 
@@ -97,7 +97,7 @@ def _only(element: GroupElement) -> Expression:
 
 
 def _count_of(element: GroupElement) -> int:
-    """How many levels an element has."""
+    """Return how many levels an element has."""
     if element.kind == "grouping sets":
         return sum(_count_of(_as_element(item)) for item in element.items)
     if element.kind == "cube":
@@ -124,7 +124,7 @@ class _Speller:
 
 
 def _levels_of(element: GroupElement, key: Callable[[Expression], int], spell: _Speller) -> list[Keys]:
-    """The alternatives of one element, most detailed first: rollup(a, b) → ab, a, nothing; cube(a, b) → ab, a, b, nothing.
+    """Return the alternatives of one element, most detailed first: rollup(a, b) → ab, a, nothing; cube(a, b) → ab, a, b, nothing.
 
     What is written twice within an element is refused. Levels that come out equal otherwise, as those of ``rollup((a, b), a)`` or of two
     elements, count once.

@@ -81,7 +81,7 @@ def _refuse_columns(clause: InsertInto, target: EventType | None) -> None:
 
 
 def _underlying(row_type: EventType, own_event: bool) -> str:
-    """What Esper calls the objects of a stream of whole events; decorated events are pairs."""
+    """Return what Esper calls the objects of a stream of whole events; decorated events are pairs."""
     if not own_event:
         return PAIR
     names = {"objectarray": "[Ljava.lang.Object;", "json": f"generated.{row_type.name}", "bean": row_type.name}
@@ -91,7 +91,7 @@ def _underlying(row_type: EventType, own_event: bool) -> str:
 def _plan_rows(
     clause: InsertInto, row_type: EventType, columns: tuple[str, ...], table: Table, *, own_event: bool
 ) -> InsertPlan:
-    """How events become rows of a table: its columns that hold values are filled."""
+    """Return how events become rows of a table: its columns that hold values are filled."""
     if clause.precedence is not None:
         raise EplValidationError("Event-precedence is not allowed when inserting into a table", span=clause.span)
     plan = _populate(clause, table.plain_type, row_type, columns, clause.stream or "istream", own_event, lenient=own_event)
@@ -99,7 +99,7 @@ def _plan_rows(
 
 
 def _supertypes(row_type: EventType) -> tuple[EventType, ...]:
-    """What a stream of another stream's events inherits: the super classes of a class, but not the types that a schema inherits."""
+    """Return what a stream of another stream's events inherits: the super classes of a class, but not the types that a schema inherits."""
     return row_type.supertypes if row_type.kind == "bean" else ()
 
 
@@ -107,7 +107,7 @@ def _plan(
     clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog, *, own_event: bool, wraps: bool,
     whole: bool, rows: frozenset[str] = frozenset(),
 ) -> InsertPlan:
-    """How rows of ``row_type`` become events of the target.
+    """Return how rows of ``row_type`` become events of the target.
 
     ``columns``: the names the row's columns have for the target (the clause's column list, or their own). ``own_event``: rows are whole
     events of another stream (``select *``, ``select s.*``); ``whole``: by ``select *``; ``wraps``: these, or these with columns added, of
@@ -186,7 +186,7 @@ def nested_event(declared: ValueType) -> EventType | None:
 
 
 def _brings_events(declared: ValueType, selected: ValueType, *, of_rows: bool) -> bool:
-    """Whether a value may be events for a property that declares one or several."""
+    """Return whether a value may be events for a property that declares one or several."""
     if of_rows or isinstance(selected, EventOf):
         return not isinstance(selected, Scalar)
     several = isinstance(selected, (ArrayType, CollectionType))
@@ -272,7 +272,7 @@ def _of_rows(declared: ValueType, selected: ValueType, clause: InsertInto) -> Va
 
 
 def _assignable(name: str, declared: ValueType, selected: ValueType, target: EventType, clause: InsertInto) -> ValueType | None:
-    """The type to convert to (see InsertPlan), or None for as it is; refuses what does not fit."""
+    """Return the type to convert to (see InsertPlan), or None for as it is; refuses what does not fit."""
     if _of_struct(declared, selected, clause):
         return declared
     of_structs = isinstance(selected, (ArrayType, CollectionType)) and is_struct(selected.element)
@@ -305,7 +305,7 @@ def _assignable(name: str, declared: ValueType, selected: ValueType, target: Eve
 
 
 def _goes_together(declared: ValueType, selected: ValueType) -> bool:
-    """Whether values that are no numbers, nor two arrays, are of one kind: maps and events, collections, two events of one type."""
+    """Return whether values that are no numbers, nor two arrays, are of one kind: maps and events, collections, two events of one type."""
     if isinstance(declared, Scalar) or isinstance(selected, Scalar):
         return False
     if isinstance(declared, EventOf) and isinstance(selected, EventOf):
@@ -320,7 +320,7 @@ def _goes_together(declared: ValueType, selected: ValueType) -> bool:
 
 
 def _of_struct(declared: ValueType, selected: ValueType, clause: InsertInto) -> bool:
-    """Whether ``new {…}`` is given for an event, or for an array of one event; refuses properties that do not fit."""
+    """Return whether ``new {…}`` is given for an event, or for an array of one event; refuses properties that do not fit."""
     element = declared.element if isinstance(declared, ArrayType) else declared
     if not isinstance(element, EventOf) or not isinstance(selected, EventOf) or not is_struct(selected):
         return False
@@ -336,7 +336,7 @@ def _of_struct(declared: ValueType, selected: ValueType, clause: InsertInto) -> 
 
 
 def _same_elements(name: str, declared: ValueType, selected: ValueType, clause: InsertInto) -> bool:
-    """Whether an array fits an array: events must be of the very type."""
+    """Return whether an array fits an array: events must be of the very type."""
     if isinstance(declared, EventOf) and isinstance(selected, EventOf):
         if declared.event_type is selected.event_type:
             return True

@@ -108,7 +108,7 @@ def _column(table: Table, name: str, value: Aggregated, call: Call, select: Sele
 
 
 def _difference(column: TableColumn, declared: AggregationPlan, provided: AggregationPlan, call: Call) -> str | None:
-    """What Esper says of an aggregation that does not fit its column; None where it fits."""
+    """Return what Esper says of an aggregation that does not fit its column; None where it fits."""
     name, own = call.name.lower(), column.text.split("(")[0].lower()
     family = FAMILIES.get(name, name)
     if family != FAMILIES.get(own, own):
@@ -174,7 +174,7 @@ def _of_types(column: TableColumn, provided: AggregationPlan) -> str | None:
 
 
 def _holds(expected: ValueType, argument: TypedExpression) -> bool:
-    """Whether a value of another type is one of the expected type, too."""
+    """Return whether a value of another type is one of the expected type, too."""
     if isinstance(expected, EventOf) and isinstance(argument.type, EventOf):
         return argument.type.event_type.is_a(expected.event_type)
     return isinstance(expected, Scalar) and expected.kind == "Object"
@@ -193,7 +193,7 @@ def _shown(constants: tuple[Any, ...]) -> str:
 
 
 def _milliseconds(rate: AggregationPlan) -> tuple[Any, ...]:
-    """The interval of ``rate(10)`` or ``rate(10 sec)``; -1 where it is by timestamps; what is written where it is not constant."""
+    """Return the interval of ``rate(10)`` or ``rate(10 sec)``; -1 where it is by timestamps; what is written where it is not constant."""
     interval = rate.constants[0] if rate.function == "rate" else -1
     if isinstance(interval, Constant):
         return (round(interval.value * 1000),)

@@ -96,7 +96,7 @@ def _crontab(output: Output, scope: Scope) -> CrontabPlan:
 
 
 def _with_counts(scope: Scope) -> Scope:
-    """The scope with what the condition counts."""
+    """Return the scope with what the condition counts."""
     return scope.with_locals(*((name, LONG if name == "last_output_timestamp" else INT) for name in OUTPUT_NAMES))
 
 
@@ -134,7 +134,7 @@ def _assignments(written: tuple[Assignment, ...], scope: Scope) -> tuple[Variabl
 
 
 def _bound(expression: Expression, scope: Scope) -> TypedExpression:
-    """A number, a variable that holds one, or a time period."""
+    """Return a number, a variable that holds one, or a time period."""
     try:
         bound = bind(expression, scope)
     except EplUnsupportedError:

@@ -48,7 +48,7 @@ def _asked(plans: object) -> Iterator[Previous]:
 
 
 def _place(select: Select) -> Span | None:
-    """Where prev is written; the statement where a declared expression has it."""
+    """Return where prev is written; the statement where a declared expression has it."""
     return next((c.span for c in _calls(select) if c.name.lower() in NAMES.values()), select.span)
 
 

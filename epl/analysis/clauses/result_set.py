@@ -182,7 +182,7 @@ def _with_own_keys(
     streams: Sequence[ScopeStream], catalog: Catalog, grouping: Grouping, selection: Selection, having: TypedExpression | None,
     order_by: tuple[OrderKey, ...]
 ) -> tuple[Selection, TypedExpression | None, tuple[OrderKey, ...]]:
-    """The clauses with the partition's key in place of the properties that it is cut by."""
+    """Return the clauses with the partition's key in place of the properties that it is cut by."""
     replace = _as_own_keys(streams, catalog, grouping)
     return (
         attrs.evolve(selection, columns=tuple(replaced(each, replace) for each in selection.columns),
@@ -193,7 +193,7 @@ def _with_own_keys(
 
 
 def _columns(selection: Selection) -> dict[str, TypedExpression]:
-    """The columns by name; none where events are handed on as they are."""
+    """Return the columns by name; none where events are handed on as they are."""
     return dict(zip(selection.output_type.names, selection.columns))
 
 
@@ -228,7 +228,7 @@ def _group_by_refusal(select: Select, grouping: Grouping) -> str | None:
 
 
 def _raw(select: Select, selector: StreamSelector) -> bool:
-    """Whether insert into routes a stream that the listeners do not get."""
+    """Return whether insert into routes a stream that the listeners do not get."""
     if select.insert_into is None:
         return False
     routed = select.insert_into.stream or "istream"
@@ -291,7 +291,7 @@ def _check_having(having: TypedExpression, grouping: Grouping, select: Select, s
 
 
 def _declared_calls(written: Sequence[Node], scope: Scope) -> list[Name | Call]:
-    """The calls of declared expressions, and the aliases, within what is written."""
+    """Return the calls of declared expressions, and the aliases, within what is written."""
     firsts = [node.links[0] for part in written for node in plans_of(part) if isinstance(node, Chain) and node.root is None and node.links]
     return [
         first for first in firsts
@@ -312,12 +312,12 @@ def _refuse_passed_events(having: Sequence[Node], scope: Scope) -> None:
 
 
 def _aggregated(having: TypedExpression) -> list[TypedExpression]:
-    """What the aggregations of the having clause consist of."""
+    """Return what the aggregations of the having clause consist of."""
     return [e for n in having.walk() if isinstance(n, Aggregated) and n.plan is not None for e in n.plan.expressions]
 
 
 def _written(read: Read, clause: object, scope: Scope) -> Expression | None:
-    """Where the clause reads the property; the clause itself, if it is one expression, where a declared expression does."""
+    """Return where the clause reads the property; the clause itself, if it is one expression, where a declared expression does."""
     plain = attrs.evolve(scope, aggregations=None)
     for node in plans_of(clause):
         if isinstance(node, Chain):
@@ -362,7 +362,7 @@ def _order_by(select: Select, scope: Scope) -> tuple[OrderKey, ...]:
 
 
 def _of_no_row(order_by: Sequence[OrderKey]) -> tuple[OrderKey, ...]:
-    """The keys of rows that stem from no event: its properties are null. Each prev and prior looks for its event by itself."""
+    """Return the keys of rows that stem from no event: its properties are null. Each prev and prior looks for its event by itself."""
 
     def replace(node: TypedExpression) -> TypedExpression | None:
         if isinstance(node, (Previous, Prior)):
@@ -383,7 +383,7 @@ def _limit(select: Select, catalog: Catalog) -> LimitPlan | None:
 
 
 def _limit_value(expression: Expression, catalog: Catalog) -> TypedExpression:
-    """A whole number, or a variable that holds one."""
+    """Return a whole number, or a variable that holds one."""
     sign = 1
     if isinstance(expression, Unary) and expression.operator == "-":
         sign, expression = -1, expression.operand
@@ -457,12 +457,12 @@ def _why_not_per_group(
 
 
 def _local_groups_match(aggregations: Sequence[AggregationPlan], grouping: Grouping) -> bool:
-    """Whether every ``group_by:`` takes its keys from the statement's own."""
+    """Return whether every ``group_by:`` takes its keys from the statement's own."""
     return all(a.group_by is None or set(a.group_by) <= set(grouping.keys) for a in aggregations)
 
 
 def _asks_of_row(expressions: Sequence[TypedExpression]) -> bool:
-    """Whether a sub-query reads the row."""
+    """Return whether a sub-query reads the row."""
     return any(isinstance(n, SubqueryValue) and n.outer for e in expressions for n in e.walk())
 
 

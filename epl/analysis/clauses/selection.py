@@ -105,7 +105,7 @@ def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: st
 
 
 def _in_order(columns: list[Column], target: Target) -> list[Column]:
-    """The columns, by the names of the properties that they fill in order where several have one name."""
+    """Return the columns, by the names of the properties that they fill in order where several have one name."""
     if len({c.name for c in columns}) < len(columns) == len(set(target.names)):
         return [attrs.evolve(column, name=name) for column, name in zip(columns, target.names)]
     return columns
@@ -130,7 +130,7 @@ def _is_wildcard(item: SelectItem) -> bool:
 
 
 def _forwarded(items: Sequence[SelectItem], streams: Sequence[ScopeStream]) -> int | None:
-    """The stream whose events are handed on as they are: ``select *`` of one stream, ``select s.*`` alone."""
+    """Return the stream whose events are handed on as they are: ``select *`` of one stream, ``select s.*`` alone."""
     if len(items) != 1 or items[0].alias is not None:
         return None
     if isinstance(items[0].expression, Wildcard):
@@ -141,7 +141,7 @@ def _forwarded(items: Sequence[SelectItem], streams: Sequence[ScopeStream]) -> i
 
 
 def _stream_number(name: str, streams: Sequence[ScopeStream]) -> int | None:
-    """The stream of that alias; the name of its type does not name a stream here."""
+    """Return the stream of that alias; the name of its type does not name a stream here."""
     return next((number for number, stream in enumerate(streams) if name == stream.alias), None)
 
 
@@ -166,7 +166,7 @@ def _columns(item: SelectItem, scope: Scope, fills: str | None, target: Target) 
 
 
 def _of_subquery(value: TypedExpression, item: SelectItem, name: str, target: Target) -> TypedExpression:
-    """A column that is a sub-query: its only row, or with ``@eventbean`` and for an array of events all of its rows."""
+    """Return a column that is a sub-query: its only row, or with ``@eventbean`` and for an array of events all of its rows."""
     assert isinstance(value, SubqueryValue)
     declared = None if target.event_type is None else target.event_type.type_of(name)
     element = declared.element if isinstance(declared, ArrayType) else declared
@@ -183,9 +183,8 @@ def _of_subquery(value: TypedExpression, item: SelectItem, name: str, target: Ta
 
 
 def _whole_structure(expression: TypedExpression) -> TypedExpression:
-    """A column that is a case of ``new { … }`` is a structure of nulls, not null, where no condition holds (Esper 9.0.0), and so is a row
-    of a sub-query where there is none.
-    """
+    """A column that is a case of ``new { … }`` is a structure of nulls, not null, where no condition holds (Esper 9.0.0), and so is
+    a row of a sub-query where there is none. """
     structure = expression.type
     if not isinstance(structure, EventOf) or structure.event_type.kind != "struct":
         return expression
@@ -238,7 +237,7 @@ def _underlying_properties(items: Sequence[SelectItem], scope: Scope) -> dict[st
 
 
 def _repeated_name(columns: Sequence[Column], items: Sequence[SelectItem], *, inserted: bool) -> StatementRefusal | None:
-    """The refusal of a name that a column has beside a wildcard's or, unless rows are inserted somewhere, beside another one."""
+    """Return the refusal of a name that a column has beside a wildcard's or, unless rows are inserted somewhere, beside another one."""
     underlying = {c.name for c in columns if c.underlying}
     seen: set[str] = set()
     for column in columns:

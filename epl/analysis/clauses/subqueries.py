@@ -108,7 +108,7 @@ class _Subquery:
             next_local=max(scope.next_local, len(self.select.group_by)))
 
     def _stream(self) -> tuple[StreamPlan, ScopeStream]:
-        """The only stream. Its refusals are those of a from clause: nothing precedes them."""
+        """Return the only stream. Its refusals are those of a from clause: nothing precedes them."""
         from_ = self.select.from_
         assert from_ is not None
         source = from_.streams[0]
@@ -140,7 +140,7 @@ class _Subquery:
         return stream, own
 
     def _recognized(self, source: Stream) -> tuple[StreamPlan, ScopeStream]:
-        """The rows of a SQL dialect's match_recognize; its refusals are those of the dialect."""
+        """Return the rows of a SQL dialect's match_recognize; its refusals are those of the dialect."""
         stream, own = analyse_stream(source, self.scope.catalog, self.scope.declarations)
         if any(True for _ in subqueries_in(stream)):
             raise _nested(source.span)
@@ -155,7 +155,7 @@ class _Subquery:
     # ------------------------------------------------------------------ the whole
 
     def bound(self, compared: Expression | None) -> TypedExpression:
-        """The node. ``compared``: what in, any and all compare with its rows."""
+        """Return the node. ``compared``: what in, any and all compare with its rows."""
         try:
             plan = self._plan()
         except (_WholeRefusal, ContextRefusal):
@@ -237,14 +237,14 @@ class _Subquery:
         return not any(isinstance(node, (Previous, Prior)) for each in expressions if each is not None for node in each.walk())
 
     def _filtered(self, where: TypedExpression | None) -> TypedExpression | None:
-        """The where clause with the filter of a table, which has no other place."""
+        """Return the where clause with the filter of a table, which has no other place."""
         table = stored_table_of(self.stream)
         for condition in () if table is None else table.conditions:
             where = _both(where, condition)
         return where
 
     def _finished(self, plan: SubqueryPlan, read: Sequence[int]) -> SubqueryPlan:
-        """The plan with only those outer streams that it reads, and its look-up."""
+        """Return the plan with only those outer streams that it reads, and its look-up."""
         numbers = {0: 0, **{stream: place for place, stream in enumerate(read, 1)}}
 
         def replace(node: TypedExpression) -> TypedExpression | None:
@@ -415,7 +415,7 @@ class _Subquery:
     # ------------------------------------------------------------------ in, any, all
 
     def _compared(self, compared: Expression, plan: SubqueryPlan) -> tuple[TypedExpression, SubqueryPlan]:
-        """The value and the column in the type in which they are compared."""
+        """Return the value and the column in the type in which they are compared."""
         value = bind(compared, self.scope)
         column = plan.columns[0]
         target = self._common_type(value, column)
@@ -447,7 +447,7 @@ def _shows_order(plan: SubqueryPlan) -> bool:
 
 
 def _is_shared(stream: StreamPlan) -> bool:
-    """Whether rows are read by the indexes of the named window or table itself."""
+    """Return whether rows are read by the indexes of the named window or table itself."""
     source = store_of(stream)
     return stored_table_of(stream) is not None or (source is not None and source.shared)
 
@@ -498,7 +498,7 @@ def _looked_up(stream: StreamPlan, conditions: Sequence[TypedExpression], arity:
 
 
 def _computes_key(condition: TypedExpression) -> bool:
-    """Whether a part that reads the row is not a property."""
+    """Return whether a part that reads the row is not a property."""
     return any(isinstance(node, (Arithmetic, Concatenation, Negation)) and 0 in node.streams for node in condition.walk())
 
 

@@ -90,7 +90,7 @@ def _check_distinct(spec: LifetimeContext) -> None:
 
 
 def _distinct(written: Expression, where: Declaring) -> TypedExpression:
-    """A value of the start's event."""
+    """Return a value of the start's event."""
     calls = {name.lower() for node in nodes_of(written) if isinstance(node, Chain) and isinstance(node.links[0], Call)
              for name in (node.links[0].name,)}
     aggregates = any(name in where.catalog.aggregations for name in calls)

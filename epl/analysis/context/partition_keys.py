@@ -51,7 +51,7 @@ def analyse_keyed(spec: KeyedContext, name: str, where: Declaring) -> tuple[Keye
 
 
 def _by_keys_alone(level: KeyedLevel) -> KeyedLevel:
-    """The level as the filters of its own end see it: an event with the keys ends the partition whether its item takes it or not."""
+    """Return the level as the filters of its own end see it: an event with the keys ends the partition whether its item takes it or not."""
     return attrs.evolve(level, items=tuple(attrs.evolve(item, conditions=()) for item in level.items))
 
 
@@ -72,7 +72,7 @@ def _planned(
 
 
 def _key(written: Expression, event_type: EventType, where: Declaring) -> TypedExpression:
-    """A property, at any depth: nothing is computed."""
+    """Return a property, at any depth: nothing is computed."""
     not_there = EplValidationError(
         f"For context '{where.context}' property name '{expression_text(written)}' not found on type {event_type.name}", span=written.span)
     scope = Scope(attrs.evolve(where.catalog, variables={}), (ScopeStream(None, event_type),), allow_previous=False)
@@ -93,7 +93,7 @@ def _is_path(written: Chain) -> bool:
 
 
 def _path(key: TypedExpression) -> list[TypedExpression]:
-    """The nodes from a property down to the event, without indexes and keys."""
+    """Return the nodes from a property down to the event, without indexes and keys."""
     nodes = [key]
     while isinstance(nodes[-1], (PropertyOf, Element, MapValue)):
         nodes.append(nodes[-1].operand)
@@ -129,7 +129,7 @@ def _check_types(other: EventType, event_type: EventType, context: str, written:
 
 
 def _named(item: KeyedItem, where: Declaring, spec: KeyedContext) -> Declaring:
-    """What is seen with the event that begins a partition; its name has to be new."""
+    """Return what is seen with the event that begins a partition; its name has to be new."""
     if item.alias is not None and item.alias in where.assigned:
         before = next(stream for stream in where.known if stream.alias == item.alias)
         raise EplValidationError(f"Name '{item.alias}' already used for type '{before.event_type.name}'", span=spec.span)

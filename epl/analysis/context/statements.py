@@ -55,7 +55,7 @@ def check_categories(context: Context) -> None:
 
 
 def _is_never_true(condition: TypedExpression) -> bool:
-    """Whether constants alone decide that it is not true."""
+    """Return whether constants alone decide that it is not true."""
     if isinstance(condition, Constant):
         return condition.value is not True
     if isinstance(condition, Not):

@@ -127,7 +127,7 @@ class _NoAggregations(AggregationCollector):
 
 
 def _constant_index(method: AggregationMethod, call: Call, scope: Scope) -> TypedExpression:
-    """The second argument of ``first(*, n)``."""
+    """Return the second argument of ``first(*, n)``."""
     if not isinstance(call.arguments[0], Wildcard):
         raise EplValidationError(f"The '{method.name}' method takes an index with the wildcard only: {method.name}(*, 1)", span=call.span)
     index = call.arguments[1]
@@ -152,7 +152,7 @@ def _of_sketch(method: AggregationMethod, value: TypedExpression, call: Call, sc
 
 
 def _over_event(expression: TypedExpression, stream: int, number: int) -> TypedExpression:
-    """The expression with the stream's event as the Function's parameter of that number."""
+    """Return the expression with the stream's event as the Function's parameter of that number."""
 
     def replace(node: TypedExpression) -> TypedExpression | None:
         if isinstance(node, typed.StreamEvent) and node.stream == stream:

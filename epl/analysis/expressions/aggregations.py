@@ -113,7 +113,7 @@ class Collector(AggregationCollector):
         )
 
     def _in_all_levels(self, argument: TypedExpression | None) -> TypedExpression | None:
-        """The argument as Esper takes it: null where it reads keys that some level leaves out, and nothing else."""
+        """Return the argument as Esper takes it: null where it reads keys that some level leaves out, and nothing else."""
         if argument is None or not argument.streams or not self._omitted.issuperset(reads((argument,))):
             return argument
         return Constant(type=NULL, value=None)
@@ -180,7 +180,7 @@ class Collector(AggregationCollector):
 
 
 def _of_table_events(typed: AggregationCall, call: Call) -> AggregationPlan:
-    """An aggregation of events that a table keeps: which of them, and in which order, the table's column says."""
+    """Return an aggregation of events that a table keeps: which of them, and in which order, the table's column says."""
     if typed.name in ("first", "last"):
         raise EplValidationError("For into-table use 'window(*)' or 'window(stream.*)' instead", span=call.span)
     event = typed.arguments[0] if typed.arguments else None

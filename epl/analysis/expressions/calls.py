@@ -167,7 +167,7 @@ def items_of(collection: TypedExpression) -> TypedExpression:
 
 
 def _with_first(shape: LambdaShape | None, arguments: Sequence[TypedExpression]) -> LambdaShape | None:
-    """The shape with the type of the first argument where it asks for that."""
+    """Return the shape with the type of the first argument where it asks for that."""
     if shape is None or not arguments:
         return shape
     return LambdaShape(tuple(arguments[0].type.boxed if p == FIRST_ARGUMENT else p for p in shape.parameters))
@@ -317,7 +317,7 @@ def _is_constant(argument: syntax.Expression, scope: Scope) -> bool:
 
 
 def _looked_at(value: TypedExpression, call: Call) -> Read:
-    """What prev or prior looks back on: Esper takes a property of one stream, or the event itself."""
+    """Return what prev or prior looks back on: Esper takes a property of one stream, or the event itself."""
     path = path_of(value)
     if path is None or len(value.streams) != 1:
         raise EplValidationError("Previous function requires an event property as parameter", span=call.span)

@@ -136,7 +136,7 @@ def _bind_name(first: Name, node: Chain, scope: Scope) -> TypedExpression | None
 
 
 def _of_table(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
-    """What is read of a table; None where the name is that of something else, too."""
+    """Return what is read of a table; None where the name is that of something else, too."""
     table = scope.catalog.tables.get(first.name)
     if table is None or (scope.unqualified and streams_with(first.name, scope)):
         return None
@@ -153,7 +153,8 @@ def _of_table(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
 
 
 def _is_access(node: Chain, in_table: bool) -> bool:
-    """Whether the name of a table, which is that of a stream too, is the table's: ``T[key]``, and a stream of its rows as a whole."""
+    """Return whether the name of a table, which is that of a stream too, is the table's: ``T[key]``, and a stream of its rows as a
+    whole."""
     return isinstance(node.links[1], Index) if len(node.links) > 1 else in_table
 
 
@@ -169,7 +170,8 @@ def _refuse_if_property(first: Name, node: Chain, scope: Scope) -> None:
 
 
 def _declared_without_arguments(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
-    """A declared expression without parameters may be written without parentheses: it comes before properties, but not in its own body."""
+    """A declared expression without parameters may be written without parentheses: it comes before properties, but not in its own
+    body."""
     declaration = find_declaration(first.name, scope)
     if declaration is None or declaration.parameters or declaration.name in scope.expanding:
         return None
@@ -177,7 +179,8 @@ def _declared_without_arguments(first: Name, node: Chain, scope: Scope) -> Typed
 
 
 def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
-    """A property of a stream, ``stream.property``, or the stream itself. An alias that several streams have as a property is the stream."""
+    """Return a property of a stream, ``stream.property``, or the stream itself. An alias that several streams have as a property is the
+    stream."""
     links, first = node.links, node.links[0]
     assert isinstance(first, Name)
     owners = streams_with(first.name, scope, links) if scope.unqualified else []
@@ -217,7 +220,7 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
 
 
 def _leads_on(number: int, node: Chain, scope: Scope) -> bool:
-    """Whether the whole path is one of the stream's: Esper looks for that, not for its first name."""
+    """Return whether the whole path is one of the stream's: Esper looks for that, not for its first name."""
     try:
         follow(stream_value(number, scope), node.links, scope, node)
     except EplValidationError:
@@ -301,7 +304,7 @@ def class_member(node: Chain, scope: Scope) -> TypedExpression | None:
 
 
 def _enum_type(name: str, constant: str, scope: Scope) -> EnumType | None:
-    """The enum of that (simple) name that some event type's property has, if it has the constant."""
+    """Return the enum of that (simple) name that some event type's property has, if it has the constant."""
     for event_type in scope.catalog.event_types.values():
         for prop in event_type.properties.values():
             if isinstance(prop.type, EnumType) and constant in prop.type.constants and prop.type.name.rsplit(".", 1)[-1] == name:
@@ -456,12 +459,12 @@ def _property(value: TypedExpression, link: Name, scope: Scope, node: Chain) -> 
 
 
 def _is_plain_value(plan: AggregationPlan) -> bool:
-    """Whether the aggregation takes an event for a value like any other, as in Esper: nothing of it can be read."""
+    """Return whether the aggregation takes an event for a value like any other, as in Esper: nothing of it can be read."""
     return plan.function in ("firstever", "lastever", "nth") and plan.stream is None
 
 
 def _owner(value: TypedExpression, scope: Scope) -> str | None:
-    """The property's or group variable's name, for refusals."""
+    """Return the property's or group variable's name, for refusals."""
     if isinstance(value, (typed.StreamProperty, typed.PropertyOf)):
         return value.name
     return scope.streams[value.stream].alias if isinstance(value, typed.StreamEvents) else None
@@ -513,7 +516,7 @@ SINGLE = ("first", "last", "minby", "maxby", "minbyever", "maxbyever")
 
 
 def _is_one_of_many(value: TypedExpression) -> bool:
-    """What enumeration methods take as a collection of one: the stream's event, prev and prevtail, and what ``SINGLE`` gives."""
+    """Return what enumeration methods take as a collection of one: the stream's event, prev and prevtail, and what ``SINGLE`` gives."""
     aggregation = aggregation_of(value)
     if aggregation is not None:
         return aggregation.function in SINGLE
@@ -532,7 +535,7 @@ def _getter_property(method: str) -> str:
 
 
 def _unknown(node: Chain, scope: Scope) -> EplError:
-    """The refusal of a path that leads nowhere."""
+    """Return the refusal of a path that leads nowhere."""
     first, text = node.links[0], expression_text(node)
     assert isinstance(first, (Name, Call))
     java = java_member(node, scope)

@@ -123,7 +123,7 @@ def resolve_class(written: syntax.TypeName, scope: Scope, function: str, verb: s
 
 
 def _is_loadable(written: syntax.TypeName) -> bool:
-    """Whether instanceof looks for the class: one named in full, or by a primitive's name."""
+    """Return whether instanceof looks for the class: one named in full, or by a primitive's name."""
     name = written.name
     return not written.dimensions and ("." in name or "$" in name or name.lower() in INSTANCE_NAMES)
 
@@ -293,7 +293,7 @@ NEVER_NULL = ("byte", "short", "long", "float", "double", "boolean")
 
 
 def _fit(item: TypedExpression, element: ValueType) -> TypedExpression:
-    """An item as the array's element: numbers may widen, nothing narrows."""
+    """Return an item as the array's element: numbers may widen, nothing narrows."""
     if is_null(item.type):
         if isinstance(element, Scalar) and (element.primitive or element.kind in NEVER_NULL):
             raise EplValidationError(f"Array element type mismatch: Expecting type {element.kind} but received null")

@@ -137,7 +137,8 @@ def common_type(types: Sequence[ValueType]) -> ValueType:
 
 
 def _common_array(first: ArrayType, types: Sequence[ValueType]) -> ValueType:
-    """An array of objects for arrays of several kinds of them; no other value goes with an array, nor do arrays of primitive values."""
+    """Return an array of objects for arrays of several kinds of them; no other value goes with an array, nor do arrays of primitive
+    values."""
     other = next((t for t in types if t.boxed != first.boxed and not (_holds_objects(first) and _holds_objects(t))), None)
     if other is not None:
         raise EplValidationError(cannot_coerce(first, other))
@@ -164,7 +165,7 @@ def cannot_coerce(first: ValueType, other: ValueType) -> str:
 
 
 def _merged_structure(structures: Sequence[EventType]) -> EventType:
-    """The type of structures made by ``new { … }``: of columns of the same names and types; a null takes the type of the first."""
+    """Return the type of structures made by ``new { … }``: of columns of the same names and types; a null takes the type of the first."""
     first = structures[0]
     for number, other in enumerate(structures[1:], 1):
         place = f"case-when number {number}"

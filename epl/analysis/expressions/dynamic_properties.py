@@ -43,12 +43,12 @@ def check_dynamic(value: TypedExpression, links: Sequence[Link], at: int, node: 
 
 
 def _is_match(event_type: EventType) -> bool:
-    """Whether it is the type of a pattern's matches, whose properties are its tags."""
+    """Return whether it is the type of a pattern's matches, whose properties are its tags."""
     return event_type.kind == "row" and event_type.name == "pattern"
 
 
 def _holds_nothing(prop: Property | None, *, keyed: bool) -> bool:
-    """Whether nothing may follow: a declared property of a plain type, an element or key of what does not hold events."""
+    """Return whether nothing may follow: a declared property of a plain type, an element or key of what does not hold events."""
     if keyed:
         return not _of_events(prop)
     return prop is not None and isinstance(prop.type, Scalar) and prop.type != OBJECT
@@ -59,7 +59,7 @@ def _of_events(prop: Property | None) -> bool:
 
 
 def _takes_any(event_type: EventType) -> bool:
-    """Whether events may be asked for undeclared properties."""
+    """Return whether events may be asked for undeclared properties."""
     return event_type.kind == "map" or event_type.open
 
 

@@ -305,7 +305,7 @@ def _is_spread(value_type: ValueType) -> bool:
 
 
 def _membership_type(value: TypedExpression, items: Sequence[TypedExpression], spread: Sequence[bool]) -> ValueType:
-    """The type in which the value is compared; refuses items of other kinds in Esper's words.
+    """Return the type in which the value is compared; refuses items of other kinds in Esper's words.
 
     Collections, and arrays of Object, are not checked: their elements are compared as they are.
     """

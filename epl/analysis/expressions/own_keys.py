@@ -92,7 +92,7 @@ class _Lacking:
         return _property(node, self.keys, self.replace)
 
     def _subquery(self, node: SubqueryValue) -> SubqueryValue:
-        """A sub-query, which sees its own stream first and then those of the statement that it reads."""
+        """Return a sub-query, which sees its own stream first and then those of the statement that it reads."""
         plan: SubqueryPlan = node.plan
         outer = [each.stream for each in node.outer if isinstance(each, StreamEvent)]
         keys = [own_keys(plan.stream.event_type, self.catalog), *(self.keys[stream] for stream in outer)]
@@ -105,7 +105,7 @@ class _Lacking:
 
 
 def _property(node: TypedExpression, keys: Sequence[Keys], replace: Replace) -> TypedExpression | None:
-    """The key in the place of a property; what a method is called on stays."""
+    """Return the key in the place of a property; what a method is called on stays."""
     if path_of(node) is not None:
         return _key_of(node, keys) or node
     receiver = receiver_of(node)
@@ -113,7 +113,7 @@ def _property(node: TypedExpression, keys: Sequence[Keys], replace: Replace) -> 
 
 
 def _keeping(node: TypedExpression, receiver: TypedExpression, replace: Replace) -> Replace:
-    """What replaces all parts of a call but the property that it is of."""
+    """Return what replaces all parts of a call but the property that it is of."""
 
     def inner(each: TypedExpression) -> TypedExpression | None:
         if each is receiver:
@@ -162,14 +162,14 @@ def _of_result_set(plan: ResultSetPlan, replace: Replace) -> ResultSetPlan:
 
 
 def _of_aggregation(plan: AggregationPlan, replace: Replace) -> AggregationPlan:
-    """An aggregation over keys; one that keeps events reads what they are kept for of the events."""
+    """Return an aggregation over keys; one that keeps events reads what they are kept for of the events."""
     arguments = plan.arguments if plan.stream is not None and not plan.ever else _all(plan.arguments, replace)
     groups = None if plan.group_by is None else _all(plan.group_by, replace)
     return attrs.evolve(plan, arguments=arguments, filter=_any(plan.filter, replace), group_by=groups)
 
 
 def _of_lookup(plan: LookupPlan, replace: Replace) -> LookupPlan:
-    """A look-up whose conditions and bounds read keys; a property that equals one of the row is that of the event."""
+    """Return a look-up whose conditions and bounds read keys; a property that equals one of the row is that of the event."""
     hashed = plan.index.hash if plan.index is not None and not plan.listed else ()
     equal = {number for number, (own, key) in enumerate(zip(hashed, plan.keys)) if path_of(own) is not None and path_of(key) is not None}
     keys = tuple(key if plan.listed or number in equal else replaced(key, replace) for number, key in enumerate(plan.keys))

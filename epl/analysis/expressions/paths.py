@@ -72,7 +72,7 @@ def read_property(operand: TypedExpression, prop: Property, scope: Scope) -> Typ
 
 
 def _whole_type(prop: Property) -> ValueType:
-    """An indexed or mapped bean property's type is that of one element; events give all of them as a list or dict."""
+    """Return an indexed or mapped bean property's type is that of one element; events give all of them as a list or dict."""
     if prop.indexed:
         return ArrayType(prop.type.boxed)
     return MapType(STRING, prop.type.boxed) if prop.mapped else prop.type

@@ -110,7 +110,7 @@ NOT_INDEXED = (VariableValue, ContextValue, Invoke, Previous, Prior, SubqueryVal
 
 
 def _looked_up(conditions: Sequence[TypedExpression], expressions: bool) -> list[TypedExpression]:
-    """The conditions as the index sees them. Of several ``not in`` lists for the same value only the first is looked up.
+    """Return the conditions as the index sees them. Of several ``not in`` lists for the same value only the first is looked up.
 
     ``expressions``: whether lists for other values than properties are.
     """
@@ -140,7 +140,8 @@ def _without_null_constants(condition: TypedExpression, expressions: bool) -> Ty
 
 
 def _repeats(conditions: Sequence[TypedExpression]) -> tuple[EqualConstants, ...]:
-    """The in-lists that may hold the same constant several times; none where an ``or`` makes several paths, which deliver an event once.
+    """Return the in-lists that may hold the same constant several times; none where an ``or`` makes several paths, which deliver an event
+    once.
 
     Of several lists for the same value the first one alone is looked up.
     """
@@ -155,7 +156,7 @@ def _repeats(conditions: Sequence[TypedExpression]) -> tuple[EqualConstants, ...
 
 
 def _listed_constants(condition: TypedExpression) -> EqualConstants | None:
-    """An in-list of constants, also written as ``x = 1 or x = 2``."""
+    """Return an in-list of constants, also written as ``x = 1 or x = 2``."""
     if isinstance(condition, Membership) and not condition.negated:
         constants = EqualConstants(condition.value, condition.items, condition.spread)
     elif isinstance(condition, Logic) and condition.operator == "or":
@@ -186,7 +187,7 @@ def _compared_to_constant(condition: TypedExpression) -> tuple[TypedExpression, 
 
 
 def _is_looked_up(value: TypedExpression) -> bool:
-    """Whether Esper's filter index can look up the value: it is computed from the event alone."""
+    """Return whether Esper's filter index can look up the value: it is computed from the event alone."""
     return 0 in value.streams and not any(isinstance(node, NOT_INDEXED) for node in value.walk())
 
 
@@ -260,7 +261,7 @@ def _is_number(value: Scalar) -> bool:
 
 
 def _fits(kind: str, sought: str) -> bool:
-    """Whether a value of the kind converts to the kind that is looked up without a loss, as Esper's filters see it."""
+    """Return whether a value of the kind converts to the kind that is looked up without a loss, as Esper's filters see it."""
     if sought == "BigDecimal":
         return True
     if sought == "BigInteger":
@@ -269,23 +270,23 @@ def _fits(kind: str, sought: str) -> bool:
 
 
 def _is_chain(value: TypedExpression) -> bool:
-    """Whether it reads an element by an index or a key that is computed, which Esper evaluates for every event."""
+    """Return whether it reads an element by an index or a key that is computed, which Esper evaluates for every event."""
     return any(isinstance(node, (Element, MapValue)) and not is_property(node) for node in value.walk())
 
 
 def _unconverted(value: TypedExpression) -> TypedExpression:
-    """What is there before the comparison's own widening."""
+    """Return what is there before the comparison's own widening."""
     return value.operand if isinstance(value, Convert) else value
 
 
 def _is_constant(value: TypedExpression) -> bool:
-    """Whether all that the value consists of is constants and substitution parameters, and there is something."""
+    """Return whether all that the value consists of is constants and substitution parameters, and there is something."""
     leaves = [node for node in value.walk() if not tuple(node.children())]
     return bool(leaves) and all(isinstance(node, (Constant, Parameter)) for node in leaves)
 
 
 def _is_known_before(value: TypedExpression) -> bool:
-    """Whether it is of other events, tags of a pattern, and of the context alone."""
+    """Return whether it is of other events, tags of a pattern, and of the context alone."""
     parts = list(value.walk())
     if 0 in value.streams or any(isinstance(part, NOT_INDEXED) and not isinstance(part, ContextValue) for part in parts):
         return False

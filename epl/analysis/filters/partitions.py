@@ -27,7 +27,7 @@ def levels_for(event_type: EventType, catalog: Catalog) -> tuple[ContextLevel, .
 
 
 def _tested_on(event_type: EventType, level: ContextLevel) -> ContextLevel:
-    """The level; categories of another type by what the events have of its properties."""
+    """Return the level; categories of another type by what the events have of its properties."""
     if not isinstance(level, CategoryLevel) or event_type.is_a(level.event_type):
         return level
     return attrs.evolve(level, event_type=event_type, tests=_read(level.tests, event_type, same_types=True))
@@ -71,7 +71,7 @@ def _same(value: TypedExpression, own: TypedExpression) -> TypedExpression:
 
 
 def _category(level: CategoryLevel) -> TypedExpression:
-    """The test of the partition's own label."""
+    """Return the test of the partition's own label."""
     place = ContextValue(type=INT, path=full_path(level, CATEGORY))
     pairs = tuple(
         (Equality(type=BOOLEAN, left=place, right=Constant(type=INT, value=number), null_safe=True), test)
@@ -108,7 +108,7 @@ def _level_for_rows(level: ContextLevel, source: EventType, rows: EventType) -> 
 
 
 def _read(expressions: Sequence[TypedExpression], rows: EventType, *, same_types: bool = False) -> tuple[TypedExpression, ...]:
-    """The expressions over rows, which may have fewer properties; with ``same_types`` those of other types are none."""
+    """Return the expressions over rows, which may have fewer properties; with ``same_types`` those of other types are none."""
 
     def replace(node: TypedExpression) -> TypedExpression | None:
         if not isinstance(node, StreamProperty):

@@ -118,7 +118,7 @@ class _Specification:
         return replaced(condition, self._value)
 
     def _value(self, node: TypedExpression) -> TypedExpression | None:
-        """What is in the place of a part that the entry brings; None: look into it."""
+        """Return what is in the place of a part that the entry brings; None: look into it."""
         if not _belongs_to_entry(node):
             return None
         if node not in self._values:
@@ -127,7 +127,7 @@ class _Specification:
 
 
 def _belongs_to_entry(node: TypedExpression) -> bool:
-    """Whether the whole of it is known when the entry starts, and is the entry's own."""
+    """Return whether the whole of it is known when the entry starts, and is the entry's own."""
     parts = list(node.walk())
     if 0 in node.streams or any(isinstance(part, READ_FOR_EACH_EVENT) for part in parts):
         return False
@@ -158,7 +158,7 @@ def _as_looked_up(condition: TypedExpression) -> TypedExpression:
 
 
 def _as_equalities(condition: TypedExpression) -> TypedExpression:
-    """An in-list that is not looked up: equal to one of them."""
+    """Return an in-list that is not looked up: equal to one of them."""
     if not isinstance(condition, Membership):
         return condition
     equalities = tuple(Equality(type=BOXED_BOOLEAN, left=condition.value, right=item) for item in condition.items)

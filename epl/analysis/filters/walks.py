@@ -25,7 +25,7 @@ def walk_of(conditions: Sequence[TypedExpression], first_local: int) -> WalkLook
 
 
 def _ranked(condition: TypedExpression, first_local: int) -> tuple[int, WalkLookup | None] | None:
-    """The operator of a condition, and what it gives; None for a condition that says nothing about the order: it does not read both
+    """Return the operator of a condition, and what it gives; None for a condition that says nothing about the order: it does not read both
     the event and a value of the entry, calls a method, for which Esper has no index, or is an equality, which entries
     of one value satisfy."""
     values = {node for node in condition.walk() if isinstance(node, Local) and node.number >= first_local}
@@ -63,7 +63,7 @@ def _walk(
 
 
 def _is_apart(one: TypedExpression, *others: TypedExpression) -> bool:
-    """Whether one side is the event's, and the other sides are not."""
+    """Return whether one side is the event's, and the other sides are not."""
     return 0 in one.streams and not any(isinstance(node, Local) for node in one.walk()) and all(0 not in other.streams for other in others)
 
 

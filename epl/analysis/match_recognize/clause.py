@@ -121,7 +121,7 @@ def _conditions(clause: MatchRecognize, variables: Variables, row_type: EventTyp
 
 
 def _condition(number: int, expression: Expression, variables: Variables, row_type: EventType, catalog: Catalog) -> Condition:
-    """A define sees its own variable as the row being tested, other variables as far as they may have been matched before."""
+    """Return a define sees its own variable as the row being tested, other variables as far as they may have been matched before."""
     single = [n for n in variables.visible[number] if n == number or not variables.groups[n]]
     several = [n for n in variables.visible[number] if n != number and variables.groups[n]]
     streams = [ScopeStream(variables.names[n], row_type, optional=n != number) for n in single]

@@ -112,7 +112,7 @@ class _GroupCollector(AggregationCollector):
             raise StatementRefusal(SOME_GROUP)
 
     def _variable(self, plan: AggregationPlan) -> int:
-        """The group variable whose rows are aggregated."""
+        """Return the group variable whose rows are aggregated."""
         read = {n.stream for e in plan.expressions for n in e.walk() if isinstance(n, (StreamProperty, StreamEvent))}
         several = [n for n in read if self._groups[n]]
         whole = any(isinstance(e, StreamEvent) for e in plan.arguments)

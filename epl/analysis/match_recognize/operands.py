@@ -50,7 +50,7 @@ def row_condition(bound: TypedExpression, number: int, single: Sequence[int], gr
 
 
 def _current_first(condition: Condition) -> Condition:
-    """The current row as stream 0 where it is read at all: the usual case is then the same for every plan."""
+    """Return the current row as stream 0 where it is read at all: the usual case is then the same for every plan."""
     current = Operand("current")
     operands = condition.operands
     if current not in operands or operands[0] == current:
@@ -68,7 +68,7 @@ def _renumbered(expression: TypedExpression, numbers: Mapping[int, int]) -> Type
 
 
 def _previous_row(node: Previous) -> Operand:
-    """The row that prev looks at."""
+    """Return the row that prev looks at."""
     if node.kind != "previous":
         raise EplUnsupportedError("prevtail, prevcount and prevwindow are not supported in a define of match_recognize")
     if not isinstance(node.index, Constant):
@@ -89,7 +89,7 @@ def _is_property(value: TypedExpression | None) -> bool:
 
 
 def _moved(value: TypedExpression | None, stream: int, optional: bool) -> TypedExpression:
-    """The value read from another row, which may not be there."""
+    """Return the value read from another row, which may not be there."""
     assert value is not None
 
     def replace(node: TypedExpression) -> TypedExpression | None:

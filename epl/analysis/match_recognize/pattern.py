@@ -75,7 +75,7 @@ def _check_size(written: Written) -> None:
 
 
 def _size(written: Written) -> int:
-    """How many variables are left when repetitions and permutations are written out."""
+    """Return how many variables are left when repetitions and permutations are written out."""
     if isinstance(written, RowRepetition):
         low = 0 if written.low is None else _bound(written.low)
         copies = low if written.exact else low + 1 if written.high is None else _bound(written.high)
@@ -94,7 +94,7 @@ def _normal(written: Written, numbers: Mapping[str, int]) -> RowPattern:
 
 
 def _items(written: Written, numbers: Mapping[str, int]) -> tuple[RowPattern, ...]:
-    """What a node adds to the concatenation that it is in."""
+    """Return what a node adds to the concatenation that it is in."""
     if isinstance(written, RowVariable):
         return (Variable(numbers[written.name], written.name),)
     if isinstance(written, RowRepetition):
@@ -109,7 +109,7 @@ def _items(written: Written, numbers: Mapping[str, int]) -> tuple[RowPattern, ..
 
 
 def _spread(node: Written, numbers: Mapping[str, int]) -> tuple[RowPattern, ...]:
-    """A node inside a concatenation: a group stays together, anything else is laid out."""
+    """Return a node inside a concatenation: a group stays together, anything else is laid out."""
     return (_normal(node, numbers),) if isinstance(node, RowConcatenation) else _items(node, numbers)
 
 
@@ -153,13 +153,13 @@ def _quantified(item: RowPattern, quantifier: str) -> RowPattern:
 
 
 def _optional(item: RowPattern, quantifier: str, *, unbounded: bool = False) -> RowPattern:
-    """A copy that may be missing: ``A`` → ``A?``, ``A+`` → ``A*``; with ``unbounded`` any number of them."""
+    """Return a copy that may be missing: ``A`` → ``A?``, ``A+`` → ``A*``; with ``unbounded`` any number of them."""
     greedy = len(quantifier) < 2
     return Repetition(item, required=False, unbounded=unbounded or quantifier[:1] in ("*", "+"), greedy=greedy)
 
 
 def _bound(written: Expression) -> int:
-    """A number of repetitions: an int constant from 1 on."""
+    """Return a number of repetitions: an int constant from 1 on."""
     text = _text(written)
     if _is_history_call(written) or isinstance(written, Subquery):
         raise EplValidationError(
@@ -193,7 +193,7 @@ def _is_history_call(written: Expression) -> bool:
 
 
 def _text(written: Expression) -> str:
-    """The expression as Esper's messages print it, for the few kinds that may be a bound."""
+    """Return the expression as Esper's messages print it, for the few kinds that may be a bound."""
     constant = _constant(written)
     if constant is not None:
         return "null" if constant.value is None else str(constant.value)

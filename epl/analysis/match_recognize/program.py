@@ -66,7 +66,7 @@ class _Compiler:
         return _Part(part.first, part.last, part.empty or not node.required)
 
     def _concatenation(self, parts: Sequence[_Part]) -> _Part:
-        """What an item reaches, farthest first: after ``A`` in ``A B? C`` comes C, then B."""
+        """Return what an item reaches, farthest first: after ``A`` in ``A B? C`` comes C, then B."""
         for index, part in enumerate(parts):
             for reached in reversed(_through_empty(parts[index + 1 :])):
                 self._link(part.last, reached.first)
@@ -80,7 +80,7 @@ class _Compiler:
 
 
 def _through_empty(parts: Sequence[_Part]) -> list[_Part]:
-    """The parts up to and with the first that cannot be empty."""
+    """Return the parts up to and with the first that cannot be empty."""
     expanded: list[_Part] = []
     for part in parts:
         expanded.append(part)

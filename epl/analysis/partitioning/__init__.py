@@ -62,7 +62,7 @@ def _solved(names: tuple[str, ...], facts: list[Facts]) -> Partitioning:
 
 
 def _why_not(graph: Graph, before: list[Demand], culprit: tuple[int, Demand]) -> str:
-    """Why the last demand does not go with those before it."""
+    """Return why the last demand does not go with those before it."""
     stream, demand = culprit
     requirement = f"it needs a split by {' or '.join(map(key_text, demand.paths))} of {graph.streams[stream].name}"
     if all(dimensions(graph, [culprit])):

@@ -107,14 +107,14 @@ def _rows(plan: SelectPlan) -> _Rows:
 
 
 def _event_type(stream: StreamPlan) -> EventType | None:
-    """The type of a stream's events, if they are those that come in."""
+    """Return the type of a stream's events, if they are those that come in."""
     store = store_of(stream)
     source = store.window.event_type if store is not None else stream.source.event_type if isinstance(stream.source, FilterPlan) else None
     return source if stream.contained is None and stream.event_type is source else None
 
 
 def _tags(plan: PatternPlan) -> dict[str, EventType]:
-    """The tags that every match has an event of."""
+    """Return the tags that every match has an event of."""
     lasting = {node.place for node in _lasting(plan.root)}
     return {tag.name: tag.event_type for place, tag in enumerate(plan.tags) if place in lasting and not tag.repeated}
 

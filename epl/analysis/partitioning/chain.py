@@ -35,7 +35,7 @@ class Streams:
 
 
 def _changed(body: BodyPlan) -> Iterator[EventType]:
-    """The rows of named windows and tables that a statement has, or writes other than by insert into."""
+    """Yield the rows of named windows and tables that a statement has, or writes other than by insert into."""
     if isinstance(body, CreateWindowPlan):
         yield body.window.event_type
     elif isinstance(body, CreateTablePlan):
@@ -69,7 +69,7 @@ def chain_of(plans: Iterable[StatementPlan], targets: Iterable[StatementPlan]) -
 
 
 def _feeding(read: EventType, plans: tuple[StatementPlan, ...], streams: list[Streams]) -> Iterator[int]:
-    """The statements that decide over which events of a type there are, and what is in them."""
+    """Yield the statements that decide over which events of a type there are, and what is in them."""
     for i, (plan, each) in enumerate(zip(plans, streams)):
         fills = any(t.is_a(read) for t in each.fills)
         meddles = isinstance(plan.body, UpdateIstreamPlan) or plan.drop

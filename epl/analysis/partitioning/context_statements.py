@@ -99,7 +99,7 @@ def _ends_by_time(level: ContextLevel) -> bool:
 
 
 def _has_timers(plan: Any) -> bool:
-    """Whether something of the plan happens as time moves."""
+    """Return whether something of the plan happens as time moves."""
     inner = (node.plan for e in expressions_of(plan) for node in e.walk() if isinstance(node, SubqueryValue))
     return any(map(_is_timed, plans_of(plan))) or any(map(_has_timers, inner))
 

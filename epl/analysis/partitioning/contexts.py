@@ -78,7 +78,7 @@ class Cut:
         yield from (level.event_type for level in self.within if isinstance(level, CategoryLevel))
 
     def _listed(self, event_type: EventType) -> tuple[TypedExpression, ...] | None:
-        """What events of a type are cut by; None where the level does not list it."""
+        """Return what events of a type are cut by; None where the level does not list it."""
         if isinstance(self.level, KeyedLevel):
             return next((item.keys for item in self.level.items if event_type.is_a(item.event_type)), None)
         return next(((entry.number,) for entry in self.level.items if event_type.is_a(entry.event_type)), None)
@@ -128,7 +128,7 @@ def _key(expression: TypedExpression) -> Key | None:
 
 
 def _waits_for_events(body: BodyPlan) -> bool:
-    """Whether a partition emits nothing before it has an event."""
+    """Return whether a partition emits nothing before it has an event."""
     if not isinstance(body, SelectPlan) or body.result_set.output is not None:
         return False
     if any(not isinstance(stream.source, FilterPlan) for stream in body.streams):
@@ -166,7 +166,7 @@ def facts_within(statement: StatementPlan, context: Context) -> list[Facts]:
 
 
 def _own_types(body: BodyPlan, context: Context) -> Iterator[EventType]:
-    """The types of the events that a statement reads: rows of named windows of the context are those of its partition already."""
+    """Return the types of the events that a statement reads: rows of named windows of the context are those of its partition already."""
     return iter(()) if isinstance(body, CreateWindowPlan) else types_read(body)
 
 
@@ -179,7 +179,7 @@ def _ways(keys: Sequence[Sequence[Key | None]]) -> Iterator[Way]:
 
 
 def _feed(inserted: Insertion, number: int, reads: Sequence[EventType], ways: Sequence[Way]) -> Feed:
-    """What of the inserted rows is the key of events of type ``number``."""
+    """Return what of the inserted rows is the key of events of type ``number``."""
     names: dict[str, Path] = {}
     for name, place in inserted.keys.items():
         own = ways[place][number] if place < len(ways) else None
@@ -194,7 +194,7 @@ def _feed(inserted: Insertion, number: int, reads: Sequence[EventType], ways: Se
 
 
 def _corresponding(path: Path, source: int, number: int, ways: Sequence[Way]) -> Path | None:
-    """The property of one type that is the same key as that of another one."""
+    """Return the property of one type that is the same key as that of another one."""
     for way in ways:
         one, other = paths_in(way[source]), paths_in(way[number])
         alike = isinstance(way[source], tuple) or len(one) == len(other)

@@ -107,7 +107,7 @@ def _grouped(configs: Sequence[WindowConfig], collector: Collector) -> None:
 
 
 def _only_window(configs: Sequence[WindowConfig]) -> WindowConfig | None:
-    """The only data window under a groupwin, or alone; None where there is anything else."""
+    """Return the only data window under a groupwin, or alone; None where there is anything else."""
     rest = configs[1:] if configs and configs[0].groups else configs
     return rest[0] if len(rest) == 1 and rest[0].is_data_window else None
 

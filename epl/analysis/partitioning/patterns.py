@@ -68,7 +68,7 @@ class _Branch:
             yield from self._ways((*begun, own))
 
     def _in_the_way(self) -> tuple[str, str]:
-        """The first atom that does not go by the key of those before it, and why."""
+        """Return the first atom that does not go by the key of those before it, and why."""
         first = self.atoms[0]
         known = {path for atom in self.atoms[1:] for _, place, path in _compared(atom) if place == first.place}
         for number, atom in enumerate(self.atoms[1:], 2):

@@ -35,7 +35,7 @@ def recognized(plan: RecognitionStreamPlan, limited: bool, collector: Collector)
 
 
 def _carried(plan: RecognitionStreamPlan) -> set[str]:
-    """The output columns that are columns of the input."""
+    """Return the output columns that are columns of the input."""
     clause = plan.clause
     places = clause.shown if clause.dialect == "ydb" and clause.all_rows else clause.partition
     columns = clause.columns[len(clause.measures) :] if places is clause.shown else clause.columns

@@ -48,7 +48,7 @@ def measured(measure: TypedExpression, plan: RowRecognitionPlan) -> Path | None:
 
 
 def _row(operand: TypedExpression, plan: RowRecognitionPlan, required: frozenset[str]) -> Path | None:
-    """The path from a row of the match to the operand: empty for ``A``, for ``B[0]`` where B takes several rows."""
+    """Return the path from a row of the match to the operand: empty for ``A``, for ``B[0]`` where B takes several rows."""
     if isinstance(operand, PropertyOf):
         before = _row(operand.operand, plan, required)
         return None if before is None else (*before, operand.name)
@@ -73,7 +73,7 @@ def _aggregated(name: str, plan: RowRecognitionPlan, required: frozenset[str]) -
 
 
 def _in_every_match(pattern: RowPattern) -> frozenset[str]:
-    """The variables that take a row in every match."""
+    """Return the variables that take a row in every match."""
     if isinstance(pattern, Variable):
         return frozenset({pattern.name})
     if isinstance(pattern, Concatenation):

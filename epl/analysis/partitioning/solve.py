@@ -103,9 +103,8 @@ def dimensions(graph: Graph, demands: Sequence[tuple[int, Demand]]) -> list[list
 
 
 def _candidates(graph: Graph, demands: Sequence[tuple[int, Demand]], needy: set[int]) -> dict[int, list[Key]]:
-    """The properties that each stream may be split by: those that all its operators have among their keys, or, where it has none, those
-    that are carried to streams that have.
-    """
+    """Return the properties that each stream may be split by: those that all its operators have among their keys, or, where it has none,
+    those that are carried to streams that have. """
     candidates: dict[int, list[Key]] = {i: [] for i in needy}
     own: dict[int, list[Key]] = {}
     for stream, demand in demands:
@@ -128,7 +127,7 @@ def _candidates(graph: Graph, demands: Sequence[tuple[int, Demand]], needy: set[
 
 
 def _is_changed(graph: Graph, stream: int, key: Key) -> bool:
-    """Whether a statement gives a property that the key reads another value."""
+    """Return whether a statement gives a property that the key reads another value."""
     return any(path[0] in graph.changed[stream] for path in paths_in(key))
 
 

@@ -94,7 +94,7 @@ def facts_of(plan: StatementPlan, surroundings: OtherStatements) -> Sequence[Fac
 
 
 def _within(plan: StatementPlan, context: Context, surroundings: OtherStatements) -> Sequence[Facts]:
-    """The facts of a statement of a context."""
+    """Return the facts of a statement of a context."""
     limits = Limits(surroundings.partitions_limited, surroundings.states_limited, surroundings.subexpressions_limited)
     check_in_partitions(plan, context, surroundings.contexts_of_variables, limits)
     if isinstance(plan.body, (CreateVariablePlan, CreateIndexPlan)):
@@ -128,7 +128,7 @@ def _check_expressions(body: BodyPlan, surroundings: OtherStatements) -> None:
 
 
 def _together(what: str) -> NotPartitionable:
-    """The refusal of a stream over something else than a filter."""
+    """Return the refusal of a stream over something else than a filter."""
     return NotPartitionable(f"the stream over {what}", "it is not known to be local to a key")
 
 
@@ -241,7 +241,7 @@ def _subquery(statement: str, node: typed.SubqueryValue, sides: Sequence[Collect
 
 
 def _enrichment(statement: StatementPlan, plan: SelectPlan) -> Facts:
-    """A stream without window beside historical ones, which answer each engine alike: nothing is kept from one event to the next."""
+    """Return a stream without window beside historical ones, which answer each engine alike: nothing is kept from one event to the next."""
     numbers = [number for number, stream in enumerate(plan.streams) if historical_of(stream) is None]
     if len(numbers) != 1 or plan.streams[numbers[0]].retains:
         raise NotPartitionable("the join", "with historical streams it is local to a key only where one stream without window drives it")

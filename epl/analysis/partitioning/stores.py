@@ -152,7 +152,7 @@ def _assigning(plan: OnWindowPlan) -> Iterator[Sequence[PropertyAssignment]]:
 
 
 def _inserted(action: MergeActionPlan, matched: bool, trigger: Collector) -> Feed:
-    """Where a row that an action inserts goes on to: what it carries of the event."""
+    """Return where a row that an action inserts goes on to: what it carries of the event."""
     assert action.insert is not None and action.row_type is not None
     event = 1 if matched and not action.of_event else 0
     if action.forward is not None:

@@ -113,7 +113,7 @@ def _schedule(observer: Observer, scope: Scope) -> ScheduleNode:
 
 
 def _expected(name: str, part: TypedExpression) -> str | None:
-    """What the part should be, where it is something else."""
+    """Return what the part should be, where it is something else."""
     if name == "iso":
         return None if part.type == STRING else "a string-typed value"
     if name == "repetitions":

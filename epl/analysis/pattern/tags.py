@@ -80,7 +80,7 @@ class Tags:
             in_pattern=True)
 
     def _known(self) -> list[ScopeStream]:
-        """What is known before the pattern, as its parameters see it: their names need no stream in front."""
+        """Return what is known before the pattern, as its parameters see it: their names need no stream in front."""
         return [attrs.evolve(stream, outer=False) for stream in self._around.known]
 
     def _streams(self) -> list[ScopeStream]:

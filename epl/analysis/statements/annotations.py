@@ -70,7 +70,7 @@ def unknown_annotations(statement: Statement, catalog: Catalog) -> tuple[Annotat
 
 
 def _names_dialect(annotation: Annotation) -> bool:
-    """Whether it says of which dialect the statement's match_recognize is."""
+    """Return whether it says of which dialect the statement's match_recognize is."""
     value = annotation.get("value")
     return annotation.name.lower() == "dialect" and isinstance(value, str) and value.lower() in DIALECTS
 

@@ -92,7 +92,7 @@ def _refuse_other_rows(contained: Contained, catalog: Catalog) -> None:
 
 
 def _changes_rows(statement: Statement, catalog: Catalog) -> bool:
-    """Whether assignments are to properties of a row, in a statement that may change it."""
+    """Return whether assignments are to properties of a row, in a statement that may change it."""
     body = statement.body
     if isinstance(body, UpdateIstream):
         return statement.context is None and body.type_name not in catalog.tables

@@ -47,7 +47,8 @@ def analyse_create_window(statement: Statement, catalog: Catalog, name: str) -> 
 
 
 def _rows_filter(body: CreateWindow, event_type: EventType, catalog: Catalog) -> FilterPlan:
-    """The filter of what is inserted: of a partition's window the rows with the keys that the type has by which they are declared."""
+    """Return the filter of what is inserted: of a partition's window the rows with the keys that the type has by which they are
+    declared."""
     context = catalog.statement_context
     if context is None:
         return FilterPlan(event_type)
@@ -68,7 +69,7 @@ def _source(body: CreateWindow, catalog: Catalog) -> EventType | None:
 
 
 def _row_type(body: CreateWindow, statement: Statement, catalog: Catalog) -> tuple[EventType, tuple[TypedExpression, ...]]:
-    """The type of the window's rows; the columns that are selected of another type, none where they are that type's own."""
+    """Return the type of the window's rows; the columns that are selected of another type, none where they are that type's own."""
     if body.from_type is None:
         return analyse_schema(CreateSchema(body.name, columns=body.columns, span=body.span), statement, catalog), ()
     source = _source(body, catalog)

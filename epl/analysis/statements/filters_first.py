@@ -57,7 +57,7 @@ def _own(body: Body) -> tuple[Stream, ...]:
 
 
 def _of_subqueries(body: Body) -> Iterator[Stream]:
-    """The streams of sub-queries, but for those in patterns and in selections of contained events, where none may stand."""
+    """Yield the streams of sub-queries, but for those in patterns and in selections of contained events, where none may stand."""
     if isinstance(body, Select) and body.from_ is not None:
         streams = tuple(_without_views(stream) for stream in body.from_.streams if not isinstance(stream.source, PatternSource))
         body = attrs.evolve(body, order_by=(), from_=attrs.evolve(body.from_, streams=streams))
@@ -77,7 +77,7 @@ def _without_views(stream: Stream) -> Stream:
 
 
 def _types(stream: Stream, context: Context, catalog: Catalog) -> Iterator[EventType]:
-    """The event types that a stream's filters name; for a named window of the context's that of its events."""
+    """Yield the event types that a stream's filters name; for a named window of the context's that of its events."""
     for node in nodes_of(stream.source):
         if not isinstance(node, (TypeFilter, FilterAtom)) or node.type_name in catalog.tables:
             continue

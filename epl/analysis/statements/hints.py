@@ -47,7 +47,7 @@ def check_hints(statement: Statement) -> None:
 
 
 def _parts(statement: Statement) -> Iterator[str]:
-    """The hints of all annotations, apart at the commas that are in no parentheses."""
+    """Yield the hints of all annotations, apart at the commas that are in no parentheses."""
     for annotation in statement.annotations:
         if annotation.name.lower() == "hint":
             yield from (part.strip() for part in _PART.findall(str(annotation.get() or "")) if part.strip())

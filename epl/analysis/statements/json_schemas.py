@@ -46,7 +46,7 @@ def _is_opaque(value_type: ValueType) -> bool:
 
 
 def _text(value: object) -> str:
-    """An annotation's value: a string, or a name as it is written."""
+    """Return an annotation's value: a string, or a name as it is written."""
     return value if isinstance(value, str) else str(getattr(value, "name", value))
 
 

@@ -347,7 +347,7 @@ def _on_merge(statement: Statement, catalog: Catalog, name: str) -> Analysed:
 
 
 def _plain(analyse: Callable[[Statement, Catalog, str], BodyPlan]) -> Callable[[Statement, Catalog, str], Analysed]:
-    """A statement that declares nothing."""
+    """Return a statement that declares nothing."""
     return lambda statement, catalog, name: (analyse(statement, catalog, name), ())
 
 

@@ -128,7 +128,7 @@ class _Walk:
 
 
 def _with_inner(types: Iterable[EventType]) -> tuple[EventType, ...]:
-    """The types, with those of the events that their events hold, and the members of variant streams."""
+    """Return the types, with those of the events that their events hold, and the members of variant streams."""
     inner_too: dict[EventType, None] = {}
     waiting = list(types)
     while waiting:

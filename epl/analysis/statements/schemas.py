@@ -70,7 +70,7 @@ def analyse_schema(body: CreateSchema, statement: Statement, catalog: Catalog) -
 
 
 def _copied(body: CreateSchema, catalog: Catalog) -> dict[str, Property]:
-    """The properties of the types to copy from, which must agree where they have one name."""
+    """Return the properties of the types to copy from, which must agree where they have one name."""
     copied: dict[str, Property] = {}
     for name in body.copy_from:
         for prop in _existing(name, catalog, "copy-from", body).properties.values():

@@ -159,7 +159,7 @@ def _keeps_where(facts: SelectFacts) -> bool:
 
 
 def _bound(where: Expression, facts: SelectFacts, scopes: tuple[ScopeStream, ...], *, stays: bool = False) -> SelectFacts:
-    """The facts with where bound to these streams. ``stays``: it is not moved, whatever it reads."""
+    """Return the facts with where bound to these streams. ``stays``: it is not moved, whatever it reads."""
     refusal = "An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
     scope = Scope(
         facts.catalog, scopes, clause="filter", aggregation_refusal=refusal, declarations=facts.statement.declarations,
@@ -219,7 +219,7 @@ def _placed(where: Expression, facts: SelectFacts) -> SelectFacts:
 
 
 def _reads_tables(facts: SelectFacts) -> bool:
-    """Whether any expression reads a table's column, those of sub-queries among them; a table in a from clause does not count."""
+    """Return whether any expression reads a table's column, those of sub-queries among them; a table in a from clause does not count."""
     if not facts.catalog.tables:
         return False
     nodes = every_node(facts.streams, facts.row_recognition, facts.result_set)
@@ -227,7 +227,7 @@ def _reads_tables(facts: SelectFacts) -> bool:
 
 
 def _reads_more_than_events(where: Expression, facts: SelectFacts) -> bool:
-    """Whether the where clause itself reads what keeps it from the filter, be it one over the events or over measures."""
+    """Return whether the where clause itself reads what keeps it from the filter, be it one over the events or over measures."""
     if facts.conditions:
         return False
     for scopes in {facts.scopes: None, _visible(facts): None}:
@@ -242,12 +242,12 @@ def _reads_more_than_events(where: Expression, facts: SelectFacts) -> bool:
 
 
 def _is_bare(streams: tuple[StreamPlan, ...]) -> bool:
-    """Whether the rows are the events of one stream as they come: no join, no window, no contained events, no call."""
+    """Return whether the rows are the events of one stream as they come: no join, no window, no contained events, no call."""
     return len(streams) == 1 and not any(s.retains or s.contained is not None or not isinstance(s.source, FilterPlan) for s in streams)
 
 
 def _with_conditions(facts: SelectFacts, conditions: tuple[TypedExpression, ...]) -> StreamPlan:
-    """The only stream, its filter tests these conditions too."""
+    """Return the only stream, its filter tests these conditions too."""
     stream = only_stream(facts.streams)
     planned = plan_filter(filter_of(stream).event_type, (*_filter_conditions(stream, facts), *conditions), facts.catalog)
     return attrs.evolve(stream, source=planned)
@@ -273,7 +273,7 @@ def _where_conditions(where: Expression, scope: Scope, facts: SelectFacts, *, st
 
 
 def _filter_conditions(stream: StreamPlan, facts: SelectFacts) -> tuple[TypedExpression, ...]:
-    """The only stream's filter conditions as written, the one that is looked up included."""
+    """Return the only stream's filter conditions as written, the one that is looked up included."""
     assert facts.select.from_ is not None
     written = [s.source for s in facts.select.from_.streams if isinstance(s.source, TypeFilter)]
     scope = Scope(
@@ -284,7 +284,7 @@ def _filter_conditions(stream: StreamPlan, facts: SelectFacts) -> tuple[TypedExp
 
 
 def _visible(facts: SelectFacts) -> tuple[ScopeStream, ...]:
-    """What select, having, order by see: the measures after match_recognize, else the streams."""
+    """Return what select, having, order by see: the measures after match_recognize, else the streams."""
     if facts.row_recognition is None:
         return facts.scopes
     return (ScopeStream(facts.scopes[0].alias, facts.row_recognition.output_type),)

@@ -35,7 +35,7 @@ def number_subqueries(statement: Statement, *, written: Statement | None = None)
 
 
 def has_subqueries(node: Node) -> bool:
-    """Whether there is a sub-query anywhere in it."""
+    """Return whether there is a sub-query anywhere in it."""
     return any(True for _ in subqueries_in(node))
 
 

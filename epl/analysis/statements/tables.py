@@ -133,7 +133,7 @@ def _aggregation(name: str, written: Column, catalog: Catalog) -> TableColumn:
 
 
 def _not_an_aggregation(written: Chain, catalog: Catalog) -> EplValidationError:
-    """What Esper says first: of a name that is not a type, where functions of its own take expressions; then what is wrong with the
+    """Return what Esper says first: of a name that is not a type, where functions of its own take expressions; then what is wrong with the
     expression, which reads no event."""
     call = written.links[0]
     if isinstance(call, Call) and call.name.lower() in OF_EXPRESSIONS and len(call.arguments) > 1:
@@ -165,7 +165,7 @@ def _check_annotations(name: str, written: Column) -> None:
 
 
 def _event_type(name: str, written: Column, catalog: Catalog) -> EventType | None:
-    """The event type of ``@type``."""
+    """Return the event type of ``@type``."""
     _check_annotations(name, written)
     annotation = written.annotations[0] if written.annotations else None
     if annotation is None:
@@ -226,7 +226,7 @@ def _of_values(call: Call, event_type: EventType | None, catalog: Catalog) -> tu
 
 
 def _argument(written: Expression, place: int, event_type: EventType | None, catalog: Catalog) -> TypedExpression:
-    """A type stands for a value of it; anything else is a constant parameter, or an expression over an event of ``@type``."""
+    """Return a type stands for a value of it; anything else is a constant parameter, or an expression over an event of ``@type``."""
     names = [link.name for link in written.links if isinstance(link, Name)] if isinstance(written, Chain) and written.root is None else []
     if isinstance(written, Chain) and names and len(names) == len(written.links):
         name = ".".join(names)
@@ -246,7 +246,7 @@ def _settings(written: JsonObject) -> TypedExpression:
 
 
 def _constant(written: Expression) -> tuple[Any, str]:
-    """A value of a JSON object, and the name of its Java class."""
+    """Return a value of a JSON object, and the name of its Java class."""
     if isinstance(written, Literal):
         return written.value, BOXED_NAMES.get(written.kind, "String" if written.kind == "string" else written.kind)
     return written, "java.util.ArrayList" if isinstance(written, ArrayLiteral) else "java.util.LinkedHashMap"

@@ -65,7 +65,7 @@ def _innermost(value_type: ValueType) -> ValueType:
 
 
 def _initial(body: CreateVariable, value: TypedExpression, declared: ValueType) -> TypedExpression:
-    """The initial value in the variable's type: numbers widen, a text constant is read as the variable's number or boolean."""
+    """Return the initial value in the variable's type: numbers widen, a text constant is read as the variable's number or boolean."""
     if isinstance(declared, Scalar) and isinstance(value, Constant) and isinstance(value.value, str) and declared != STRING:
         return _read(body, value, declared)
     converted = assigned_to_variable(value, declared)

@@ -41,7 +41,7 @@ def _replaced(node: AnyNode, windows: frozenset[str]) -> AnyNode:
 
 
 def _of_window(chain: Chain, windows: frozenset[str]) -> Expression | None:
-    """The chain with a sub-query as its root; None where it does not begin with a window."""
+    """Return the chain with a sub-query as its root; None where it does not begin with a window."""
     first, rest = chain.links[0], chain.links[1:]
     if isinstance(first, Call):
         conditions = first.arguments

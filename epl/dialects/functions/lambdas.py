@@ -40,7 +40,7 @@ def _array(typing: Typing, node: t.Expression) -> tuple[y.Typed, SqlType] | None
 
 
 def _over_array(result: Callable[[y.Typed, y.LambdaOf], SqlType], compute: Callable[..., Any], *, tests: bool = False) -> Handler:
-    """A function of an array and a lambda over its elements; ``tests``: the lambda is a condition."""
+    """Return a function of an array and a lambda over its elements; ``tests``: the lambda is a condition."""
 
     def handler(typing: Typing, arguments: tuple[t.Expression, ...]) -> y.Typed | None:
         array = _array(typing, arguments[0]) if len(arguments) == 2 else None

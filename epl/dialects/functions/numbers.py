@@ -31,7 +31,7 @@ WIDE = Context(prec=3 * LONGEST_DOUBLE)
 
 
 def _to_digits(value: Decimal, digits: int, rounding: str) -> Decimal:
-    """The decimal cut to so many digits behind the point, with the scale that it had."""
+    """Return the decimal cut to so many digits behind the point, with the scale that it had."""
     return value.quantize(Decimal(1).scaleb(-digits), rounding, WIDE).quantize(value, rounding, WIDE)
 
 
@@ -113,7 +113,7 @@ def double(compute: Callable[..., float]) -> Callable[..., float]:
 
 
 def _decimal_rule(change: Callable[[int, int], SqlType]) -> Rule:
-    """A function that changes the digits of decimals, and no other number's type."""
+    """Return a function that changes the digits of decimals, and no other number's type."""
 
     def rule(kinds: Kinds) -> SqlType | None:
         if not kinds or not is_kind(kinds[0], "number") or (len(kinds) > 1 and not is_kind(kinds[1], "integer")):
@@ -124,7 +124,7 @@ def _decimal_rule(change: Callable[[int, int], SqlType]) -> Rule:
 
 
 def _rounded(one: Callable[[int, int], SqlType], two: Callable[[int, int], SqlType]) -> Rule:
-    """A rule for a number alone, and one for a number and its digits."""
+    """Return a rule for a number alone, and one for a number and its digits."""
     alone, both = _decimal_rule(one), _decimal_rule(two)
     return lambda kinds: None if len(kinds) > 2 else alone(kinds) if len(kinds) == 1 else both(kinds)
 

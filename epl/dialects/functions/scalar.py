@@ -61,7 +61,7 @@ def takes(result: SqlType | None, *tests: str, least: int | None = None) -> Rule
 
 
 def same(kinds: Kinds) -> SqlType | None:
-    """A rule: the common type of the arguments."""
+    """Return a rule: the common type of the arguments."""
     if not kinds:
         return None
     shared: SqlType | None = kinds[0]

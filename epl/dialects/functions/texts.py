@@ -153,7 +153,7 @@ def _reverse_rule(kinds: Kinds) -> SqlType | None:
 
 
 def _replaced(kinds: Kinds) -> SqlType | None:
-    """The longest that a replaced text may be."""
+    """Return the longest that a replaced text may be."""
     if not 2 <= len(kinds) <= 3 or not all(is_kind(kind, "text") for kind in kinds):
         return None
     sizes = [kind.arguments[0] if kind.arguments else None for kind in kinds]

@@ -102,7 +102,7 @@ def specification_text(specification: FilterSpecification) -> str:
 
 
 def _value(expression: TypedExpression, specification: FilterSpecification) -> str:
-    """The expression with what an entry brings in its place."""
+    """Return the expression with what an entry brings in its place."""
     if isinstance(expression, Local) and expression.number >= specification.first_local:
         return _text(specification.values[expression.number - specification.first_local])
     text = _text(expression)

@@ -192,7 +192,7 @@ def fixed_paths(context: Context) -> frozenset[Path]:
 
 
 def _tags_of(condition: ContextCondition | None) -> list[str]:
-    """What a condition brings, by name."""
+    """Return what a condition brings, by name."""
     if not isinstance(condition, (FilterCondition, PatternCondition)):
         return []
     tags = [tag.name for tag in condition.pattern.tags] if isinstance(condition, PatternCondition) else []

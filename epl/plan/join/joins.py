@@ -109,9 +109,8 @@ class JoinPlan:
 
 
 def _finds_more(part: DrivePlan | JoinStep) -> bool:
-    """Whether a look-up on the way finds rows that one from the other stream does not: between two ends, or outside of them, that may come
-    in either order; of a list with more than properties.
-    """
+    """Return whether a look-up on the way finds rows that one from the other stream does not: between two ends, or outside of them, that
+    may come in either order; of a list with more than properties. """
     steps = part.steps if isinstance(part, DrivePlan) else part.then
     if isinstance(part, JoinStep):
         lookup = part.lookup

@@ -129,7 +129,7 @@ class ExtremeWindow(ExtremeHeld):
         arrays[f"{name}_f"][slot], arrays[f"{name}_b"][slot] = (places[0], places[-1]) if places else (-1, -1)
 
     def _ranks_before(self, value: Any, other: Any) -> bool:
-        """Whether the newcomer is no worse than the other."""
+        """Return whether the newcomer is no worse than the other."""
         value, other = ordered(value), ordered(other)
         if self.largest:
             return bool(value >= other or value != value)

@@ -157,7 +157,7 @@ def insert_slot(table: Any, keys: Any, slot: Any) -> Any:
 
 
 def _heap_before(values: Any, one: Any, other: Any, largest: Any) -> Any:
-    """Whether the value at one place is better than that at the other; NaN is greater than every number, -0.0 less than 0.0."""
+    """Return whether the value at one place is better than that at the other; NaN is greater than every number, -0.0 less than 0.0."""
     a, b = values[one], values[other]
     if a == 0 and b == 0:
         first, second = np.copysign(1.0, np.float64(a)), np.copysign(1.0, np.float64(b))

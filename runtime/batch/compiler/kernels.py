@@ -41,8 +41,8 @@ PART_OF_IT = re.compile(r"^def part\d+\(", re.MULTILINE)
 
 @lru_cache(maxsize=1)
 def _stamp() -> str:
-    """What else a compiled kernel depends on: the functions it calls, how they are compiled, and for what. (numba looks at the processor
-    too, but processes on two kinds that write one file at once may take each other's.)"""
+    """Return what else a compiled kernel depends on: the functions it calls, how they are compiled, and for what. (numba looks at the
+    processor too, but processes on two kinds that write one file at once may take each other's.)"""
     import numba
     from llvmlite.binding import get_host_cpu_name
 
@@ -128,7 +128,7 @@ class Warming:
 
 
 def _stored(path: Path, text: str) -> Path:
-    """The path, with the text in it: a file may have been cut off when its machine stopped. numba's folder beside it is made."""
+    """Return the path, with the text in it: a file may have been cut off when its machine stopped. numba's folder beside it is made."""
     (path.parent / "__pycache__").mkdir(mode=0o700, exist_ok=True)
     if read_private(path) != text.encode():
         write_private(path, text.encode())
@@ -136,7 +136,7 @@ def _stored(path: Path, text: str) -> Path:
 
 
 def _load(name: str, path: Path, text: str) -> ModuleType:
-    """The text as a module. The file is there for numba, which looks at its date; what runs is the text."""
+    """Return the text as a module. The file is there for numba, which looks at its date; what runs is the text."""
     module = ModuleType(name)
     module.__file__ = str(path)
     sys.modules[name] = module

@@ -112,7 +112,7 @@ def _digest(path: Path, data: bytes, key: bytes) -> bytes:
 
 
 def _key_of(folder: Path) -> bytes:
-    """The folder's key, made at first; of several processes that make one, one wins."""
+    """Return the folder's key, made at first; of several processes that make one, one wins."""
     path = folder / KEY
     if not path.exists():
         mine = folder / f"{KEY}.{secrets.token_hex(8)}"

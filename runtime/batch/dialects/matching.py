@@ -259,7 +259,7 @@ def matches_of(
 
 
 def _plain(*arguments: Any) -> int:
-    """The loop as Python runs it: over lists, which it reads faster than arrays."""
+    """Return the loop as Python runs it: over lists, which it reads faster than arrays."""
     lists = [each.tolist() if isinstance(each, np.ndarray) else each for each in arguments]
     outcome = find(*lists)
     for array, changed in zip(arguments, lists):

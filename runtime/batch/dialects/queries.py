@@ -58,7 +58,7 @@ class ColumnQueries:
                 raise NotColumnar(type(plan).__name__)
 
     def _select(self, plan: plans.SelectPlan, limits: Limits) -> pa.Table:
-        """A select that filters and projects."""
+        """Return a select that filters and projects."""
         if plan.input is None or plan.keys is not None or plan.having is not None or plan.distinct or plan.order:
             raise NotColumnar("a select that does more")
         table = self._table(plan.input, limits)

@@ -122,7 +122,7 @@ def compared(sign: str, left: Vector, right: Vector) -> Vector:
 
 
 def _comparable(left: SqlType, right: SqlType) -> bool:
-    """Whether the arrays of both compare as the values do. A whole number beside a double is not: it may have more digits."""
+    """Return whether the arrays of both compare as the values do. A whole number beside a double is not: it may have more digits."""
     if left.name in INSTANTS and right.name in INSTANTS:
         return (left.name == k.DAY_TIME.name) == (right.name == k.DAY_TIME.name)
     return (left.name in NUMBERS and right.name in NUMBERS) or left.name == right.name == "boolean" or "unknown" in (left.name, right.name)

@@ -60,7 +60,7 @@ class MatchKernelPrinter:
         return list(self.inputs).index(name)
 
     def _text(self, node: StreamProperty, array: str, place: str, there: str | None) -> Text:
-        """The value at a place of an array and its mask; ``there``: whether there is such a row."""
+        """Return the value at a place of an array and its mask; ``there``: whether there is such a row."""
         kind = kind_of(node.type)
         value = stored(f"{array}[{place}]", kind)
         if kind in TEXTS:

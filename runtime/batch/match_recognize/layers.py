@@ -181,7 +181,7 @@ class LayerPrinter(MatchKernelPrinter):
             code.add(f"t{variable} = {test}")
 
     def _test(self, number: int, code: Code, *, begins: bool = False) -> str:
-        """Whether a step takes the row, for the partial matches whose last row is at ``last``."""
+        """Return whether a step takes the row, for the partial matches whose last row is at ``last``."""
         variable = self.steps[number].variable
         condition, alone = self._condition(variable)
         if condition is None:
@@ -192,7 +192,7 @@ class LayerPrinter(MatchKernelPrinter):
         return self.printer(lambda node: self._path_leaf(condition, way, node), code).test(condition.expression)
 
     def _path_leaf(self, condition: Condition, way: tuple[int, ...], node: TypedExpression) -> Text | None:
-        """A property of a row that the match took on its way."""
+        """Return a property of a row that the match took on its way."""
         if isinstance(node, StreamProperty):
             operand = condition.operands[node.stream]
             if operand.kind == "groups":
@@ -224,7 +224,7 @@ class LayerPrinter(MatchKernelPrinter):
                 code.add(f"now{number} = {newest}")
 
     def _before(self, mask: str) -> str:
-        """The steps that lead to any of a mask of steps."""
+        """Return the steps that lead to any of a mask of steps."""
         masks = []
         for number in range(len(self.steps)):
             sources = bits(n for n, step in enumerate(self.steps) if number in step.then)

@@ -169,7 +169,7 @@ class MatchPrinter:
         code.add(f"o{number}[out] = {value}", f"o{number}v[out] = {text.valid or 'True'}")
 
     def _is_computed(self, node: TypedExpression) -> bool:
-        """Whether a property's value is emitted, and not its row, of which it is fetched: strings are where rows are compared."""
+        """Return whether a property's value is emitted, and not its row, of which it is fetched: strings are where rows are compared."""
         known = isinstance(node.type, Scalar) and node.type.kind in DTYPES
         distinct = self.finish is not None and self.finish.distinct
         if distinct and not known:
@@ -203,7 +203,7 @@ class MatchPrinter:
         return [(n, self._measure(c) or c) for n, c in zip(names, rows.columns, strict=True)]
 
     def _measure(self, node: TypedExpression) -> TypedExpression | None:
-        """A column that is a measure as it is."""
+        """Return a column that is a measure as it is."""
         if self.owner.plan.result_set.forward is None and isinstance(node, StreamProperty):
             return dict(zip(self.pattern.output_type.names, self.pattern.measures)).get(node.name)
         return None
@@ -229,7 +229,7 @@ class MatchPrinter:
         return None
 
     def _named(self, node: StreamProperty) -> Text:
-        """An aggregation, which the match has as a property."""
+        """Return an aggregation, which the match has as a property."""
         if node.name in self.pattern.variables:
             raise NotCompilable("whole events of a match are not computed in columns")
         slot = self.pattern.match_type.names.index(node.name) - len(self.pattern.variables)
@@ -240,7 +240,7 @@ class MatchPrinter:
         return known[slot].value()
 
     def _group_of(self, node: TypedExpression) -> int | None:
-        """The group variable whose rows the expression is."""
+        """Return the group variable whose rows the expression is."""
         if isinstance(node, StreamProperty) and node.name in self.pattern.variables:
             variable = self.pattern.variables.index(node.name)
             return variable if self.pattern.groups[variable] else None

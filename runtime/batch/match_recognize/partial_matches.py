@@ -213,7 +213,7 @@ class PartialMatchPrinter(MatchKernelPrinter):
         return self.of_node(property_, at, f"({at} >= 0)")
 
     def _nothing(self, node: StreamProperty) -> str:
-        """A value of the property's type, where there is no row."""
+        """Return a value of the property's type, where there is no row."""
         return self.of_row(node).value
 
     def _find_group_row(self, code: Code, variable: int, place: int, partial_match: str) -> str:

@@ -42,7 +42,7 @@ class KeyPrinter:
         return len(self.keys) == 1 and self.keys[0] in TEXTS
 
     def _has_small_keys(self) -> bool:
-        """Whether the key is one integer: small ones are looked up without a hash."""
+        """Return whether the key is one integer: small ones are looked up without a hash."""
         return len(self.keys) == 1 and self.keys[0] in ("byte", "short", "int")
 
     def find(self, code: Code, printer: ScalarPrinter) -> None:

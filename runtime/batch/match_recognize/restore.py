@@ -96,12 +96,12 @@ class PatternRestore:
 
     @staticmethod
     def _waiting(recognizer: State) -> Sequence[Any]:
-        """What an interval holds back."""
+        """Return what an interval holds back."""
         waiting: Sequence[Any] = () if recognizer["interval"] is None else recognizer["interval"]["waiting"]
         return waiting
 
     def _paths(self, recognizer: State) -> Iterable[Sequence[Any]]:
-        """The lists of paths, each once."""
+        """Return the lists of paths, each once."""
         rows = (*recognizer["partitions"], *self._waiting(recognizer))
         return {id(paths): paths for _, (*_, paths) in rows}.values()
 
@@ -201,7 +201,7 @@ class PatternRestore:
         return group
 
     def _words(self, values: Sequence[Any]) -> tuple[int, ...]:
-        """The partition's key as the kernel prints it (``pattern_keys.words_of_key``)."""
+        """Return the partition's key as the kernel prints it (``pattern_keys.words_of_key``)."""
         kernel, words = self.target.kernel, []
         for node, kind, value in zip(kernel.plan.partition_by, kernel.keys, values):
             nullable = not (isinstance(node.type, Scalar) and node.type.primitive)
@@ -318,7 +318,7 @@ class PatternRestore:
         arrays["g_first"][group], arrays["g_count"][group] = first, len(partial_matches)
 
     def _path(self, number: int, paths: Sequence[Any], nodes: dict[int, int]) -> int:
-        """The node of a path's last row; ``nodes`` by path's number."""
+        """Return the node of a path's last row; ``nodes`` by path's number."""
         way = []
         while number >= 0 and number not in nodes:
             way.append(number)
@@ -367,7 +367,7 @@ class PatternRestore:
         held.timer(state["due"])
 
     def _block(self, way: Sequence[Any]) -> int:
-        """A path as nodes side by side; the first of them."""
+        """Return a path as nodes side by side; the first of them."""
         registers = self.target.registers
         begin = int(registers[REGISTERS["nodes"]])
         capacity = 1 << max(FEW_LAYERS, (len(way) - 1).bit_length())
@@ -385,7 +385,7 @@ class PatternRestore:
 
 
 def _way_to(paths: Sequence[Any], number: int) -> list[Any]:
-    """The nodes of a path, first to last."""
+    """Return the nodes of a path, first to last."""
     way = []
     while number >= 0:
         way.append(paths[number])

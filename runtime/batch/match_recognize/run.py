@@ -197,7 +197,7 @@ class MatchRun:
             arrays.grow(axis, 2 * arrays.sizes[axis])
 
     def _held_nodes(self) -> Array:
-        """The nodes that partial matches hold, and those that an interval holds back."""
+        """Return the nodes that partial matches hold, and those that an interval holds back."""
         arrays, gone = self.arrays, self.registers[REGISTERS["gone"]]
         held = live_matches(arrays) if self.kernel.interval is not None else NO_ROWS
         if not self.kernel.has_partial_matches:
@@ -221,7 +221,7 @@ class MatchRun:
     # ------------------------------------------------------------------ output
 
     def _outputs(self, capacity: int) -> list[Array]:
-        """Where causes are not asked for their arrays are not read, but the first one says how much space there is."""
+        """Return where causes are not asked for their arrays are not read, but the first one says how much space there is."""
         arrays: list[Array] = [np.empty(capacity, np.int64) for _ in range(3)]
         arrays.append(np.zeros(capacity, np.bool_))
         for column in (*self.kernel.columns, *self.kernel.order_keys):

@@ -134,8 +134,8 @@ class PatternState:
         return {"waiting": waiting, "due": interval.next_due(arrays), "began": Long(times_of(arrays, begins, self.register("now")))}
 
     def _held(self, began: int, places: Sequence[int], events: dict[int, Event]) -> list[Any]:
-        """What is held back of one time, by partition. Its last row gives a match its sequence number, which does not change where others
-        are released; a later match has no lower one, and a higher one than those of other partitions."""
+        """Return what is held back of one time, by partition. Its last row gives a match its sequence number, which does not change where
+        others are released; a later match has no lower one, and a higher one than those of other partitions."""
         arrays, number, before = self.arrays, 0, -1
         by_group: dict[int, tuple[list[Any], _Paths]] = {}
         for place in places:
@@ -199,7 +199,7 @@ class PatternState:
         return states
 
     def _slots(self) -> list[int]:
-        """The variables that conditions look back at."""
+        """Return the variables that conditions look back at."""
         conditions = self.kernel.plan.conditions
         return sorted({o.number for c in conditions if c is not None for o in c.operands if o.kind == "variable"})
 
@@ -320,7 +320,7 @@ class _Paths:
         self._known: dict[tuple[int, int, int], int] = {}
 
     def chain(self, way: Sequence[tuple[int, int]]) -> int:
-        """The number of the last node of a path of (row's id, step); what paths begin with alike is written once."""
+        """Return the number of the last node of a path of (row's id, step); what paths begin with alike is written once."""
         before = -1
         for row, step in way:
             key = (before, row, step)
@@ -331,12 +331,12 @@ class _Paths:
         return before
 
     def first(self, number: int) -> Event:
-        """The row that the partition of a path is known by."""
+        """Return the row that the partition of a path is known by."""
         event: Event = self.nodes[number][1]
         return event
 
     def last(self, number: int, steps: frozenset[int]) -> Event | None:
-        """The last row that one of the steps took."""
+        """Return the last row that one of the steps took."""
         while number >= 0:
             before, event, step = self.nodes[number]
             if step in steps:

@@ -116,7 +116,7 @@ class AllGroups(OfAllGroups):
     # ------------------------------------------------------------------ state
 
     def _rows(self, held: Held, slots: list[int]) -> Waiting:
-        """The rows that are kept of groups, as if they waited."""
+        """Return the rows that are kept of groups, as if they waited."""
         arrays: list[Array] = [np.full(len(slots), self.of.swaps), *(np.zeros(0, np.int64) for _ in range(1, FIRST_COLUMN))]
         for number, column in enumerate(self._computed):
             valid = held.arrays[f"r_b{number}v"][slots]
@@ -210,7 +210,7 @@ class AllGroupEvents(OfAllGroups):
     # ------------------------------------------------------------------ state
 
     def _event(self, held: Held, slot: int) -> Event:
-        """The last event of a group, with what is read of it."""
+        """Return the last event of a group, with what is read of it."""
         assert held.groups is not None
         known: dict[str, Any] = dict(zip(held.ring.event_type.names, held.groups.event(slot).values()))
         for name, kind in (self.of.kept_of_groups or {}).items():

@@ -316,7 +316,7 @@ class FirstOfGroupEvents(FirstOf):
 
 
 def _listed(held: Held) -> list[int]:
-    """The slots that were touched since the last output."""
+    """Return the slots that were touched since the last output."""
     listed: list[int] = held.arrays["r_list"][: int(held.arrays["r_registers"][LISTED])].tolist()
     return listed
 

@@ -95,7 +95,7 @@ class Waiting:
         return [to_python(value, kind, self.pool) if present else None for value, present in zip(values, there)]
 
     def _inserts(self) -> list[bool]:
-        """Whether each is of the insert stream, before the streams are swapped."""
+        """Return whether each is of the insert stream, before the streams are swapped."""
         if len(self.streams) > 1:
             return [flag is not self.swaps for flag in self.arrays[0].tolist()]
         return [self.streams[0] is not self.swaps] * len(self)

@@ -126,7 +126,7 @@ class ScalarPrinter:
     # ------------------------------------------------------------------ functions of one string
 
     def _table(self, node: TypedExpression) -> Text | None:
-        """A function of a single string property, looked up by its code."""
+        """Return a function of a single string property, looked up by its code."""
         if not isinstance(node, TABLED) or not isinstance(node.type, Scalar) or node.type.kind not in TABLE_RESULTS:
             return None
         column = single_string(node)
@@ -185,7 +185,7 @@ def in_front(node: Any) -> Any:
 
 
 def _canonical(text: str, kind: str) -> str:
-    """A stored value as it is computed with."""
+    """Return a stored value as it is computed with."""
     return f"np.int64({text})" if kind in INTEGERS or kind in INSTANTS or kind in TEXTS else text
 
 
@@ -355,7 +355,7 @@ def _is_null(printer: ScalarPrinter, node: Equality) -> Text:
 
 
 def _comparable(printer: ScalarPrinter, node: TypedExpression) -> Text:
-    """A value as ``<`` takes it: strings by their rank."""
+    """Return a value as ``<`` takes it: strings by their rank."""
     text = printer.value(node)
     if kind_of(node.type) in TEXTS:
         printer.parameters.ranked = True

@@ -47,7 +47,7 @@ class Subroutines:
 
 
 def _variables(text: str) -> tuple[set[str], set[str]]:
-    """The names that are read, and those that are assigned to."""
+    """Return the names that are read, and those that are assigned to."""
     loaded: set[str] = set()
     stored: set[str] = set()
     for node in ast.walk(ast.parse(text)):

@@ -89,7 +89,7 @@ class SelectEvents:
         return Text(value, None if primitive else mask)
 
     def _last_of_group(self, node: StreamProperty) -> Text:
-        """A property of the last event of the group ``g``, kept in arrays by group."""
+        """Return a property of the last event of the group ``g``, kept in arrays by group."""
         assert self.kept_of_groups is not None
         kind = kind_of(node.type)
         self.kept_of_groups[node.name] = kind

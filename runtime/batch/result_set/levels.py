@@ -149,8 +149,8 @@ def rollup_levels(of: EventsT, rows: ResultSetPlan, window: Window | None) -> li
 
 
 def _column(whole: TypedExpression, own: TypedExpression, keys: Sequence[TypedExpression], left_out: Set[int]) -> TypedExpression:
-    """A column as a level prints it: a key that the level omits is read from the words, as in the levels that have it. ``own``: where
-    a key reads what another key reads that is omitted, it is null in a level that has it, too."""
+    """Return a column as a level prints it: a key that the level omits is read from the words, as in the levels that have it. ``own``:
+    where a key reads what another key reads that is omitted, it is null in a level that has it, too."""
     return whole if whole in keys and keys.index(whole) in left_out else own
 
 

@@ -41,7 +41,7 @@ class RuleParameters(Parameters):
 
 
 def _place(known: list[TypedExpression], node: TypedExpression) -> int:
-    """The node's place, at the end if it is new; ``Presence`` is made again each time."""
+    """Return the node's place, at the end if it is new; ``Presence`` is made again each time."""
     for place, other in enumerate(known):
         if other is node or (isinstance(node, Presence) and isinstance(other, Presence) and other.node is node.node):
             return place
@@ -150,7 +150,7 @@ class _RulePrinter:
     # ------------------------------------------------------------------ expressions
 
     def _at(self, place: str, code: Code) -> ScalarPrinter:
-        """A printer for the row at a place; ``place`` empty: the row's values as names, taken once."""
+        """Return a printer for the row at a place; ``place`` empty: the row's values as names, taken once."""
 
         def leaf(node: TypedExpression) -> Text | None:
             if isinstance(node, IsInsertStream):

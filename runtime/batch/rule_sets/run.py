@@ -197,7 +197,7 @@ class RuleSetRun:
         return self._sorted(intake.rows, read_only(times), *self._given(intake))
 
     def _given(self, intake: Intake) -> tuple[tuple[Array, ...], tuple[Any, ...]]:
-        """What kernels take: columns; parameters."""
+        """Return what kernels take: columns; parameters."""
         columns = tuple(a for name, kind in self.shape.inputs for a in intake.column(name, kind, self.pool))
         tables = tuple(a for table in self._tables for a in (table.values, table.valid))
         return columns, (self._integers, self._floats, tables, self.pool.ranks() if self.shape.ranked else NO_RANKS)
@@ -233,7 +233,7 @@ class RuleSetRun:
         return Causes(rows.astype(np.int64), np.zeros(len(rows), np.bool_), times[rows], deltas)
 
     def _batch(self, intake: Intake, times: Array, columns: tuple[Array, ...], others: tuple[Any, ...], matches: Matches) -> pa.RecordBatch:
-        """The output columns of all pairs."""
+        """Return the output columns of all pairs."""
         computed_arrays = matches.computed
         if self._computes is not None:
             computed_arrays = tuple(np.empty(len(matches.rows), dtype) for dtype in self._dtypes)

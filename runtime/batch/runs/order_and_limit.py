@@ -135,7 +135,7 @@ class Finish:
 
 
 def _column(outputs: list[Array], number: int, rows: Array, kind: str) -> tuple[Array, Array]:
-    """A computed column's values at the rows, and whether they are there."""
+    """Return a computed column's values at the rows, and whether they are there."""
     values, valid = outputs[FIRST_COLUMN + 2 * number], outputs[FIRST_COLUMN + 2 * number + 1]
     values = values[rows]
     there = valid[rows] if len(valid) else np.ones(len(rows), np.bool_)
@@ -159,7 +159,7 @@ def _ranks(codes: Array, values: Sequence[str], key: Callable[[str], Any] | None
 
 
 def _changes(*columns: Array) -> Any:
-    """Where one of the columns has another value than before; at the first row."""
+    """Return where one of the columns has another value than before; at the first row."""
     changed = np.ones(len(columns[0]), np.bool_)
     changed[1:] = False
     for column in columns:

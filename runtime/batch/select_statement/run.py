@@ -95,7 +95,7 @@ class SelectRun:
         return positions if self.kernel.where is None else positions[self.ring.at("w_keep", positions)]
 
     def _held(self, window: Window) -> Array:
-        """The positions of the events that are held."""
+        """Return the positions of the events that are held."""
         return window.held(self.ring) if self.lagging is None else self.ring.kept()
 
     # ------------------------------------------------------------------ a batch
@@ -170,7 +170,7 @@ class SelectRun:
         store.keep(oldest, size, lambda: np.sort(self.ring.at("w_row", self._held(window))))
 
     def _sent(self, outputs: list[Array]) -> int:
-        """How many rows are out; those after them wait."""
+        """Return how many rows are out; those after them wait."""
         out = int(self.registers[SELECT["out"]])
         if self.waiting is None:
             return out
@@ -343,7 +343,7 @@ class SelectRun:
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema_of(arrays))
 
     def _schema_of(self, arrays: list[pa.Array[Any]]) -> pa.Schema:
-        """The declared one, with dictionaries where the columns have them."""
+        """Return the declared one, with dictionaries where the columns have them."""
         types = [a.type for a in arrays]
         if self._last_schema is None or types != self._last_types:
             self._last_schema, self._last_types = pa.schema([pa.field(f.name, t) for f, t in zip(self._schema, types)]), types

@@ -27,6 +27,6 @@ def computed_column(kind: str, values: Array, valid: Array, arrow: pa.DataType, 
 
 
 def _primitive(values: Array, valid: Array, arrow: pa.DataType) -> pa.Array[Any]:
-    """The array around the values."""
+    """Return the array around the values."""
     mask = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little").data)
     return pa.Array.from_buffers(arrow, len(values), [mask, pa.py_buffer(np.ascontiguousarray(values).data)])

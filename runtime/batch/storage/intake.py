@@ -193,19 +193,19 @@ def _plain(column: Any) -> Any:
 
 
 def _is_null(column: Any) -> bool:
-    """Whether it is an Arrow column without a value, as one that no statement reads."""
+    """Return whether it is an Arrow column without a value, as one that no statement reads."""
     return not isinstance(column, list) and column.null_count == len(column)
 
 
 def _of_one_type(columns: list[Any]) -> list[Any]:
-    """The columns, those without a value in the type of the others, if these have one."""
+    """Return the columns, those without a value in the type of the others, if these have one."""
     others = {None if isinstance(column, list) else column.type for column in columns if not _is_null(column)}
     arrow = others.pop() if len(others) == 1 else None
     return columns if arrow is None else [pa.nulls(len(column), arrow) if _is_null(column) else column for column in columns]
 
 
 def _compact(column: Any) -> Any:
-    """The column without the values of its dictionary that no row has any more."""
+    """Return the column without the values of its dictionary that no row has any more."""
     if not kinds.is_dictionary(column.type) or len(column.dictionary) <= 2 * len(column):
         return column
     encoded = pc.dictionary_encode(column.cast(column.type.value_type))
@@ -213,7 +213,7 @@ def _compact(column: Any) -> Any:
 
 
 def _holds(arrow: pa.DataType, kind: str) -> bool:
-    """Whether every value of the Arrow type is one of the kind, as it is."""
+    """Return whether every value of the Arrow type is one of the kind, as it is."""
     if kind in TEXTS:
         inner = arrow.value_type if kinds.is_dictionary(arrow) else arrow
         return bool(kinds.is_string(inner) or kinds.is_large_string(inner))
@@ -234,7 +234,7 @@ def _decoded(arrow: pa.DataType) -> pa.DataType:
 
 
 def _is_zoned(value_type: ValueType) -> bool:
-    """Whether values have a zone of their own; a Date is an instant."""
+    """Return whether values have a zone of their own; a Date is an instant."""
     return isinstance(value_type, Scalar) and value_type.kind in ("Calendar", "ZonedDateTime", "OffsetDateTime")
 
 

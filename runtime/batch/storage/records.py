@@ -79,7 +79,7 @@ def _line(line: str, pattern: re.Pattern[str], words: Mapping[str, Word]) -> str
 
 
 def _closing(line: str, at: int) -> int:
-    """The place of the bracket that closes one opened before ``at``."""
+    """Return the place of the bracket that closes one opened before ``at``."""
     depth = 1
     while depth:
         depth += {"[": 1, "]": -1}.get(line[at], 0)

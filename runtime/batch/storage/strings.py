@@ -70,8 +70,8 @@ class StringPool:
     def _mapped_to(
         self, mapping: np.ndarray[Any, Any], dictionary: pa.Array[Any], places: np.ndarray[Any, Any]
     ) -> np.ndarray[Any, Any]:
-        """The codes at the places of a dictionary. Only what rows have gets a code: a dictionary may be far longer than a batch, and codes
-        of what no row has would have to be forgotten again and again."""
+        """Return the codes at the places of a dictionary. Only what rows have gets a code: a dictionary may be far longer than a batch, and
+        codes of what no row has would have to be forgotten again and again."""
         codes: np.ndarray[Any, Any] = mapping.take(places)
         missing = codes == UNSEEN
         if not missing.any():
@@ -83,8 +83,8 @@ class StringPool:
         return np.asarray(mapping.take(places), CODE)
 
     def _mapping(self, dictionary: pa.Array[Any]) -> np.ndarray[Any, Any]:
-        """A dictionary's codes, as far as they have been asked for; batches that share one are recognized by its buffers, which are held
-        so that no other can take their place."""
+        """Return a dictionary's codes, as far as they have been asked for; batches that share one are recognized by its buffers, which are
+        held so that no other can take their place."""
         place = (dictionary.offset, len(dictionary), *(None if b is None else b.address for b in dictionary.buffers()))
         mapping = self._mapped.get(place)
         if mapping is None:

@@ -227,7 +227,8 @@ def _inserted(plan: InsertPlan, batch: pa.RecordBatch | None) -> pa.RecordBatch 
 
 
 def _routed(node: PipelineNode, batch: pa.RecordBatch, causes: Causes, timeline: Timeline, source: Source) -> Input:
-    """What a statement inserts as the input of those that read it: at the time, and after the row of the sequence, that brought it."""
+    """Return what a statement inserts as the input of those that read it: at the time, and after the row of the sequence, that brought
+    it."""
     assert node.insert is not None
     data = Columns(dict(zip(batch.schema.names, batch.columns)), batch.num_rows)
     places, timers = timeline.moments(causes, source)

@@ -70,7 +70,7 @@ class ColumnBatch:
 
 
 def _input(intake: Intake, times: Times, places: Times | None) -> Input:
-    """The rows in order of their places. ``times``: by place."""
+    """Return the rows in order of their places. ``times``: by place."""
     if places is None:
         return Input(intake, times, Source(None))
     if len(places) > 1 and not bool((places[1:] > places[:-1]).all()):

@@ -474,12 +474,12 @@ class BatchTier:
 
 
 def _roots(types: Sequence[EventType]) -> list[EventType]:
-    """The types of which none of the others is a super-type: an event is of one of them only."""
+    """Return the types of which none of the others is a super-type: an event is of one of them only."""
     return [t for t in dict.fromkeys(types) if not any(t is not other and t.is_a(other) for other in types)]
 
 
 def _without_insert(plan: SelectPlan) -> SelectPlan:
-    """The plan up to where rows are inserted."""
+    """Return the plan up to where rows are inserted."""
     if plan.insert is None:
         return plan
     return attrs.evolve(plan, insert=None, output_type=plan.result_set.output_type)

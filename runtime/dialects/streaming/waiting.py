@@ -81,7 +81,7 @@ def _junction(operands: list[Function], is_all: bool, *, is_condition: bool) -> 
 
 
 def _strict(function: Callable[..., Any], arguments: list[Function]) -> Function:
-    """A null argument gives null, whatever the others are."""
+    """Return a null argument gives null, whatever the others are."""
 
     def compute(frame: Frame) -> Any:
         values = []

@@ -233,7 +233,7 @@ _NO_ROWS: State = [[], []]
 
 
 def _has_rows(state: State) -> bool:
-    """Whether the state is that of AllRows: new rows and old ones, each with their keys."""
+    """Return whether the state is that of AllRows: new rows and old ones, each with their keys."""
     return state is not None and all(isinstance(rows, (list, tuple)) and list(map(type, rows)) == [list, list] for rows in state)
 
 
@@ -392,7 +392,7 @@ class Snapshot(BufferBase):
         failures.settle()
 
     def _rows_now(self, contents: Sequence[Row], failures: Failures) -> list[Event]:
-        """The rows, but for those that raise."""
+        """Return the rows, but for those that raise."""
         try:
             return self.inner.iterate(contents)
         except Exception as error:  # noqa: BLE001 - raised by settle

@@ -278,7 +278,8 @@ def build_condition(plan: OutputPlan, context: TimeContext, flush: Callable[[boo
 
 
 def _calls_for_none(plan: OutputPlan, inner: ResultSet, context: TimeContext) -> bool:
-    """Whether in a context, as in Esper, listeners are called at an output without rows; without a context they are at every time."""
+    """Return whether in a context, as in Esper, listeners are called at an output without rows; without a context they are at every
+    time."""
     if plan.selector == "snapshot" or inner.plan.selector == "rstream" or getattr(context.plan.body, "insert", None) is not None:
         return True
     if plan.selector == "last":

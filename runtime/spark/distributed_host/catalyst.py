@@ -57,7 +57,7 @@ def spoken(
 
 
 def _bare_filter(body: SelectPlan) -> FilterPlan:
-    """The filter of the only stream; NotPushable where anything is downstream of it."""
+    """Return the filter of the only stream; NotPushable where anything is downstream of it."""
     stream = only_stream(body.streams, NotPushable)
     if any((stream.windows, stream.contained, body.where, body.row_recognition, body.insert, body.delivery)):
         raise NotPushable
@@ -65,7 +65,7 @@ def _bare_filter(body: SelectPlan) -> FilterPlan:
 
 
 def _place(event_type: EventType, types: Sequence[EventType]) -> int:
-    """The number of the source whose events are of the type; NotPushable where none is, or where there are sub-types."""
+    """Return the number of the source whose events are of the type; NotPushable where none is, or where there are sub-types."""
     if any(t is not event_type and t.is_a(event_type) for t in types):
         raise NotPushable
     for number, source_type in enumerate(types):
@@ -86,7 +86,7 @@ def _values(rows: ResultSetPlan) -> Sequence[TypedExpression]:
 
 
 def _column(said: SparkPredicate, event_type: EventType, node: TypedExpression, field: spark.StructField) -> Column:
-    """A property as it came; NotPushable for all that is computed, and where Spark's type is not the statement's."""
+    """Return a property as it came; NotPushable for all that is computed, and where Spark's type is not the statement's."""
     if not isinstance(node, StreamProperty) or node.optional or said.form(node.name) != field.dataType:
         raise NotPushable
     if event_type.properties[node.name].indexed or event_type.properties[node.name].mapped:

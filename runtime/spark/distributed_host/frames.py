@@ -333,8 +333,8 @@ class _Planned:
         return shard_ids(session, count, _shuffle_partitions(session))
 
     def _parted(self, merged: DataFrame) -> DataFrame:
-        """A partition an engine. Where Spark chooses how many there are, it makes few of few rows (adaptive execution): an engine costs
-        more than some thousands of rows."""
+        """Return a partition an engine. Where Spark chooses how many there are, it makes few of few rows (adaptive execution): an engine
+        costs more than some thousands of rows."""
         if self.shards is None:
             return with_hashes(merged, self.sources.types, self._split).repartition(SHARD)
         return self._sharded(merged, self._ids(self.shards)).repartition(self.shards, SHARD)

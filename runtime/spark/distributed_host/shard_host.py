@@ -156,7 +156,7 @@ class ShardProcessor(StatefulProcessor):
             self._look_later(timers)
 
     def _begins(self, wall: int) -> int:
-        """The clock in front of the first row."""
+        """Return the clock in front of the first row."""
         if self.start_time is not None:
             return self.start_time
         return wall if self.task.rules.at_wall else 0
@@ -283,12 +283,12 @@ class ShardProcessor(StatefulProcessor):
 
 
 def _is_due(head: Head) -> bool:
-    """Whether a snapshot is worth its time."""
+    """Return whether a snapshot is worth its time."""
     return head.log_seconds >= head.snapshot_seconds or head.step - head.base >= MOST_STEPS
 
 
 def _counters(step: Step, feed: Feed, state: int) -> dict[str, int]:
-    """What packing.REPORTED names."""
+    """Return what packing.REPORTED names."""
     late, ahead = (0 if rows is None else rows.num_rows for rows in (step.late, step.ahead))
     waiting = 0 if feed.buffer is None else feed.buffer.held
     done = step.rows, late, ahead, step.output_rows, step.faults, 1

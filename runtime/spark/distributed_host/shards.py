@@ -50,7 +50,7 @@ def with_hashes(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy 
 
 
 def _hash(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy | None) -> Column:
-    """The hash of each row's key."""
+    """Return the hash of each row's key."""
     place = F.lit(None).cast("bigint")
     paths = [verdict.key_of(t) if verdict is not None and verdict.reads(t) else () for t in types]
     keyed = [[_key(merged, position, path) for path in each] for position, each in enumerate(paths)]
@@ -64,7 +64,7 @@ def _hash(merged: DataFrame, types: Sequence[EventType], verdict: SplitBy | None
 
 
 def _forms(types: list[list[str]]) -> list[str]:
-    """The form for each place of the key: one in which equal values of all types hash alike."""
+    """Return the form for each place of the key: one in which equal values of all types hash alike."""
     forms = []
     for place in zip(*[each for each in types if each]):
         different = set(place)
@@ -75,7 +75,7 @@ def _forms(types: list[list[str]]) -> list[str]:
 
 
 def _key(merged: DataFrame, position: int, key: Key) -> tuple[Column, str]:
-    """A key, and the Spark type in which to hash it. Raises EplUnsupportedError for types that have none."""
+    """Return a key, and the Spark type in which to hash it. Raises EplUnsupportedError for types that have none."""
     if isinstance(key, HashedKey):
         return _number(merged, position, key), "bigint"
     return _property(merged, position, key)
@@ -89,7 +89,7 @@ HASHED = {
 
 
 def _number(merged: DataFrame, position: int, key: HashedKey) -> Column:
-    """The number of a hash partition, computed as an engine does; CRC-32 of one string by Spark itself."""
+    """Return the number of a hash partition, computed as an engine does; CRC-32 of one string by Spark itself."""
     kinds = [each.kind for each in key.types if isinstance(each, Scalar)]
     columns = [_property(merged, position, path)[0].cast(HASHED[kind]) for path, kind in zip(key.paths, kinds)]
     if key.function == "consistent_hash_crc32" and kinds == ["String"]:
@@ -100,7 +100,7 @@ def _number(merged: DataFrame, position: int, key: HashedKey) -> Column:
 
 
 def _property(merged: DataFrame, position: int, path: Path) -> tuple[Column, str]:
-    """A property of the rows of a type."""
+    """Return a property of the rows of a type."""
     column = place_of(position, path[0])
     data_type = merged.schema[column].dataType
     column_value = F.col(f"`{column}`")

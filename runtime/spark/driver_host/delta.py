@@ -100,7 +100,7 @@ class DeltaSink(KeptSink):
         return self._delta.DeltaTable(path, storage_options=self._options)
 
     def _last(self, stream: str) -> int:
-        """The newest step that has rows in the table, 0 where none has."""
+        """Return the newest step that has rows in the table, 0 where none has."""
         table = self._tables[stream]
         return 0 if table is None else table.transaction_version(WRITER) or 0
 
@@ -126,7 +126,7 @@ class DeltaSink(KeptSink):
 
 
 def _numbered(batch: pa.RecordBatch, step: int) -> pa.Table:
-    """The rows without dictionaries, with the number of their step."""
+    """Return the rows without dictionaries, with the number of their step."""
     table = pa.Table.from_batches([batch])
     for place, field in enumerate(table.schema):
         if kinds.is_dictionary(field.type):

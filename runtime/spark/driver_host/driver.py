@@ -294,7 +294,7 @@ def start(
 
 
 def _keeping(outputs: Collection[str], sinks: Mapping[str, Sink], checkpoint: str | None, hook: Hook) -> Keeping:
-    """What becomes of the output: that of ``outputs`` is kept as files in the checkpoint's folder."""
+    """Return what becomes of the output: that of ``outputs`` is kept as files in the checkpoint's folder."""
     folder = None if checkpoint is None else f"{checkpoint}/output"
     kept: dict[str, Sink] = {name: ParquetSink(f"{folder}/{name}", hook) for name in outputs}
     return Keeping({**kept, **sinks}, folder, hook)
@@ -383,7 +383,7 @@ def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
 
 
 def _is_unchanged(setup: Setup, before: Runtime, state: JobState) -> bool:
-    """Whether the runtime of the snapshot is the one that the module asks for."""
+    """Return whether the runtime of the snapshot is the one that the module asks for."""
     module = setup.module
     texts = [d.plan.text for d in before.deployments.values() if d.id not in state.dynamic]
     if module.text is None or texts != [module.text] or module.settings != before.settings or list(module.frames) != state.layout[0]:
@@ -399,7 +399,7 @@ def _alike(one: EventType, other: EventType) -> bool:
 
 
 def _changed(setup: Setup, old: Job, listeners: Mapping[str, Listener]) -> Job:
-    """The job that the module asks for now, with the state of what did not change; the log in front of it is the old one's."""
+    """Return the job that the module asks for now, with the state of what did not change; the log in front of it is the old one's."""
     assert setup.checkpoint is not None
     before = old.runtime
     runtime = setup.module.runtime(before.now)

@@ -387,7 +387,7 @@ class Job(JobSteps):
         return f"<b>Job</b><table>{facts}</table><table>{head}{statements}</table>{self._pictures()}"
 
     def _pictures(self) -> str:
-        """How events flow between the statements."""
+        """Return how events flow between the statements."""
         from runtime.explain.notebook_html import folded_html, picture_html
 
         return "".join(folded_html(f"deployment {d.id}", picture_html(d.graph())) for d in self.runtime.deployments.values())

@@ -101,7 +101,7 @@ class JobSteps:
             raise MicroBatchError(f"[epl:{error.code}] {error.message}", hint=error.hint) from error
 
     def _wanted_rows(self) -> Wanted:
-        """What Spark need not bring, by the statements that are deployed now."""
+        """Return what Spark need not bring, by the statements that are deployed now."""
         basis = tuple(self.runtime.deployments.values()), self.feed.sources.types
         if self._wanted is None or self._wanted[0] != basis:
             self._wanted = basis, wanted_rows([s.plan for d in basis[0] for s in d], basis[1])
@@ -283,7 +283,7 @@ class JobSteps:
             raise EplRuntimeError("A listener cannot run a query that changes something: the step that calls it is not done")
 
     def _spark(self) -> SparkSession:
-        """The session of the sources, whatever thread asks."""
+        """Return the session of the sources, whatever thread asks."""
         session = self._session or SparkSession.getActiveSession()
         if session is None:
             raise EplRuntimeError("the job has not been started by Spark, and there is no session in this thread")

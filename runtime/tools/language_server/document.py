@@ -160,7 +160,7 @@ _KINDS: dict[type[S.Body], str] = {
 
 
 def _symbol(piece: Piece) -> Symbol:
-    """How an outline calls a statement: by its name, what it declares or inserts into, or its first words."""
+    """Return how an outline calls a statement: by its name, what it declares or inserts into, or its first words."""
     span = Span(piece.start, piece.start + len(piece.text))
     first = " ".join(piece.text.split())
     first = first if len(first) <= 40 else f"{first[:39]}…"

@@ -134,7 +134,7 @@ class Names:
         return self._module(name)
 
     def _module(self, name: str, *kinds: str) -> list[Place]:
-        """Where modules declare it: in so many words, else by the statements that insert into it."""
+        """Return where modules declare it: in so many words, else by the statements that insert into it."""
         declared = [(module, each) for module, each in self.declared.get(name, ()) if each.kind != "statement"]
         known = [(module, each) for module, each in declared if not kinds or each.kind in kinds]
         written = [(module, each) for module, each in known if each.written]
@@ -155,7 +155,7 @@ class Names:
         return self._property(names[1], aliases_of(self._text(words), self.catalog).values()) if names[0] in variables else []
 
     def _property(self, name: str, event_types: Iterable[EventType]) -> list[Place]:
-        """Where the first of the types that has the property declares it."""
+        """Return where the first of the types that has the property declares it."""
         for event_type in event_types:
             if name not in event_type.properties:
                 continue

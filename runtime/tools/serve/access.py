@@ -99,7 +99,7 @@ class Policy:
         return self._foreign(method, path, headers) or self._without_token(method, path, headers)
 
     def _foreign(self, method: str, path: str, headers: Mapping[str, str]) -> Refusal | None:
-        """A request for a page of another site, by the browser's own words."""
+        """Return a request for a page of another site, by the browser's own words."""
         is_own_page = path == "/" and method in READING and headers.get("sec-fetch-mode", "navigate") == "navigate"
         site, origin = headers.get("sec-fetch-site"), headers.get("origin")
         if site not in (None, "same-origin", "none") and not is_own_page:

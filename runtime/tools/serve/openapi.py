@@ -22,7 +22,7 @@ def several(schema: Schema) -> Schema:
 
 
 def members(required: dict[str, Schema], optional: dict[str, Schema] | None = None) -> Schema:
-    """An object with these members and no others."""
+    """Return an object with these members and no others."""
     properties = {**required, **(optional or {})}
     return {"type": "object", "properties": properties, "required": list(required), "additionalProperties": False}
 

@@ -56,7 +56,7 @@ class Playground:
         return Response(_text(name), headers={"content-type": MEDIA[Path(name).suffix]})
 
     async def settings(self, _: Request) -> Response:
-        """What the page shows: examples, the words of the language, limits."""
+        """Return what the page shows: examples, the words of the language, limits."""
         limits = {
             "seconds": self.limits.run_seconds, "events": self.limits.run_events, "rows": self.limits.run_rows,
             "memory": self.limits.run_memory, "text": self.limits.text,

@@ -92,7 +92,7 @@ class Rules:
         return Json(await self.engine.call(work))
 
     async def _module(self, request: Request) -> dict[str, Any]:
-        """A module as text, or in JSON with how it is to be deployed."""
+        """Return a module as text, or in JSON with how it is to be deployed."""
         if form_of(request, JSON, EPL) == EPL:
             query = request.query_params
             name = {"name": query["name"]} if "name" in query else {}
@@ -125,7 +125,7 @@ class Rules:
         return Json(await self.engine.call(lambda: {"statement": (s := self._named(request)).name, "plan": s.explain()}))
 
     async def rows(self, request: Request) -> Response:
-        """The statement's current rows."""
+        """Return the statement's current rows."""
         def work() -> bytes:
             statement = self._named(request)
             return self._rows_answer(list(statement), statement.properties, statement.name)
@@ -133,7 +133,7 @@ class Rules:
         return Json(await self.engine.call(work))
 
     def _named(self, request: Request) -> Statement:
-        """The statement of the path: the newest of its name, or that of ``?deployment=``."""
+        """Return the statement of the path: the newest of its name, or that of ``?deployment=``."""
         name, deployment = request.path_params["name"], request.query_params.get("deployment")
         for each in reversed(self.runtime.deployments.values()):
             for statement in each:
@@ -165,7 +165,7 @@ class Rules:
         return as_utf8(f'{head},"rows":{rows_json(shown)}}}')
 
     async def faults(self, _: Request) -> Response:
-        """The last exceptions in expressions and listeners."""
+        """Return the last exceptions in expressions and listeners."""
         return Json(await self.engine.call(lambda: {"count": self.engine.fault_count, "faults": list(self.engine.faults)}))
 
 

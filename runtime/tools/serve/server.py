@@ -113,7 +113,7 @@ def _socket(options: Options) -> socket.socket:
 def _runtime(
     options: Options, register: Callable[[Runtime], None], state: StoredState | None, on_error: Callable[..., None]
 ) -> Runtime:
-    """A new runtime, or the one of the last snapshot."""
+    """Return a new runtime, or the one of the last snapshot."""
     snapshot = None if state is None else state.read()
     imports = options.allowed.imports
     if snapshot is not None and state is not None:

@@ -79,7 +79,7 @@ def _level(part: Contained, scope: Scope, number: int) -> tuple[ContainedLevel, 
 
 
 def _own_property(expression: Expression, scope: Scope) -> TypedExpression | None:
-    """The expression as events of the level before, whatever the levels before that have of the name; None where it is not that."""
+    """Return the expression as events of the level before, whatever the levels before that have of the name; None where it is not that."""
     if not _is_property(expression):
         return None
     outer = tuple(attrs.evolve(stream, visible=False) for stream in scope.streams[:-1])
@@ -99,7 +99,7 @@ def _is_property(expression: Expression) -> bool:
 
 
 def _event_type(part: Contained, expression: TypedExpression, catalog: Catalog) -> tuple[EventType, bool]:
-    """What the level's events are, and whether values have to be made into them."""
+    """Return what the level's events are, and whether values have to be made into them."""
     element = _element(expression.type)
     if isinstance(element, EventOf) and _is_property(part.expression):
         return element.event_type, False

@@ -106,7 +106,7 @@ def _close(name: str, known: Mapping[str, object]) -> str:
 
 
 def _declared_type(annotations: tuple[Annotation, ...], catalog: Catalog, owner: str) -> EventType | None:
-    """The event type that ``@type(T)`` names."""
+    """Return the event type that ``@type(T)`` names."""
     if not annotations:
         return None
     annotation = annotations[0]
@@ -144,7 +144,7 @@ def _sql(source: SqlSource, catalog: Catalog) -> SqlPlan:
 
 
 def _parts(query: str, span: Span | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The text around the parameters ``${…}``, and what is in them.
+    """Return the text around the parameters ``${…}``, and what is in them.
 
     >>> _parts("select * from T where k = ${a.k} and v > ${a.v + 1}", None)
     (('select * from T where k = ', ' and v > ', ''), ('a.k', 'a.v + 1'))
@@ -240,7 +240,7 @@ def _with_arguments(number: int, stream: Stream, plan: HistoricalPlan, scope: Sc
 
 
 def _parsed(text: str, span: Span | None) -> Expression:
-    """The expression of a parameter; a refusal names the place of the query, since the text is within a string."""
+    """Return the expression of a parameter; a refusal names the place of the query, since the text is within a string."""
     try:
         return parse_expression(text)
     except EplError as error:
@@ -261,7 +261,7 @@ def _bound(argument: Expression, scope: Scope, span: Span | None) -> TypedExpres
 
 
 def _steps(plan: MethodPlan, arguments: Sequence[TypedExpression], source: MethodSource, catalog: Catalog) -> tuple[str, ...]:
-    """How the arguments are converted; refuses those that the function does not take."""
+    """Return how the arguments are converted; refuses those that the function does not take."""
     method = catalog.methods[plan.name]
     types = [argument.type for argument in arguments]
     steps = method.bind(types)

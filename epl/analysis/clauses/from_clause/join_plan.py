@@ -74,18 +74,18 @@ def plan_join(
 
 
 def _driving(count: int, reads: Reads) -> Sequence[int]:
-    """The streams that have events; where none has, the historical ones that read no other."""
+    """Return the streams that have events; where none has, the historical ones that read no other."""
     return [n for n in range(count) if n not in reads] or [n for n, read in reads.items() if not read]
 
 
 def _asking_outer(count: int, reads: Reads) -> Sequence[int]:
-    """The streams whose rows ask for those of others in an outer join of several: also historical streams that read no other, whose rows
-    that nothing matches are in the iterator, as in Esper's."""
+    """Return the streams whose rows ask for those of others in an outer join of several: also historical streams that read no other, whose
+    rows that nothing matches are in the iterator, as in Esper's."""
     return [n for n in range(count) if not reads.get(n)]
 
 
 def _steering(where: TypedExpression | None) -> tuple[tuple[TypedExpression, ...], TypedExpression | None]:
-    """The conjuncts that may steer look-ups, and the condition that the others are."""
+    """Return the conjuncts that may steer look-ups, and the condition that the others are."""
     steering: list[TypedExpression] = []
     others: list[TypedExpression] = []
     for condition in conjuncts(where):
@@ -116,7 +116,7 @@ def _inner(
 
 
 def _after_reads(stream: int, tree: Tree, reads: Reads) -> Tree:
-    """The order, in which a historical stream waits for the streams that its arguments read."""
+    """Return the order, in which a historical stream waits for the streams that its arguments read."""
     if not reads:
         return tree
     waiting, known = list(flattened(stream, tree)), [stream]
@@ -140,7 +140,7 @@ def _drive(stream: int, tree: Tree, conditions: Sequence[TypedExpression], named
 def _inner_steps(
     stream: int, known: frozenset[int], tree: Tree, conditions: Sequence[TypedExpression], named: Indexes
 ) -> tuple[tuple[JoinStep, ...], list[TypedExpression]]:
-    """The steps after a stream, and the conditions that they test."""
+    """Return the steps after a stream, and the conditions that they test."""
     steps, used = [], []
     for sought in tree[stream]:
         useful = [c for c in conditions if sought in c.streams and c.streams <= {sought, *known}]
@@ -176,12 +176,12 @@ def _sides(condition: TypedExpression) -> frozenset[TypedExpression]:
 
 
 def _follows(condition: TypedExpression, equality: Equality | None) -> bool:
-    """Whether a condition holds where an equality of the same properties does."""
+    """Return whether a condition holds where an equality of the same properties does."""
     return equality is not None and isinstance(condition, Equality) and (condition.null_safe or not equality.null_safe)
 
 
 def _related(count: int, conditions: Sequence[TypedExpression]) -> Mapping[int, set[int]]:
-    """Which streams a look-up can go to from which."""
+    """Return which streams a look-up can go to from which."""
     related: dict[int, set[int]] = {stream: set() for stream in range(count)}
     for condition in conditions:
         if _is_navigable(condition) and len(condition.streams) == 2:
@@ -240,7 +240,7 @@ class _Tree:
         return frozenset(optional)
 
     def _below(self, stream: int, tree: Tree) -> tuple[JoinStep, ...]:
-        """The steps after a stream, those that must find an event first."""
+        """Return the steps after a stream, those that must find an event first."""
         children = sorted(tree[stream], key=lambda child: (stream, child) in self._optional)
         return tuple(self._step(stream, child, tree) for child in children)
 

@@ -74,9 +74,8 @@ def unidirectional_streams(from_: From, plans: Sequence[StreamPlan]) -> tuple[in
 
 
 def _meets_itself(plan: StreamPlan, others: Sequence[StreamPlan]) -> bool:
-    """Whether a stream needs no data window: the events that drive the join are the ones that it joins with. All events of one type come
-    in this stream and in ``others``: the unidirectional one, or all streams.
-    """
+    """Return whether a stream needs no data window: the events that drive the join are the ones that it joins with. All events of one type
+    come in this stream and in ``others``: the unidirectional one, or all streams. """
     if any(not isinstance(each.source, FilterPlan) for each in (plan, *others)):
         return False
     event_type = filter_of(plan).event_type

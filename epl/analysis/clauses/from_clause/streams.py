@@ -212,7 +212,7 @@ def _close_window(name: str, catalog: Catalog) -> str | None:
 def _arguments(
     view: View, config: type[WindowConfig], event_type: EventType, catalog: Catalog, declarations: tuple[Declaration, ...]
 ) -> list[WindowArgument]:
-    """The parameters, bound over the stream; the first one of an expr window also sees the window's own names and aggregations."""
+    """Return the parameters, bound over the stream; the first one of an expr window also sees the window's own names and aggregations."""
     stream = (ScopeStream(None, event_type, has_window=True),)
     plain = Scope(catalog, stream, clause="view parameter", declarations=declarations, allow_previous=False,
                   subquery_refusal=NO_SUBQUERY)

@@ -116,12 +116,12 @@ def _streams(from_: From, statement: Statement, catalog: Catalog) -> tuple[tuple
 
 
 def _is_asked(stream: StreamPlan) -> bool:
-    """Whether the rows come from a call: not those of a table, which are there."""
+    """Return whether the rows come from a call: not those of a table, which are there."""
     return historical_of(stream) is not None and stored_in(stream) is None
 
 
 def _own_name(stream: Stream) -> str | None:
-    """The name of the window, which is that of the stream too."""
+    """Return the name of the window, which is that of the stream too."""
     return stream.source.type_name if isinstance(stream.source, TypeFilter) else None
 
 

@@ -27,7 +27,7 @@ def is_supported() -> bool:
 
 @lru_cache(maxsize=1)
 def _stamp() -> str:
-    """What else an object file depends on."""
+    """Return what else an object file depends on."""
     here = Path(__file__).parent
     texts = [(here / f"{name}.py").read_bytes() for name in PRINTERS]
     return hashlib.sha256(b"\n".join([(here.parent / "intrinsics.py").read_bytes(), *texts, target().encode()])).hexdigest()
@@ -62,7 +62,7 @@ class NativeKernel:
         return self._call_other(arguments)
 
     def _call_other(self, arguments: tuple[Any, ...]) -> int:
-        """The call for types that the last one had not."""
+        """Return the call for types that the last one had not."""
         if self._other is not None:
             return self._other(*arguments)
         try:

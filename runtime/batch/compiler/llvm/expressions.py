@@ -298,7 +298,7 @@ def _call(printer: ExpressionPrinter, node: ast.Call) -> Operand:
 
 
 def _view(printer: ExpressionPrinter, node: ast.Call) -> Operand:
-    """The same bits as a number of another type."""
+    """Return the same bits as a number of another type."""
     assert isinstance(node.func, ast.Attribute)
     value, number = printer.operand(node.func.value), NUMBERS.get(ast.unparse(node.args[0]).removeprefix("np."))
     if isinstance(value, Array) and number is not None and value.type == ArrayType(value.type.element, 1):
@@ -357,7 +357,7 @@ def _remainder(printer: ExpressionPrinter, arguments: Sequence[ast.expr]) -> Ope
 
 
 def _empty(printer: ExpressionPrinter, arguments: Sequence[ast.expr]) -> Operand:
-    """An array of the function's own, released when it returns."""
+    """Return an array of the function's own, released when it returns."""
     number = NUMBERS.get(ast.unparse(arguments[1]).removeprefix("np."))
     if number is None:
         raise NotNative("an array of an unknown type")

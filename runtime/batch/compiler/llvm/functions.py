@@ -266,7 +266,7 @@ class FunctionPrinter:
         lines.begin(after)
 
     def _ascends(self, node: ast.expr) -> bool:
-        """A product of a number with a variable, which the functions of this package only use for widths."""
+        """Return a product of a number with a variable, which the functions of this package only use for widths."""
         return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult) and isinstance(node.left, ast.Constant)
 
     def _loop(self, node: ast.For | ast.While, again: str, after: str) -> None:
