@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 import attrs
 
 from epl.plan.aggregations import AggregationPlan
-from epl.plan.expressions import TypedExpression
+from epl.plan.expressions import Constant, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from runtime.batch.accumulators import Accumulator, accumulator
 from runtime.batch.printing.expressions import Text
@@ -149,9 +149,9 @@ def rollup_levels(of: EventsT, rows: ResultSetPlan, window: Window | None) -> li
 
 
 def _column(whole: TypedExpression, own: TypedExpression, keys: Sequence[TypedExpression], left_out: Set[int]) -> TypedExpression:
-    """Return a column as a level prints it: a key that the level omits is read from the words, as in the levels that have it. ``own``:
-    where a key reads what another key reads that is omitted, it is null in a level that has it, too."""
-    return whole if whole in keys and keys.index(whole) in left_out else own
+    """Return a column as a level prints it: a property that the level omits as a key is read from the words, where it is null. ``own``: as
+    it is computed in the level, over properties that are null."""
+    return whole if isinstance(own, Constant) and own.value is None and whole in keys and keys.index(whole) in left_out else own
 
 
 def local_groups(of: EventsT, rows: ResultSetPlan, window: Window | None) -> list[tuple[Level, EventsT]]:
