@@ -39,7 +39,8 @@ def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 def produce(servers: str, topic: str, values: list[bytes | None], partition: int = -1, timestamp: int = 0) -> None:
-    producer = confluent_kafka.Producer({"bootstrap.servers": servers})
+    # one request at a time: of several, one that is sent again, while the topic is being created, comes after the others
+    producer = confluent_kafka.Producer({"bootstrap.servers": servers, "max.in.flight.requests.per.connection": 1})
     for number, value in enumerate(values):
         producer.produce(topic, value, str(number), partition=partition, timestamp=timestamp + number if timestamp else 0)
         producer.poll(0)
