@@ -67,6 +67,11 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
+def parameter_checks(function: Callable[..., Any]) -> Mapping[str, Takes]:
+    """Return what the parameters of a function take, of those that do not take everything."""
+    return _Checks(unwrap(function)).by_name
+
+
 def checked_methods(*, but: Collection[str] = ()) -> Callable[[Kind], Kind]:
     """Return a class decorator that checks the public methods which the class itself has, and its ``__init__``. ``but``: those that run
     once per event."""
@@ -219,4 +224,4 @@ def _protocol(kind: type) -> Takes:
     return Takes(lambda value: all(callable(getattr(value, name, None)) for name in names), f"{kind.__name__} ({', '.join(names)})")
 
 
-__all__ = ["checked", "checked_methods"]
+__all__ = ["checked", "checked_methods", "parameter_checks"]

@@ -1,7 +1,7 @@
 """A deployed statement as users see it: listeners and the on-demand iterator."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -57,7 +57,7 @@ class Statement:
         {'x': [3]} None
         >>> last.remove_all_listeners()
         >>> last.listeners
-        []
+        ()
         >>> last.explain().splitlines()[0]
         'last: select → x Integer'
     """
@@ -77,9 +77,9 @@ class Statement:
         return self._output.event_type
 
     @property
-    def listeners(self) -> Sequence[Listener]:
-        """The row listeners, in the order in which they are called."""
-        return self._output.listeners
+    def listeners(self) -> tuple[Listener, ...]:
+        """The row listeners as they were added, in the order in which they are called."""
+        return tuple(self._output.added)
 
     @property
     def annotations(self) -> tuple[Annotation, ...]:

@@ -92,7 +92,8 @@ class StatementOutput(Delivery):
         self.statement: Any = None
         """The ``Statement``, which listeners get."""
         self.deployment_id = deployment_id
-        self._added: list[Listener] = []
+        self.added: list[Listener] = []
+        """The row listeners as users have added them."""
         self.listeners: Sequence[Listener] = ()
         """What is called, in the order in which listeners were added: all but the last one with lists of their own."""
         """Replaced when it changes, so that a call under way goes on over those it has begun with."""
@@ -278,11 +279,11 @@ class StatementOutput(Delivery):
 
     def attach(self, listener: Listener) -> None:
         """Call a row listener from now on."""
-        self._listen([*self._added, listener])
+        self._listen([*self.added, listener])
 
     def detach(self, listener: Listener) -> None:
         """Call a row listener no more; ValueError where it was not added."""
-        kept = list(self._added)
+        kept = list(self.added)
         kept.remove(listener)
         self._listen(kept)
 
@@ -311,11 +312,11 @@ class StatementOutput(Delivery):
     @property
     def listener_count(self) -> int:
         """How many listeners have been added."""
-        return len(self._added) + len(self.batch_listeners)
+        return len(self.added) + len(self.batch_listeners)
 
     def _listen(self, listeners: list[Listener]) -> None:
         """A listener may do with its lists what it likes: each but the last gets copies, so that one listener alone costs none."""
-        self._added = listeners
+        self.added = listeners
         self.listeners = [*self._counting, *map(with_own_lists, listeners[:-1]), *listeners[-1:]]
 
     def count_rows(self) -> None:
@@ -324,7 +325,7 @@ class StatementOutput(Delivery):
         assert measured is not None
         self._counting = (measured.of(self.number).listener,)
         self.at_end.append(lambda: measured.forget(self.number))
-        self._listen(self._added)
+        self._listen(self.added)
 
 
 __all__ = ["BatchListener", "ColumnOutput", "Listener", "StatementHost", "StatementOutput"]

@@ -15,12 +15,15 @@ import runtime.connectors
 import runtime.spark
 from epl.errors import EplError
 from runtime import ContextAccess, Deployment, Runtime, Statement
-from runtime.arguments import checked
+from runtime.arguments import checked, parameter_checks
 from runtime.connectors import FileSource, RowSource
 
 WRONG: list[Any] = [
     None, 3, 3.5, b"x", "x", [], {}, object(), pathlib.Path("/nowhere/gone"), io.StringIO("x"), pandas.DataFrame({"a": [1]}),
 ]  # fmt: skip
+ONCE_AN_EVENT = {"Runtime.send", "Runtime.route", "Runtime.event_of", "Runtime.send_batch", "Runtime.advance_time",
+                 "Runtime.register_window"}  # fmt: skip
+"""What looks at its arguments itself: most of it runs once an event."""
 BARE = re.compile(r"object is not|NoneType|unsupported operand|__\w+__|has no len|unhashable")
 """What Python says where nobody has looked at the argument."""
 BY_HAND = {"Deployment.explain", "Runtime.record"}
@@ -60,6 +63,7 @@ def running() -> Runtime:
 
 DOORS = {name: (function, bound) for name, function, bound in (*members(), *classes())}
 PLAIN: dict[str, Any] = {
+    "EventType": Runtime().register("T", {"a": int}),
     "str": "t", "int": 1, "Any": {}, "Iterable": [], "Sequence": [], "Mapping": {}, "bytes": b"t", "Callable": print, "Collection": [],
 }
 
@@ -83,9 +87,14 @@ def test_a_wrong_kind_works_or_is_refused_by_name(door: str, parameter: str) -> 
         each.name: filler(each) for each in inspect.signature(function).parameters.values()
         if each.default is each.empty and each.name not in ("self", "cls") and each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)
     }
+    takes = parameter_checks(function).get(parameter)
     call: Callable[..., Any] | None = None
     for value in WRONG:
         call = call or bound()
+        if takes is not None and not takes.fits(value) and door not in ONCE_AN_EVENT:
+            with pytest.raises(TypeError, match=rf"\w+\({parameter}=.*\): expected "):
+                call(**{**arguments, parameter: value})
+            continue
         try:
             call(**{**arguments, parameter: value})
         except (TypeError, ValueError) as error:

@@ -13,6 +13,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from runtime import EplRuntimeError, Runtime
+from runtime.api.statement import output_of
 from runtime.spark import MicroBatchError, error_of, start
 from runtime.spark.sources import Sources, merge
 
@@ -147,7 +148,7 @@ def test_a_listener_that_fails_harms_neither_the_query_nor_the_others(stream: Ma
         def fails(*_: Any) -> None:
             raise ValueError("listener")
 
-        runtime.statement("s").listeners.insert(0, fails)
+        output_of(runtime.statement("s")).listeners.insert(0, fails)
         start(runtime, {"A": stream("A", table(ROWS[:3]))}, time="ts", trigger="availableNow").await_termination()
         assert errors == ["listener"] * 3 and len(heard) == 3
 
