@@ -23,8 +23,8 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from epl.plan.patterns.pattern_reference import ELEMENTS  # noqa: E402
-from runtime.replay.player import replay_trace  # noqa: E402
 from runtime.tools.reference import Entry, class_of, entries  # noqa: E402
+from tests.replay.player import replay_trace  # noqa: E402
 
 FOLDER = ROOT / "docs" / "reference"
 EXAMPLES = FOLDER / "examples.json"

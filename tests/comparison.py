@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from epl.errors import EplError
-from runtime.replay.player import replay_trace
+from tests.replay.player import replay_trace
 
 WORDS = 3
 """So many first words of a refusal must be Esper's, where a case does not say how many (``words``)."""

@@ -1,4 +1,4 @@
-"""Values ↔ the JSON of traces: dates by their declared type, NaN as text, a float's shortest digits."""
+"""Values as the JSON of traces and test cases has them: dates by their declared type, NaN as text, a float's shortest digits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from epl.event_types import EventOf
 from epl.functions.java_values import zone_name
 from epl.java import float_text
-from epl.value_types import INTEGRAL_KINDS, ArrayType, CollectionType, MapType, Scalar, ValueType
+from epl.value_types import ArrayType, CollectionType, MapType, Scalar, ValueType
 from runtime.conversion.rows import Row
 from windows.event import Event
 
@@ -106,27 +106,3 @@ def _zone(value: datetime.datetime, kind: str) -> str:
         return offset
     name = zone_name(value.tzinfo)
     return f"{offset}[{name}]" if name else offset
-
-
-def from_text(value: Any, declared: ValueType) -> Any:
-    """Return a preconfigured value: numbers and booleans may be given as text."""
-    if not isinstance(value, str) or not isinstance(declared, Scalar):
-        return value
-    if declared.kind in INTEGRAL_KINDS:
-        return int(value)
-    if declared.kind in ("float", "double"):
-        return float(value)
-    return value == "true" if declared.kind == "boolean" else value
-
-
-def from_json(value: Any, declared: ValueType | None) -> Any:
-    """Return a trace's value as the engine takes it: keys of maps of numbers are numbers again. Everything else the engine converts
-    itself."""
-    if (
-        isinstance(value, dict)
-        and isinstance(declared, MapType)
-        and isinstance(declared.key, Scalar)
-        and declared.key.kind in ("int", "long", "short", "byte")
-    ):
-        return {None if k == "null" else int(k): v for k, v in value.items()}
-    return value

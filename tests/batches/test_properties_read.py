@@ -11,9 +11,8 @@ import pytest
 from runtime import Runtime
 from runtime.api.runtime import engine_of
 from runtime.expressions.structs import default_of
-from runtime.replay import player
-from runtime.replay.player import TracePlayer
 from tests.comparison import difference
+from tests.replay.player import TracePlayer
 from tests.test_cases import CASES, KNOWN_GAPS
 from windows.event import Event, event_class
 
@@ -130,7 +129,7 @@ def test_what_no_statement_reads_changes_nothing(subject: str, monkeypatch: pyte
         pruned += any(event.get(name) != fewer.get(name) for name in event.type.properties)
         at.runtime.send(event.type, fewer)
 
-    monkeypatch.setitem(player.ACTIONS, "event", send)
+    monkeypatch.setitem(TracePlayer.ACTIONS, "event", send)
     differing = {}
     for key in CHOSEN[subject]:
         why = difference(CASES[key])

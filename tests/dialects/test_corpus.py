@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from runtime.replay.corpus import as_java, replay_case
-from runtime.replay.corpus_letters import read
+from tests.replay.corpus import as_java, replay_case
+from tests.replay.corpus_letters import read
 
 
 def letters(events: str, pattern: str, skip: str = "SKIP TO NEXT ROW", **more: Any) -> Any:

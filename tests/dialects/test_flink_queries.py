@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from runtime.replay.corpus import replay_case
+from tests.replay.corpus import replay_case
 
 RECORDED = json.loads(pathlib.Path(__file__).with_name("queries_flink.json").read_text(encoding="utf-8"))
 TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?")

@@ -14,7 +14,7 @@ from epl.dialects import types as k
 from epl.dialects.scopes import Column
 from epl.errors import EplError
 from runtime.dialects.sql import run_rows
-from runtime.replay.corpus import plain
+from tests.replay.corpus import plain
 
 RECORDED = json.loads(pathlib.Path(__file__).with_name("values.json").read_text(encoding="utf-8"))
 KINDS = {"i": k.INTEGER, "b": k.BIGINT, "d": k.DOUBLE, "s": k.VARCHAR, "x": k.decimal(7, 2), "t": k.TIMESTAMP}

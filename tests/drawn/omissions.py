@@ -10,9 +10,9 @@ import json
 import sys
 from typing import Any
 
-from runtime.replay.player import replay_trace
 from tests.comparison import step_differences
 from tests.drawn.recorded import FOLDER, Program
+from tests.replay.player import replay_trace
 
 OMISSIONS = FOLDER.parent / "omissions.json"
 

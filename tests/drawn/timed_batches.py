@@ -11,9 +11,9 @@ import pyarrow as pa
 from epl.errors import EplError
 from runtime.batch.refusals import NotInBatchTier
 from runtime.conversion.arrow import to_batch
-from runtime.replay.columns import SEQUENCE, ColumnFeed
-from runtime.replay.player import Caused, TracePlayer
 from tests.drawn.recorded import Program
+from tests.replay.columns import SEQUENCE, ColumnFeed
+from tests.replay.player import Caused, TracePlayer
 from windows.event import Event
 
 Step = Mapping[str, Any]

@@ -14,11 +14,11 @@ from epl.errors import EplError
 from runtime.api.runtime import Runtime
 from runtime.batch.refusals import NotInBatchTier
 from runtime.batch.tier import tier
-from runtime.replay import player
-from runtime.replay.columns import ColumnFeed
-from runtime.replay.player import TracePlayer, replay_trace
 from tests.drawn.recorded import Program
 from tests.drawn.timed_batches import TIMES, in_timed_batches, joined, with_time_of_each
+from tests.replay import player
+from tests.replay.columns import ColumnFeed
+from tests.replay.player import TracePlayer, replay_trace
 from windows.event import Event
 
 Steps = Sequence[Mapping[str, Any]]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from runtime import Runtime
-from runtime.replay.player import TracePlayer
 from tests.comparison import step_difference
 from tests.historical.lookups import Lookup, register
+from tests.replay.player import TracePlayer
 
 RECORDED = pathlib.Path(__file__).resolve().parent / "recorded"
 CASES = {
@@ -28,8 +28,8 @@ class Player(TracePlayer):
 
     lookup: Lookup
 
-    def _new_runtime(self) -> Runtime:
-        runtime = super()._new_runtime()
+    def new_runtime(self) -> Runtime:
+        runtime = super().new_runtime()
         self.lookup = register(runtime)
         return runtime
 
@@ -38,10 +38,10 @@ class Player(TracePlayer):
             calls, self.lookup = self.lookup.calls, register(runtime)
             self.lookup.calls = calls
 
-        self.runtime = Runtime.restore(self.runtime.snapshot(), on_error=self._on_error, tier=self.tier, register=same_counter)
+        self.runtime = Runtime.restore(self.runtime.snapshot(), on_error=self.on_error, tier=self.tier, register=same_counter)
         attached, self.listening, self.listeners = self.listening, [], {}
         for deployment_id, name in attached:
-            self._listen(self.runtime.deployments[deployment_id][name])
+            self.listen(self.runtime.deployments[deployment_id][name])
 
 
 def differs(case: dict[str, Any], *, restart: bool) -> str | None:

@@ -19,10 +19,11 @@ ROOT = Path(epl.__file__).parent.parent
 DOOR = "epl/generated_code.py"
 RUNS_TEXT = {"exec", "eval", "compile", "execfile", "__import__"}
 OTHER_LOADERS = {
-    "epl/functions/user.py", "runtime/__init__.py", "runtime/cli/__init__.py", "runtime/api/siblings.py", "runtime/tools/setup.py",
+    "epl/functions/user.py", "runtime/__init__.py", "runtime/cli/__init__.py", "runtime/cli/replay.py", "runtime/api/siblings.py",
+    "runtime/tools/setup.py",
 }
-"""Imports by name: of what ``python_imports`` lists, of the public names, of the commands of ``epl``, of the engine's own packages, of what
-``--setup`` and ``epl serve --allow setup:`` list."""
+"""Imports by name: of what ``python_imports`` lists, of the public names, of the commands of ``epl``, of the player of traces in a
+checkout, of the engine's own packages, of what ``--setup`` and ``epl serve --allow setup:`` list."""
 
 
 PRINTING = (

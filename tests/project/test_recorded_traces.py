@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from runtime.replay.columns import ColumnFeed
-from runtime.replay.player import replay_trace
-from runtime.replay.reading import read_traces, trace_files
+from tests.replay.columns import ColumnFeed
+from tests.replay.player import replay_trace
+from tests.replay.reading import read_traces, trace_files
 
 MOST_STEPS = 200
 """Longer traces take minutes with a restart at every step; ``conformance_floor.py --restart`` replays them all."""

@@ -6,8 +6,8 @@ import json
 import pathlib
 from typing import Any
 
-from runtime.replay.files import Job, replay_file
-from runtime.replay.trace_schema import types_of
+from tests.replay.files import Job, replay_file
+from tests.replay.trace_schema import types_of
 
 ORDER = {"kind": "bean", "class": "com.acme.Purchase", "props": {"id": "String", "state": "State"}, "supertypes": []}
 STATE = {"kind": "enum", "class": "com.acme.State", "constants": ["OPEN", "DONE"]}

@@ -91,6 +91,16 @@ def test_console_script(run: Run, tmp_path: pathlib.Path, command: str) -> None:
     assert "2 statements, 2 accepted" in done.stdout
 
 
+def test_traces_are_replayed_in_a_checkout_only(run: Run, tmp_path: pathlib.Path) -> None:
+    (tmp_path / "traces.json").write_text("[]", encoding="utf-8")
+    done = run(tmp_path, "epl", "replay", "traces.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "epl: replay: the player of recorded traces is part of the project's source and not of the installed package; "
+        "run it in a checkout (docs/cli.md)\n"
+    )
+
+
 def test_extras_are_declared(wheel: pathlib.Path) -> None:
     archive = zipfile.ZipFile(wheel)
     (metadata,) = [n for n in archive.namelist() if n.endswith(".dist-info/METADATA")]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from runtime.api.runtime import Runtime
-from runtime.replay.player import replay_trace
+from tests.replay.player import replay_trace
 
 SCHEMA = "create schema T(k string, v int); create schema A(k string, n int); create schema D(k string); "
 TABLES = {

@@ -8,7 +8,7 @@ import pytest
 from epl.errors import EplValidationError, EplWarning
 from epl.settings import Settings
 from runtime import Runtime
-from runtime.replay.player import replay_trace
+from tests.replay.player import replay_trace
 
 TEXT = """create schema A(id string);
 @name('s') @RSAAlert(oneInSeconds=5, identifiers={"ip_src", "user"}) @com.acme.Severity(high) @Description('d') select id from A"""

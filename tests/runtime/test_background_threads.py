@@ -18,7 +18,7 @@ from runtime.api.statement import output_of
 from runtime.api.system_clock import SystemClock
 from runtime.live.job_view import JobView
 from runtime.live.view import View
-from runtime.replay import files
+from tests.replay import files
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -27,7 +27,6 @@ SUPERVISED = {
     "runtime/historical/database.py": "what a call raises is raised to the statement that asks",
     "runtime/live/job_view.py": "the view shows the error and closes",
     "runtime/live/view.py": "the error is logged, the next row tries again",
-    "runtime/replay/files.py": "a process that has ended is an error by name",
     "runtime/spark/heartbeat.py": "the query ends with the error",
     "runtime/tools/serve/engine.py": "what a call raises is raised to the request that asks",
     "runtime/tools/serve/sandbox.py": "a process that has ended is replaced",

@@ -1,7 +1,7 @@
 """Traces of statements that were compiled from object models have their names between apostrophes, with apostrophes in them."""
 from __future__ import annotations
 
-from runtime.replay.player import replay_trace
+from tests.replay.player import replay_trace
 
 
 def test_a_name_with_quotes_is_replayed() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from runtime.replay.player import replay_trace
+from tests.replay.player import replay_trace
 
 SCHEMA = {"Reading": {"kind": "bean", "class": "acme.Reading", "props": {"sensor": "String", "level": "int", "most": "Integer"}}}
 

@@ -12,10 +12,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from runtime import Runtime
-from runtime.replay.files import Job, replay_file
-from runtime.replay.player import replay_trace
-from runtime.replay.spark_micro_batches import MicroBatches
 from runtime.spark.sources import SEQUENCE, Sources, merge
+from tests.replay.files import Job, replay_file
+from tests.replay.player import replay_trace
+from tests.replay.spark_micro_batches import MicroBatches
 
 pytestmark = pytest.mark.spark
 

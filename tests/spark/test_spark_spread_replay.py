@@ -15,12 +15,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from runtime.cli import main
-from runtime.replay import spark_spread as spread_replay
-from runtime.replay.files import Job, replay_file
-from runtime.replay.player import replay_trace
-from runtime.replay.runs import Cutter
-from runtime.replay.spark_spread import ReplayedInput, SpreadReplay, counted, in_one_engine, replayed_input, spread_over
-from runtime.replay.trace_schema import settings_of
+from tests.replay import spark_spread as spread_replay
+from tests.replay.files import Job, replay_file
+from tests.replay.player import replay_trace
+from tests.replay.runs import Cutter
+from tests.replay.spark_spread import ReplayedInput, SpreadReplay, counted, in_one_engine, replayed_input, spread_over
+from tests.replay.trace_schema import settings_of
 
 pytestmark = pytest.mark.spark
 

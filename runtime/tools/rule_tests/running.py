@@ -17,7 +17,7 @@ from runtime.api.statement import Statement
 from runtime.conversion.rows import Rows
 from runtime.esper_config import EsperConfig, read_esper_config
 from runtime.replay.epl_online import output_text
-from runtime.replay.player import TracePlayer
+from runtime.replay.step_player import Step, StepPlayer
 from runtime.tools.rule_tests.comparing import differences
 from runtime.tools.rule_tests.coverage import Coverage
 from runtime.tools.rule_tests.files import RESULTS, BadCaseFile, Case, CaseFile
@@ -72,7 +72,7 @@ class CaseRunner:
                     raise BadCaseFile(f"{where}: {error.message}{hint}") from None
 
 
-class _Player(TracePlayer):
+class _Player(StepPlayer):
     """A player whose runtime has an application's settings, and whose listeners' calls are kept for a script's text."""
 
     def __init__(self, file: CaseFile, coverage: Coverage | None, register: Callable[[Runtime], None] | None, unknown: str) -> None:
@@ -80,13 +80,13 @@ class _Player(TracePlayer):
         self._texts: list[str] = []
         self._at: int | None = None
         self._rows: list[tuple[str, Rows, Rows]] = []
-        super().__init__({"listen": "all", "start_time": file.start_time}, "row")
+        super().__init__()
 
-    def _new_runtime(self) -> Runtime:
+    def new_runtime(self) -> Runtime:
         config = _config_of(self._file)
         settings = Settings() if config is None else config.settings
         settings = attrs.evolve(settings, imports=(*settings.imports, *self._file.imports), unknown_properties=self._unknown)
-        runtime = Runtime(start_time=self._file.start_time, settings=settings, on_error=self._on_error, tier="row")
+        runtime = Runtime(start_time=self._file.start_time, settings=settings, on_error=self.on_error, tier="row")
         if config is not None:
             _declare(self._file, config, runtime)
         if self._register is not None:
@@ -96,15 +96,15 @@ class _Player(TracePlayer):
         return runtime
 
     def deploy_module(self, text: str) -> None:
-        self._deploy({"epl": text}, {})
+        self.deploy_item({"epl": text})
 
-    def _deploy(self, item: Mapping[str, Any], done: dict[str, Any]) -> Deployment:
-        deployment = super()._deploy(item, done)
+    def deploy_item(self, item: Step) -> Deployment:
+        deployment = super().deploy_item(item)
         if self._coverage is not None:
             self._coverage.deployed(deployment)
         return deployment
 
-    def _collect(self, new: Rows, old: Rows, statement: Statement, runtime: Runtime) -> None:
+    def collect(self, new: Rows, old: Rows, statement: Statement, runtime: Runtime) -> None:
         if self._coverage is not None:
             self._coverage.emits(statement.name)
         if runtime.now != self._at:
@@ -112,7 +112,7 @@ class _Player(TracePlayer):
             self._at = runtime.now
         self._rows.append((statement.name, new, old))
         if self.caused:
-            super()._collect(new, old, statement, runtime)
+            super().collect(new, old, statement, runtime)
             self.caused[-1].calls[-1].pop("deployment", None)
 
     def _flush(self) -> None:

@@ -22,14 +22,14 @@ from epl.event_types import EventType
 from epl.settings import Settings
 from runtime.api.faults import in_words
 from runtime.api.runtime import Runtime
-from runtime.replay.runs import Candidate, Cutter, Run
-from runtime.replay.spark_micro_batches import MicroBatches, table_of_events
-from runtime.replay.trace_declarations import declarations, one_module
-from runtime.replay.trace_schema import settings_of
 from runtime.replay.trace_values import json_row
 from runtime.spark.distributed_host.frames import transform
 from runtime.spark.schemas import arrow_for_spark
 from runtime.spark.wiring import unfilled
+from tests.replay.runs import Candidate, Cutter, Run
+from tests.replay.spark_micro_batches import MicroBatches, table_of_events
+from tests.replay.trace_declarations import declarations, one_module
+from tests.replay.trace_schema import settings_of
 from windows.event import Event
 
 TIME, SEQUENCE = "trace:time", "trace:sequence"

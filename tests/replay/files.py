@@ -14,10 +14,10 @@ from typing import Any
 import attrs
 
 from epl.errors import EplRuntimeError
-from runtime.replay.corpus import is_case, replay_case
-from runtime.replay.neighbours import with_neighbours
-from runtime.replay.player import Feed, replay_trace
-from runtime.replay.reading import read_traces, write_traces
+from tests.replay.corpus import is_case, replay_case
+from tests.replay.neighbours import with_neighbours
+from tests.replay.player import Feed, replay_trace
+from tests.replay.reading import read_traces, write_traces
 
 
 class TraceTimeout(BaseException):
@@ -113,8 +113,8 @@ def _in_one_engine(job: Job) -> Replay:
 
 def _spread() -> Replay:
     """Spread over several engines, on the Spark session of this process."""
-    from runtime.replay.spark_spread import SpreadReplay
     from runtime.spark.sessions import background_session  # brings Spark, which no other way of replaying needs
+    from tests.replay.spark_spread import SpreadReplay
 
     return SpreadReplay(background_session("epl replay")).replay
 
@@ -122,15 +122,15 @@ def _spread() -> Replay:
 def micro_batches() -> Feed:
     """Return micro-batches on the Spark session of this process, which is made the first time. Raise EplRuntimeError where there is no
     Java."""
-    from runtime.replay.spark_micro_batches import MicroBatches
     from runtime.spark.sessions import background_session  # brings Spark, which no other way of replaying needs
+    from tests.replay.spark_micro_batches import MicroBatches
 
     return MicroBatches(background_session("epl replay"))
 
 
 def columns() -> Feed:
     """Return batches of columns."""
-    from runtime.replay.columns import ColumnFeed  # brings Arrow, which the row tier does without
+    from tests.replay.columns import ColumnFeed  # brings Arrow, which the row tier does without
 
     return ColumnFeed()
 

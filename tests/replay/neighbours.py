@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from runtime.replay.reading import read_traces, trace_files
+from tests.replay.reading import read_traces, trace_files
 
 Schema = Mapping[str, Mapping[str, Any]]
 WORD = re.compile(r"\w+")

@@ -17,12 +17,12 @@ from epl.errors import EplError
 from epl.event_types import EventType
 from runtime.api.runtime import Runtime
 from runtime.conversion.arrow import to_batch
-from runtime.replay.round_trip import changed_property
 from runtime.spark.driver_host.job import Job, MicroBatchError
 from runtime.spark.driver_host.sinks import Keeping
 from runtime.spark.feed import Feed, Rules
 from runtime.spark.schemas import arrow_for_spark
 from runtime.spark.sources import SEQUENCE, Sources
+from tests.replay.round_trip import changed_property
 from windows.event import Event
 
 

@@ -14,8 +14,8 @@ from epl.dialects.errors import DialectError, DialectUnsupported, QueryFailed, l
 from epl.dialects.queries import compile_query
 from epl.errors import EplError
 from runtime.dialects.sql import dialect_of, run_rows
-from runtime.replay.corpus_letters import replay_letters
-from runtime.replay.corpus_tables import TableBuilder
+from tests.replay.corpus_letters import replay_letters
+from tests.replay.corpus_tables import TableBuilder
 
 
 def is_case(recorded: Mapping[str, Any]) -> bool:

@@ -14,7 +14,7 @@ from epl.analysis.partitioning import AnySplit, Partitioning, SplitBy, partition
 from epl.plan.statements import SelectPlan
 from runtime.api.deployment import Deployment
 from runtime.api.runtime import engine_of
-from runtime.replay.player import TracePlayer
+from tests.replay.player import TracePlayer
 from windows.event import Event
 
 READING = ("iterate", "get_variable", "compile", "compile_error", "add_listener", "remove_listener", "async")

@@ -10,7 +10,7 @@ from epl.errors import EplError
 from epl.event_types import EventType
 from runtime.api.runtime import Runtime
 from runtime.conversion.arrow import to_batch
-from runtime.replay.round_trip import changed_property
+from tests.replay.round_trip import changed_property
 from windows.event import Event
 
 SEQUENCE = "#sequence"
@@ -18,7 +18,7 @@ SEQUENCE = "#sequence"
 
 @attrs.define
 class ColumnFeed:
-    """A way in for events (runtime.replay.player.Feed): ``Runtime.send_batch``."""
+    """A way in for events (tests.replay.player.Feed): ``Runtime.send_batch``."""
 
     name = "batch"
 
