@@ -114,11 +114,15 @@ def _named(name: str, item: Any, indent: str, streams: Streams) -> Iterator[str]
     dump = getattr(item, "dump", None)
     if isinstance(item, FilterPlan):
         yield f"{indent}{label}: {_filter(item, streams)}"
+        for repeated in item.repeats:
+            yield f"{indent}  delivered once for each constant that {expression_text(repeated.value, streams)} equals"
         if item.partitioned is not None:
             yield f"{indent}  of a partition: {specification_text(item.partitioned)}"
     elif isinstance(item, StorePlan):
         tests = " and ".join(expression_text(condition, streams[:1]) for condition in item.conditions)
         yield f"{indent}{label}: {item.window.name}{f' where {tests}' if tests else ''}"
+        if item.shared:
+            yield f"{indent}  its rows are read as they are in the window"
     elif isinstance(item, NamedIndex):
         yield f"{indent}{label}: {item.name} on {item.store.name}, {item.plan.title}"
     elif isinstance(item, NamedWindow):

@@ -17,6 +17,7 @@ from runtime.event_loop.prepared_filters import LoneTarget
 from runtime.expressions.function_factory import FunctionFactory, ObjectFactory
 from runtime.expressions.generated_steps import GeneratedSteps, Place
 from runtime.expressions.source_lines import indented, under
+from runtime.fused import contracts
 from runtime.fused.aggregation import Aggregations, SelectPrinter
 from runtime.fused.recognition import fuse_recognition
 from runtime.operators.partition_entry import PartitionEntry
@@ -42,7 +43,7 @@ SHAPES: tuple[type[ResultSet], ...] = (Forward, Unaggregated, FullyAggregated, R
 def fuse(running: RunningSelect) -> None:
     """Let a generated function stand for the operators, if the plan is one of those it is made for."""
     if running.recognizer is not None:
-        if running.stream.plan.contained is None:
+        if contracts.ROW_PATTERN.beyond(running.plan) is None:
             fuse_recognition(running)
     else:
         fused = running.context.environment.printed("fused", (running.plan,), lambda: _fused(running))
@@ -52,7 +53,7 @@ def fuse(running: RunningSelect) -> None:
 
 def _fused(running: RunningSelect) -> _Fused | None:
     """Return what all instances have in common with this one; None where the operators are not fused."""
-    if running.where is not None or running.stream.plan.contained is not None or not _is_simple(running):
+    if contracts.SELECT.beyond(running.plan) is not None or not _is_simple(running):
         return None
     select = _Select(running)
     return select.printed() if select.possible else None
@@ -65,7 +66,7 @@ def _is_simple(running: RunningSelect) -> bool:
     rows = running.result_set
     if isinstance(rows, OutputStage):
         return isinstance(running.chain, PassThrough) and running.chain.child is rows and rows.last_rows() is not None
-    if plan.raw or plan.selector != "istream" or plan.order_by or plan.limit is not None or plan.distinct or plan.unidirectional:
+    if plan.raw or plan.selector != "istream" or plan.order_by or plan.limit is not None or plan.distinct:
         return False
     return running.chain.steps() is not None and running.chain.child is rows and type(rows) in SHAPES
 

@@ -243,9 +243,9 @@ def test_sets_are_by_shape() -> None:
 @pytest.mark.parametrize(("text", "reason"), [
     ("select * from T#length(2)", "a window"),
     ("select k, count(*) from T group by k", "group by"),
-    ("select count(distinct k) from T", "more than a number"),
+    ("select count(distinct k) from T", "an aggregation with distinct"),
     ("select rstream n from T", "the remove stream"),
-    ("select distinct n from T", "distinct, order by or limit"),
+    ("select distinct n from T", "select distinct"),
     ("select n from T output last every 2 events", "an output clause"),
     ("insert into U select n from T", "insert into"),
     ("create variable int v2 = 1", "is not a rule"),

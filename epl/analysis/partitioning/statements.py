@@ -6,6 +6,7 @@ from typing import Any
 
 import attrs
 
+from epl.analysis.partitioning import contract
 from epl.analysis.partitioning.context_statements import Limits, check_in_partitions, variables_of_contexts
 from epl.analysis.partitioning.contexts import facts_within
 from epl.analysis.partitioning.facts import Collector, Demand, Facts, Feed, NotPartitionable
@@ -150,6 +151,7 @@ def _stream(stream: StreamPlan, collector: Collector, surroundings: OtherStateme
 
 
 def _select(statement: StatementPlan, plan: SelectPlan, surroundings: OtherStatements) -> Sequence[Facts]:
+    contract.SELECT.require(plan, lambda title: NotPartitionable(title, "it is not known to be local to a key"))
     source = pattern_of(plan.streams[0]) if len(plan.streams) == 1 else None
     if source is not None:
         return _pattern(statement, plan, source, surroundings)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from epl.plan.statements import SelectPlan
 from epl.plan.streams import filter_of, only_stream
+from runtime.batch import contracts
 from runtime.batch.match_recognize.layers import LayerPrinter, ways_in_tree
 from runtime.batch.match_recognize.layout import MOST_LINKS, MOST_STEPS, MatchKernel
 from runtime.batch.match_recognize.partial_matches import PartialMatchPrinter
@@ -20,23 +21,17 @@ def pattern_kernel(plan: SelectPlan) -> MatchKernel:
 
 
 def check(plan: SelectPlan) -> None:
-    """Refuse what no part of the kernel looks at."""
+    """Refuse what no part of the kernel handles."""
     rows, stream, pattern = plan.result_set, only_stream(plan.streams, not_in_columns), plan.row_recognition
     assert pattern is not None
+    if filter_of(stream, not_in_columns).event_type.kind == "variant":
+        raise not_in_columns("a variant stream")
+    contracts.ROW_PATTERN.require(plan, not_in_columns)
     reasons: list[tuple[bool, str]] = [
-        (plan.insert is not None, "insert into"),
-        (plan.delivery is not None, "grouped delivery"),
-        (stream.contained is not None, "contained events"),
-        (len(stream.windows) > 1 or stream.retain is not None, "match_recognize after several windows"),
-        (plan.where is not None, "where with match_recognize"),
-        (filter_of(stream, not_in_columns).event_type.kind == "variant", "a variant stream"),
-        (pattern.iterate_only, "match_recognize for the iterator alone"),
+        (len(stream.windows) > 1, "match_recognize after several windows"),
         (len(pattern.program.steps) > MOST_STEPS, "match_recognize with so long a pattern"),
         (sum(len(s.then) for s in pattern.program.steps) > MOST_LINKS, "match_recognize with so many ways through its pattern"),
         (rows.shape != "un-aggregated", f"match_recognize under the shape {rows.shape}"),
-        (rows.selector != "istream", "match_recognize with a remove stream"),
-        (rows.output is not None, "an output clause"),
-        (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
     ]
     for refused, reason in reasons:
         if refused:

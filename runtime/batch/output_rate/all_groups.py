@@ -162,7 +162,6 @@ class AllGroupEvents(OfAllGroups):
         super().__init__(of, plan)
         check_keys(of)
         of.kept_of_groups = {}
-        self._optimized = plan.optimized
 
     def fields(self) -> list[Field]:
         kept = []
@@ -185,7 +184,7 @@ class AllGroupEvents(OfAllGroups):
                     self.of.retained[name] = kind
                 code.add(*(f"e{number}{valid}[g] = {at.format(number, valid)}" for valid in ("", "v")))
         self.row_per_event(code)
-        if self._optimized and self.of.leaves:
+        if self.of.leaves:
             self._left(code)
 
     def _left(self, code: Code) -> None:

@@ -217,8 +217,6 @@ def _check_fixed(node: TypedExpression) -> None:
 
 def condition_of(of: SelectEvents, plan: OutputPlan) -> Always:
     """Return the printer of an output clause's condition; raise NotCompilable."""
-    if plan.crontab is not None:
-        raise NotCompilable("output at is not computed in columns")
     if plan.condition is not None:
         return When(of, plan)
     if plan.every is None:

@@ -13,6 +13,7 @@ from epl.plan.expressions import Aggregated, Constant, IsInsertStream, StreamPro
 from epl.plan.statements import BodyPlan, SelectPlan
 from epl.plan.streams import FilterPlan, filter_of, only_stream
 from epl.value_types import Scalar
+from runtime.batch import contracts
 from runtime.batch.accumulators import Accumulator, accumulator
 from runtime.batch.printing.expressions import ScalarPrinter, Text, kind_of, stored
 from runtime.batch.printing.parameters import MOST_CONSTANTS, Parameters, Presence
@@ -100,14 +101,13 @@ def rule(plan: BodyPlan, surroundings: RunContext) -> Rule:
     for field in (f for each in kept for f in each.fields()):
         if field.axis != GROUP or field.words:
             raise NotCompilable("an aggregation that keeps more than a number is not in a rule set")
-    conditions = (*filter_plan.conditions, *(() if plan.where is None else (plan.where,)))
     outputs: list[tuple[str, TypedExpression]]
     if rows.forward is not None:
         properties = stream.event_type.properties.values()
         outputs = [(p.name, StreamProperty(stream=0, name=p.name, type=p.type)) for p in properties]
     else:
         outputs = list(zip(rows.output_type.names, rows.columns, strict=True))
-    printer = _RulePrinter(filter_plan, conditions, outputs, rows.having, kept)
+    printer = _RulePrinter(filter_plan, filter_plan.conditions, outputs, rows.having, kept)
     return printer.rule(surroundings, arrow_schema(plan.output_type))
 
 
@@ -279,26 +279,9 @@ class _RulePrinter:
 
 def _check(plan: SelectPlan) -> None:
     """Refuse all but filter, projection and aggregations of all events."""
-    rows, stream = plan.result_set, only_stream(plan.streams, not_in_rule_set)
-    filter_plan = filter_of(stream, not_in_rule_set)
-    reasons: list[tuple[object, str]] = [
-        (plan.row_recognition is not None, "match_recognize"),
-        (plan.insert is not None, "insert into"),
-        (plan.delivery is not None, "grouped delivery"),
-        (stream.contained is not None, "contained events"),
-        (filter_plan.repeats, "a filter that lists the same constant several times"),
-        (stream.windows or stream.retain, "a window"),
-        (filter_plan.event_type.kind == "variant", "a variant stream"),
-        (rows.shape not in ("un-aggregated", "fully aggregated", "aggregated") or rows.group_by, "group by"),
-        (rows.selector != "istream" or rows.raw, "the remove stream"),
-        (rows.distinct or rows.order_by or rows.limit is not None, "distinct, order by or limit"),
-        (rows.output is not None, "an output clause"),
-        (rows.into is not None, "into table"),
-        (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
-    ]
-    for refused, reason in reasons:
-        if refused:
-            raise not_in_rule_set(reason)
+    if filter_of(only_stream(plan.streams, not_in_rule_set), not_in_rule_set).event_type.kind == "variant":
+        raise not_in_rule_set("a variant stream")
+    contracts.RULE.require(plan, not_in_rule_set)
 
 
 __all__ = ["Rule", "RuleShape", "key_rule", "rule"]

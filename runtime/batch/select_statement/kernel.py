@@ -12,6 +12,7 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import Shape
 from epl.plan.statements import SelectPlan
 from epl.plan.streams import filter_of, only_stream
+from runtime.batch import contracts
 from runtime.batch.accumulators import Accumulator
 from runtime.batch.output_rate.base import Rate
 from runtime.batch.output_rate.touched_groups import rate_of
@@ -208,19 +209,15 @@ WIDEST = 256
 
 
 def _check(plan: SelectPlan) -> None:
-    """Refuse what no part of the kernel looks at."""
+    """Refuse what no part of the kernel handles."""
     rows, stream = plan.result_set, only_stream(plan.streams, not_in_columns)
+    if filter_of(stream, not_in_columns).event_type.kind == "variant":
+        raise not_in_columns("a variant stream")
+    contracts.SELECT.require(plan, not_in_columns)
     reasons: list[tuple[bool, str]] = [
-        (plan.row_recognition is not None, "match_recognize"),
-        (plan.insert is not None, "insert into"),
-        (plan.delivery is not None, "grouped delivery"),
-        (stream.contained is not None, "contained events"),
-        (len(stream.windows) > 1 or stream.retain is not None, "several windows"),
-        (filter_of(stream, not_in_columns).event_type.kind == "variant", "a variant stream"),
+        (len(stream.windows) > 1, "several windows"),
         (plan.output_type is not None and not plan.output_type.properties, "a select of no columns"),
         (len(rows.columns) + len(rows.aggregations) > WIDEST, f"more than {WIDEST} columns and aggregations"),
-        (rows.into is not None, "into table"),
-        (rows.iterable_unbound or rows.reclaim is not None, "@IterableUnbound or reclaimed groups"),
     ]
     if _filters_after_windows(plan) and plan.where is not None and not is_steady(plan.where):
         reasons.append((True, "where after a window with what may change while an event is held"))

@@ -18,7 +18,7 @@ from windows.length_batch import LengthBatch
 from windows.paging import Long
 from windows.protocol import State
 from windows.shape import COUNT, DUE, EVENT, INTEGER, takes
-from windows.time_batch import BatchFlags, TimeBatch
+from windows.time_batch import TimeBatch
 from windows.time_length_batch import TimeLengthBatch
 
 
@@ -120,7 +120,6 @@ class TimeBatchWindow(BatchWindow):
 
     def start(self, state: Arrays, surroundings: RunContext) -> None:
         state["size"][0] = length_of(self.config.period, surroundings)
-        check_flags(self.config.flags)
         if self.config.reference is not None:
             self._know(state, surroundings.value(self.config.reference))
 
@@ -164,7 +163,6 @@ class TimeLengthBatchWindow(BatchWindow):
     def start(self, state: Arrays, surroundings: RunContext) -> None:
         state["size"][0] = surroundings.value(self.config.size)
         state["w_period"][0] = length_of(self.config.period, surroundings)
-        check_flags(self.config.flags)
 
     def schedule(self, code: Code) -> None:
         code.add("w_due[0] = now + w_period[0]")
@@ -193,8 +191,3 @@ def length_of(period: TypedExpression, surroundings: RunContext) -> int:
     if length <= 0:
         raise NotCompilable("a time window of no length")
     return length
-
-
-def check_flags(flags: BatchFlags) -> None:
-    if flags.releases_nothing:
-        raise NotCompilable("a batch window that releases empty batches")

@@ -13,14 +13,23 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from epl.event_types import EventType
+from epl.plan.contracts import Contract
 from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import CreateSchemaPlan, SelectPlan, StatementPlan
-from epl.plan.streams import FilterPlan, filter_of, only_stream
+from epl.plan.streams import FilterPlan, IndexKey, StreamPlan, filter_of, only_stream
 from runtime.clock.late_rows import LatePolicy
 from runtime.spark.pushdown import NotPushable, SparkPredicate
 from runtime.spark.schemas import spark_schema
 from runtime.spark.sources import TIME, TYPE
+
+READS = Contract.of({
+    SelectPlan: "output_type streams result_set",
+    StreamPlan: "source event_type alias",
+    FilterPlan: "event_type conditions key",
+    IndexKey: "property values",
+    ResultSetPlan: "shape output_type columns arity forward unbound",
+})  # fmt: skip
 
 
 @attrs.frozen
@@ -43,10 +52,10 @@ def spoken(
     if not alone or not isinstance(body, SelectPlan) or policy.ahead is not None or policy.on_late == "side":
         return None
     rows = body.result_set
-    if not _is_row_by_row(rows):
+    if READS.beyond(body) is not None or rows.shape != "un-aggregated":
         return None
     try:
-        filter_plan = _bare_filter(body)
+        filter_plan = filter_of(only_stream(body.streams, NotPushable), NotPushable)
         place = _place(filter_plan.event_type, types)
         said = SparkPredicate(place, merged, exact=True)
         condition = (F.col(f"`{TYPE}`") == place) & said.filter(filter_plan)
@@ -54,14 +63,6 @@ def spoken(
     except NotPushable:
         return None
     return NativeSparkPlan(_in_time(condition, types[place], policy) if TIME in merged.names else condition, tuple(columns))
-
-
-def _bare_filter(body: SelectPlan) -> FilterPlan:
-    """Return the filter of the only stream; NotPushable where anything is downstream of it."""
-    stream = only_stream(body.streams, NotPushable)
-    if any((stream.windows, stream.contained, body.where, body.row_recognition, body.insert, body.delivery)):
-        raise NotPushable
-    return filter_of(stream, NotPushable)
 
 
 def _place(event_type: EventType, types: Sequence[EventType]) -> int:
@@ -72,11 +73,6 @@ def _place(event_type: EventType, types: Sequence[EventType]) -> int:
         if source_type is event_type:
             return number
     raise NotPushable
-
-
-def _is_row_by_row(rows: ResultSetPlan) -> bool:
-    beside = rows.raw, rows.distinct, rows.having, rows.order_by, rows.limit, rows.output, rows.iterable_unbound
-    return rows.shape == "un-aggregated" and rows.selector == "istream" and not any(beside)
 
 
 def _values(rows: ResultSetPlan) -> Sequence[TypedExpression]:
