@@ -9,6 +9,7 @@ import pyarrow as pa
 from epl.dialects import plans
 from epl.dialects import typed as y
 from epl.dialects.plans import Plan
+from epl.plan.contracts import Contract
 from runtime.batch.dialects import vectors as x
 from runtime.batch.dialects.clause import ClauseColumns, as_declared
 from runtime.batch.dialects.conditions import vector
@@ -16,6 +17,14 @@ from runtime.batch.dialects.vectors import NotColumnar, Vector
 from runtime.dialects.limits import Limits
 from runtime.dialects.tables import rows_of, type_of
 
+HANDLED = Contract.of({
+    plans.TablePlan: "columns name",
+    plans.RenamedPlan: "columns input",
+    plans.SelectPlan: "columns input where keys aggregates having projections distinct order offset limit",
+    plans.RecognitionPlan: "columns dialect input computed partition order measures all_rows empties shows_order shown pattern labels "
+                           "defines skip within timeouts time",
+    plans.SkipTo: "kind labels name",
+}, open=True)  # fmt: skip
 LEAST_ROWS = 20_000
 """Tables with fewer rows are run row by row, which begins at once: numba alone takes longer to load."""
 PLAIN = frozenset({"boolean", "tinyint", "smallint", "integer", "bigint", "double", "varchar", "date", "timestamp", "decimal"})
@@ -32,6 +41,7 @@ class ColumnQueries:
     def table(self, plan: Plan, limits: Limits) -> pa.Table | None:
         """Return the result of a whole query; None where it is to be run row by row."""
         try:
+            HANDLED.require(plan, NotColumnar)
             return _named(plan, self._table(plan, limits)) if _computes(plan) else None
         except (NotColumnar, pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return None
