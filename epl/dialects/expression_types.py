@@ -296,7 +296,8 @@ class Typing:
         self._must_agree(f"Cannot check if {left.type} is identical to {right.type}", node.at, left, right)
         self.compared("=", left, right, node.at)
         same = node.negated
-        return y.Apply(k.BOOLEAN, lambda a, b: (a == b) == same, (left, right), takes_null=True)
+        operation = "is not distinct" if same else "is distinct"
+        return y.Apply(k.BOOLEAN, lambda a, b: (a == b) == same, (left, right), takes_null=True, operation=operation)
 
     def _must_agree(self, message: str, at: int, *listed: y.Typed) -> None:
         """Refuse operands that have no common type."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import decimal
 import random
 from typing import Any
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from epl.errors import EplError
-from runtime.batch.dialects import matching
+from runtime.batch.dialects import matching, running
 from runtime.batch.dialects.queries import ColumnQueries
 from runtime.dialects.sql import run_query
 from tests.dialects import draw
@@ -57,12 +58,24 @@ CONDITIONS = (
     "{o}.x < PREV({o}.x, 2)", "NEXT(x) IS NULL", "x + y > 3", "x * 2 - y <> 1", "d > 0.5 OR y IS NULL", "s = 'b'", "s > PREV(s)",
     "s <> 'zz' AND NOT x = 2", "x BETWEEN 1 AND 3", "x IN (1, y)", "t > TIMESTAMP '2024-01-01 00:00:05'",
     "t - PREV(t) < INTERVAL '3' SECOND", "ABS(d - PREV(d)) < 0.4", "d / x > 0.2", "f", "f IS NULL", "y IS DISTINCT FROM 2",
-    "t < PREV(t) + INTERVAL '2' SECOND", "x % 2 = 0",
+    "t < PREV(t) + INTERVAL '2' SECOND", "x % 2 = 0", "s LIKE 'a%'", "lower(s) = 'b'", "COALESCE(y, 1) > PREV(x)",
+    "CASE WHEN f THEN x > 1 WHEN y = 1 THEN x > d ELSE y < 3 END", "date_diff('second', PREV(t), t) < 1", "s IS NOT DISTINCT FROM PREV(s)",
+    "d IS DISTINCT FROM PREV(d)", "m >= PREV(m)", "m * 2 > 3.5 OR m < 0.3", "m + 1 > q", "m - x < 1", "d > A.d * 1.1", "m > x", "m > d",
+    "t - FIRST(t) < INTERVAL '3' SECOND", "s = FIRST(s)", "s <> A.s", "x < LAST(x, 1)", "y >= LAST(y, 1) OR x > 1", "CLASSIFIER() = 'B'",
+    "x - FIRST(x) <= 1", "y - A.x > -2", "m > A.m", "10 / (x - 1) > 2", "x + 1 > round(d)", "u = PREV(u) OR u > DATE '2024-01-01'",
+    "u < PREV(u) + INTERVAL '1' DAY", "d + COALESCE(y, x) > 2", "s || s > 'aa'", "x > 9 / (x - 2)",
+    "CASE WHEN x <> 2 THEN 4 / (x - 2) > 1 END",
 )  # fmt: skip
 MEASURES = (
     "FIRST(x)", "LAST(s)", "LAST({v}.d, 1)", "FINAL FIRST({v}.t)", "PREV(x)", "NEXT({v}.s, 1)", "CLASSIFIER()", "MATCH_NUMBER()",
     "count(*)", "count({v}.y)", "sum({v}.x)", "avg(y)", "LAST(x) - FIRST(x)", "LAST(t) - FIRST(t)", "CLASSIFIER({v})", "RUNNING sum(y)",
     "FINAL LAST(f)", "LAST({v}.d) / 2", "'a'", "PREV(CLASSIFIER())", "FIRST({v}.x) IS NULL", "x > y", "FINAL count({v}.*)", "LAST(q)",
+    "max({v}.x)", "min(s)", "avg({v}.d)", "sum(d)", "RUNNING max(d)", "FINAL min({v}.t)", "count_if({v}.x > 1)", "array_agg({v}.x)",
+    "CASE WHEN x > 1 THEN s ELSE 'none' END", "upper(s)", "round(d, 1)", "date_diff('millisecond', FIRST(t), t)", "max(m)", "sum({v}.m)",
+    "avg(m)", "min_by(x, d)", "s || CLASSIFIER()", "count(DISTINCT x)", "max(f)", "sum(x) + max(y)", "6 / (x - 1)", "max({v}.u)", "m * 2",
+    "FINAL LAST(m) - FIRST(m)", "avg(x) > 1.5", "stddev(d)", "COALESCE(LAST({v}.s), 'no')", "LAST({v}.m, 1) + 1", "listagg(s, '-')",
+    "sum({v}.y * {v}.x)", "max({v}.d + {v}.x)", "u", "min(u)", "CAST(m AS double)", "m / 3", "CLASSIFIER() || 'x'", "FINAL avg(y)",
+    "RUNNING sum({v}.d)", "max(CASE WHEN {v}.x > 1 THEN {v}.y END)", "substr(s, x)", "LAST(x) % 2 = 0", "sum(q)", "max(q) > 0.5",
 )  # fmt: skip
 PATTERNS = (
     "A B+ C", "A B* C?", "(A | B)+ C", "A+ B+", "A B C", "A{2,3} B", "^A B*", "A+? B", "(A B)+", "{- A -} B+ C", "A B? $",
@@ -82,6 +95,8 @@ def drawn_table(chance: random.Random, count: int) -> pa.Table:
         "x": pa.array(some(1, 2, 3), pa.int32()), "y": pa.array(some(0, 1, 4, None), pa.int64()),
         "d": pa.array(some(0.25, 0.5, 1.5, None), pa.float64()), "s": pa.array(some("a", "b", "c", None), pa.string()),
         "f": pa.array(some(True, False, None), pa.bool_()), "q": pa.array(some(1, None), pa.decimal128(4, 1)),
+        "m": pa.array(some(decimal.Decimal("0.25"), decimal.Decimal("-1.50"), decimal.Decimal("2.00"), None), pa.decimal128(9, 2)),
+        "u": pa.array(some(start.date(), datetime.date(2024, 1, 2), None), pa.date32()),
     })  # fmt: skip
 
 
@@ -89,8 +104,9 @@ def drawn_table(chance: random.Random, count: int) -> pa.Table:
 def test_columns_of_all_types_give_the_same(compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if not compiled:
         monkeypatch.setattr(matching, "_loop", lambda: None)
+        monkeypatch.setattr(running, "_loop", lambda: None)
     Counting.taken = 0
-    for seed in range(150 if compiled else 50):
+    for seed in range(300 if compiled else 50):
         chance = random.Random(seed)
         table = drawn_table(chance, chance.randint(1, 40))
         pattern = chance.choice(PATTERNS)
@@ -101,8 +117,8 @@ def test_columns_of_all_types_give_the_same(compiled: bool, monkeypatch: pytest.
         defines = ", ".join(f"{label} AS {chance.choice(CONDITIONS).format(o=label)}" for label in labels if chance.random() < 0.8)
         skip = chance.choice(("", "AFTER MATCH SKIP TO NEXT ROW", "AFTER MATCH SKIP TO LAST B"))
         within = chance.choice(("", "", "WITHIN INTERVAL '4' SECOND"))
-        key = chance.choice(("PARTITION BY g ", "PARTITION BY g, x ", ""))
-        order = "t, i" if within else chance.choice(("i", "i DESC", "y NULLS FIRST, i", "s DESC, i", "d, i DESC"))
+        key = chance.choice(("PARTITION BY g ", "PARTITION BY g, x ", "PARTITION BY m ", ""))
+        order = "t, i" if within else chance.choice(("i", "i DESC", "y NULLS FIRST, i", "s DESC, i", "d, i DESC", "m, i"))
         rows = chance.choice(("", "ALL ROWS PER MATCH"))
         text = (
             f"SELECT * FROM t MATCH_RECOGNIZE ({key}ORDER BY {order} MEASURES {measures} {rows} {skip} PATTERN ({pattern}) {within} "
@@ -110,7 +126,7 @@ def test_columns_of_all_types_give_the_same(compiled: bool, monkeypatch: pytest.
         )
         expected, given = both(text, table)
         assert given == expected, (seed, text, table.to_pylist())
-    assert Counting.taken > (60 if compiled else 20)
+    assert Counting.taken > (180 if compiled else 25)
 
 
 def test_selects_around_the_clause_are_columns_too() -> None:

@@ -12,6 +12,7 @@ from runtime.batch.dialects import vectors as x
 from runtime.batch.dialects.clause_rows import ClauseRows
 from runtime.batch.dialects.definitions import ConditionColumns
 from runtime.batch.dialects.matching import Matches, matches_of
+from runtime.batch.dialects.measured_rows import measured_rows
 from runtime.batch.dialects.measures import Measured
 from runtime.batch.dialects.partitions import laid_out
 from runtime.batch.dialects.vectors import NotColumnar
@@ -44,7 +45,7 @@ class ClauseColumns(ClauseRows):
         measured = Measured(self, matches, None)
         first = self.layout.order[matches.starts]
         columns = [self.table.column(place).take(x.places(first)) for place in self.plan.partition]
-        return self._table([*columns, *(measured.column(each) for each in self.plan.measures)])
+        return self._table([*columns, *self._measures(matches, measured)])
 
     def _all_rows(self, matches: Matches) -> pa.Table:
         shown = ~np.array(self.program.excluded, bool)[matches.steps] if len(matches.steps) else np.zeros(0, bool)
@@ -53,8 +54,21 @@ class ClauseColumns(ClauseRows):
         plan = self.plan
         before = [*plan.partition, *((place for place, _, _ in plan.order) if plan.shows_order else ())]
         columns = [self.table.column(place).take(source) for place in before]
-        columns += [measured.column(each) for each in plan.measures]
+        columns += self._measures(matches, measured)
         return self._table([*columns, *(self.table.column(place).take(source) for place in plan.shown)])
+
+    def _measures(self, matches: Matches, measured: Measured) -> list[Any]:
+        """Return the measures; those that are not computed over columns, over the rows of matches."""
+        columns: dict[int, Any] = {}
+        others = []
+        for number, measure in enumerate(self.plan.measures):
+            try:
+                columns[number] = measured.column(measure)
+            except NotColumnar:
+                others.append(number)
+        if others:
+            columns.update(zip(others, measured_rows(self, matches, others), strict=True))
+        return [columns[number] for number in range(len(self.plan.measures))]
 
     def _table(self, columns: list[Any]) -> pa.Table:
         names = [column.name if column.name is not None else f"_col{place}" for place, column in enumerate(self.plan.columns)]

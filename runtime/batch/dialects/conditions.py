@@ -1,21 +1,32 @@
 """Typed expressions → vectors. ``leaf`` gives the vector of a column of the row that is meant."""
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from epl.dialects import typed as y
 from epl.dialects import types as k
+from epl.dialects.functions.times import SECONDS
 from epl.errors import EplError
+from runtime.batch.dialects import row_functions
 from runtime.batch.dialects import vectors as x
-from runtime.batch.dialects.vectors import NotColumnar, Vector
+from runtime.batch.dialects.vectors import Leaf, NotColumnar, Vector
 
-Leaf = Callable[[y.Typed], Vector]
+UNITS = {unit: round(seconds * 1_000_000) for unit, seconds in SECONDS.items()}
+"""Microseconds."""
 
 
 def vector(typed: y.Typed, leaf: Leaf) -> Vector:
     """Return the expression's values for all rows; raises NotColumnar where it is to be computed row by row."""
+    if isinstance(typed, (y.Navigated, y.Aggregated, y.MatchNumber, y.Field)):
+        return leaf(typed)
+    try:
+        return _operated(typed, leaf)
+    except NotColumnar:
+        return row_functions.vector(typed, leaf)
+
+
+def _operated(typed: y.Typed, leaf: Leaf) -> Vector:
+    """Return the values by operations over whole columns."""
     match typed:
         case y.Constant():
             return x.constant(typed.type, typed.value)
@@ -25,8 +36,12 @@ def vector(typed: y.Typed, leaf: Leaf) -> Vector:
             return _apply(typed, leaf)
         case y.Member():
             return _member(typed, leaf)
-        case y.Navigated() | y.Aggregated() | y.MatchNumber() | y.Field():
-            return leaf(typed)
+        case y.Choice():
+            values = [vector(each, leaf) for each in (*(value for _, value in typed.whens), typed.otherwise)]
+            return x.chosen([vector(test, leaf) for test, _ in typed.whens], values, typed.type)
+        case y.Coalesced():
+            operands = [vector(each, leaf) for each in typed.operands]
+            return x.chosen([x.present(each) for each in operands[:-1]], operands, typed.type)
         case _:
             raise NotColumnar(type(typed).__name__)
 
@@ -37,7 +52,11 @@ def _apply(typed: y.Apply, leaf: Leaf) -> Vector:
         raise NotColumnar("a function")
     if operation == "cast" and isinstance(typed.arguments[0], y.Constant):
         return _cast_constant(typed, typed.arguments[0].value)
+    if operation == "date_diff" and isinstance(typed.arguments[0], y.Constant):
+        return _date_diff(str(typed.arguments[0].value), [vector(each, leaf) for each in typed.arguments[1:]])
     operands = [vector(each, leaf) for each in typed.arguments]
+    if not operands:
+        raise NotColumnar(operation)
     first = operands[0]
     if operation in x.COMPARE:
         return x.compared(operation, first, operands[1])
@@ -46,8 +65,10 @@ def _apply(typed: y.Apply, leaf: Leaf) -> Vector:
     if operation == "not":
         return x.negated(first)
     if operation in ("is null", "is not null"):
-        absent = np.zeros(first.values.shape, bool) if first.nulls is None else first.nulls
-        return Vector(k.BOOLEAN, absent if operation == "is null" else ~absent, None, is_constant=first.is_constant)
+        present = x.present(first)
+        return present if operation == "is not null" else x.negated(present)
+    if operation in ("is distinct", "is not distinct"):
+        return x.same(first, operands[1], negated=operation == "is distinct")
     if operation == "cast":
         return x.as_instant(first, typed.type)
     if operation == "abs" and first.kind.name in ("double", "real"):
@@ -55,6 +76,12 @@ def _apply(typed: y.Apply, leaf: Leaf) -> Vector:
     if operation == "abs" and first.kind.name in k.INTEGERS and not np.any(first.values == np.iinfo(np.int64).min):
         return Vector(typed.type, np.abs(first.values), first.nulls, is_constant=first.is_constant)
     raise NotColumnar(operation)
+
+
+def _date_diff(unit: str, moments: list[Vector]) -> Vector:
+    if unit.lower() not in UNITS:
+        raise NotColumnar("months between moments")
+    return x.spans(UNITS[unit.lower()], *moments)
 
 
 def _cast_constant(typed: y.Apply, value: object) -> Vector:
@@ -71,4 +98,4 @@ def _member(typed: y.Member, leaf: Leaf) -> Vector:
     return x.junction([x.compared("=", value, vector(each, leaf)) for each in typed.items], is_all=False)
 
 
-__all__ = ["Leaf", "vector"]
+__all__ = ["vector"]

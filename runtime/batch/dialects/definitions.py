@@ -1,11 +1,14 @@
 """Conditions of a clause → bytes a row and variable, and what remains to be compared with the first row of a match."""
 from __future__ import annotations
 
+import operator
 from functools import partial
 
+import attrs
 import numpy as np
 
 from epl.dialects import typed as y
+from epl.dialects import types as k
 from epl.dialects.syntax import tree as t
 from runtime.batch.dialects import vectors as x
 from runtime.batch.dialects.clause_rows import ClauseRows
@@ -54,25 +57,37 @@ class ConditionColumns:
         """Take a comparison of the row with the first row of the match; return whether it is one."""
         if not isinstance(condition, y.Apply) or condition.operation not in SIGNS:
             return False
+        written, condition = condition.operation, self._distance_from_start(condition, label)
         sides = [{self._distance(leaf, label) for leaf in _leaves(each)} for each in condition.arguments]
         if all(None not in side and AT_START not in side for side in sides):
             return False
         if sides[0] == {AT_START} and AT_START not in sides[1]:
-            row, start, sign = condition.arguments[1], condition.arguments[0], MIRRORED[condition.operation]
+            row, start, sign = condition.arguments[1], condition.arguments[0], MIRRORED[written]
         elif sides[1] == {AT_START} and AT_START not in sides[0]:
-            row, start, sign = condition.arguments[0], condition.arguments[1], condition.operation
+            row, start, sign = condition.arguments[0], condition.arguments[1], written
         else:
             return False
         of_row = vector(row, partial(self._tested, label=label))
         of_start = vector(start, self._of_start)
         self.tests.append((number, SIGNS.index(sign)))
-        self.values.append((self._doubles(of_row, of_start), self._doubles(of_start, of_row)))
+        self.values.append(self._pair(of_row, of_start))
         return True
+
+    def _pair(self, of_row: Vector, of_start: Vector) -> tuple[Array, Array]:
+        """Return both sides of a comparison as doubles."""
+        if (of_row.words is None) != (of_start.words is None):
+            raise NotColumnar("texts beside other values")
+        if of_row.words is not None:
+            of_row, of_start = (attrs.evolve(side, values=places, words=None, kind=k.BIGINT) for side, places in zip(
+                (of_row, of_start), x.among_words(of_row, of_start)))
+        if "decimal" in (of_row.kind.name, of_start.kind.name):
+            raise NotColumnar("decimals beside the first row of a match")
+        return self._doubles(of_row, of_start), self._doubles(of_start, of_row)
 
     def _doubles(self, operand: Vector, other: Vector) -> Array:
         """Return a side of a comparison as doubles, nulls as NaN."""
-        if operand.words is not None or other.words is not None or (operand.kind.name in x.INSTANTS) != (other.kind.name in x.INSTANTS):
-            raise NotColumnar("texts beside the first row of a match")
+        if (operand.kind.name in x.INSTANTS) != (other.kind.name in x.INSTANTS):
+            raise NotColumnar("times beside other values")
         values, nulls = x.filled_up(operand, self.count)
         if values.dtype != np.float64 and values.size and float(np.max(np.abs(values))) >= EXACT:
             raise NotColumnar("numbers with more digits than a double has")
@@ -86,6 +101,25 @@ class ConditionColumns:
     def _of_start(self, typed: y.Typed) -> Vector:
         assert isinstance(typed, y.Navigated) and typed.column is not None
         return self.clause.shifted(typed.column, typed.navigation.shift)
+
+    def _distance_from_start(self, condition: y.Apply, label: str) -> y.Apply:
+        """Return ``row - start < constant`` as ``row < start + constant``, of values of which no digit is lost; any other as it is."""
+        difference, bound = condition.arguments
+        if not isinstance(difference, y.Apply) or difference.operation != "-" or _leaves(bound):
+            return condition
+        row, start = difference.arguments
+        if {row.type.name, start.type.name, bound.type.name} <= set(k.INTEGERS):
+            kind = k.BIGINT
+        elif row.type.name == start.type.name == "timestamp" and bound.type.name == k.DAY_TIME.name:
+            kind = row.type
+        else:
+            return condition
+        if {self._distance(leaf, label) for leaf in _leaves(start)} != {AT_START}:
+            return condition
+        for each in (vector(row, partial(self._tested, label=label)), vector(start, self._of_start)):
+            if each.values.size and float(np.max(np.abs(each.values))) >= EXACT:
+                raise NotColumnar("a difference that may be out of range")
+        return attrs.evolve(condition, arguments=(row, y.Apply(kind, operator.add, (start, bound), operation="+")))
 
     # which row is meant
 
@@ -106,14 +140,20 @@ class ConditionColumns:
 
     def _tested(self, typed: y.Typed, *, label: str) -> Vector:
         """Return a column of the row that is tested, or of one at a distance that is always the same."""
-        if not isinstance(typed, y.Navigated) or typed.column is None:
+        if not isinstance(typed, y.Navigated):
             raise NotColumnar("a condition that depends on the rows before")
         n = typed.navigation
-        is_own = n.labels is None or n.labels == {label}
-        if is_own and not n.first and not n.offset:
+        is_own = (n.labels is None or n.labels == {label}) and not n.first and not n.offset
+        if typed.column is None:
+            if is_own and not n.shift:
+                return x.constant(typed.type, label)
+            raise NotColumnar("a condition that depends on the variables before")
+        if is_own:
             return self.clause.shifted(typed.column, n.shift)
         if self.offsets is None:
             if n.labels is not None and not n.first and not n.offset and self.before.get(label) == n.labels and label not in n.labels:
+                return self.clause.shifted(typed.column, n.shift - 1)
+            if n.labels is None and not n.first and n.offset == 1 and "" not in self.before[label]:
                 return self.clause.shifted(typed.column, n.shift - 1)
             raise NotColumnar("a condition that depends on the rows before")
         here = self.offsets[label]

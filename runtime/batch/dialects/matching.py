@@ -13,7 +13,6 @@ from typing import Any
 import attrs
 import numpy as np
 
-from epl.dialects.errors import QueryFailed
 from epl.dialects.plans import SkipTo
 from runtime.batch.dialects.vectors import Array, NotColumnar
 from runtime.dialects.limits import UNLIMITED, Limits
@@ -26,6 +25,8 @@ MOST_LABELS = 1 << 28
 DONE_ALL, MORE_ROOM, DEEPER, SKIP_ABSENT, SKIP_FIRST, TOO_MANY = range(6)
 SKIPS = {"past last": 0, "next": 1, "first": 2, "last": 3}
 NO_LIMIT = np.iinfo(np.int64).max
+STATES_A_TURN = 20_000_000
+"""States that the compiled loop visits before Python looks at signals; a search that needs more begins again, with twice as many."""
 COMPILED_STATES, COMPILED_STATES_EACH = 50, 1_000
 """States that the searches of all matches may visit for each step that the query may need, and how many each row adds, where the loop is
 compiled."""
@@ -193,6 +194,11 @@ def _loop() -> Any:
     return compiled(FunctionType(find.__code__, {**globals(), **functions}, "find"))
 
 
+def is_loaded() -> bool:
+    """Return whether the loop has been compiled in this process: another search costs no more than itself."""
+    return _loop.cache_info().currsize > 0 and _loop() is not None
+
+
 @attrs.frozen(eq=False)
 class Conditions:
     """``holds``: for each variable, a byte a row. ``tests``: (variable, comparison) of a value of the row, ``of_row``, with one of the
@@ -234,13 +240,16 @@ def matches_of(
     clock = np.zeros(count, np.int64) if times is None else times
     compiled = _loop()
     loop = compiled or _plain
-    state[7] = most = most_states(count, limits, compiled is not None)
+    left = most = most_states(count, limits, compiled is not None)
+    turn, before = (left if compiled is None else STATES_A_TURN), -1
     while True:
+        state[7] = given = min(turn, left)
         outcome = loop(
             *code, conditions.holds, conditions.tests, conditions.of_row, conditions.of_start, count, bounds, clock,
             NO_LIMIT if within is None else within, SKIPS[skip.kind], targets, stamps, failed, *stacks, state, starts, offsets, steps,
             partitions, numbers,
         )  # fmt: skip
+        left -= given - int(state[7])
         if outcome == DONE_ALL:
             many, filled = int(state[2]), int(state[3])
             return Matches(starts[:many], offsets[: many + 1], steps[:filled], partitions[:many], numbers[:many])
@@ -252,10 +261,12 @@ def matches_of(
             stacks = [np.empty(4 * len(stacks[0]), np.int64) for _ in range(2)]
             state[4] += 1
         elif outcome == TOO_MANY:
-            raise too_many_steps(most)
+            if left < 0:
+                raise too_many_steps(most)
+            turn, before = (2 * turn if state[1] == before else turn), int(state[1])
+            state[4] += 1
         else:
-            reason = "pattern variable is not present in match" if outcome == SKIP_ABSENT else "cannot skip to first row of match"
-            raise QueryFailed("GENERIC_USER_ERROR", f"AFTER MATCH SKIP failed: {reason}")
+            raise NotColumnar("a skip that fails, perhaps after a measure of an earlier match")
 
 
 def _plain(*arguments: Any) -> int:
@@ -268,4 +279,4 @@ def _plain(*arguments: Any) -> int:
     return outcome
 
 
-__all__ = ["Conditions", "Matches", "matches_of"]
+__all__ = ["Conditions", "Matches", "is_loaded", "matches_of"]

@@ -12,7 +12,11 @@ from runtime.batch.dialects import vectors as x
 from runtime.batch.dialects.clause_rows import ClauseRows
 from runtime.batch.dialects.conditions import vector
 from runtime.batch.dialects.matching import Matches
+from runtime.batch.dialects.running import GREATEST, LEAST, SUM, running
 from runtime.batch.dialects.vectors import Array, NotColumnar, Vector
+
+COUNTS = frozenset({"count", "count_if"})
+TOTALS = {"sum": SUM, "avg": SUM, "min": LEAST, "max": GREATEST}
 
 
 class Measured:
@@ -102,38 +106,49 @@ class Measured:
     # aggregates
 
     def _aggregated(self, typed: y.Aggregated) -> Vector:
-        """Count, and sums and averages of whole numbers: differences of running totals."""
+        """Return counts as differences of running counts, totals and extremes as of the last row that counts."""
         name = typed.aggregate.name
-        if name not in ("count", "sum", "avg") or len(typed.arguments) > 1:
+        if (name not in COUNTS and name not in TOTALS) or len(typed.arguments) > 1:
             raise NotColumnar("an aggregate")
-        places, _ = self._labelled(typed.labels)
+        places, before = self._labelled(typed.labels)
+        if not typed.arguments:
+            return Vector(k.BIGINT, self._difference(typed, np.ones(len(places), np.int64)))
         rows = self._rows_at(places)
-        values = np.ones(len(places), np.int64)
-        if typed.arguments:
-            argument = vector(typed.arguments[0], lambda each: self._argument(each, rows))
-            numbers, nulls = x.filled_up(argument, len(places))
-            if name == "count":
-                values = values if nulls is None else (~nulls).astype(np.int64)
-            elif argument.kind.name not in k.INTEGERS:
-                raise NotColumnar("a sum of doubles")
-            else:
-                values = numbers if nulls is None else np.where(nulls, 0, numbers)
-                counted = values * 0 + 1 if nulls is None else (~nulls).astype(np.int64)
-                return self._summed(typed, values, counted)
-        elif name != "count":
-            raise NotColumnar("an aggregate")
-        return Vector(k.BIGINT, self._difference(typed, values))
+        argument = vector(typed.arguments[0], lambda each: self._argument(each, rows))
+        values, nulls = x.filled_up(argument, len(places))
+        if name == "count":
+            return Vector(k.BIGINT, self._difference(typed, np.ones(len(places), np.int64) if nulls is None else (~nulls).astype(np.int64)))
+        if name == "count_if":
+            holds = values.astype(bool) if nulls is None else values.astype(bool) & ~nulls
+            return Vector(k.BIGINT, self._difference(typed, holds.astype(np.int64)))
+        begins = np.zeros(len(places), np.uint8)
+        starts = before[self.matches.offsets[:-1]]
+        begins[starts[starts < len(places)]] = 1
+        totals, counts = running(TOTALS[name], self._summands(name, typed, argument, values), nulls, begins)
+        end = before[self.end if typed.final else self.last]
+        is_there = end > before[self.begin]
+        last = np.where(is_there, end - 1, 0)
+        many = np.where(is_there, counts[last], 0) if len(counts) else np.zeros(len(last), np.int64)
+        nothing = many == 0
+        total = totals[last] if len(totals) else np.zeros(len(last), values.dtype)
+        if name == "avg":
+            total = total.astype(np.float64) / np.where(nothing, 1, many)
+        kind = argument.kind if TOTALS[name] != SUM else typed.type
+        return Vector(kind, total, nothing if nothing.any() else None, argument.words)
 
-    def _summed(self, typed: y.Aggregated, values: Array, counted: Array) -> Vector:
+    def _summands(self, name: str, typed: y.Aggregated, argument: Vector, values: Array) -> Array:
+        """Return the values that are added up or compared; raise NotColumnar for a sum that may be out of range."""
+        if TOTALS[name] != SUM:
+            return values.astype(np.int64) if values.dtype == bool else values
+        kind = argument.kind.name
+        if kind in ("double", "real"):
+            return values + 0.0 if name == "avg" else values
+        exact = kind in k.INTEGERS or (kind == "decimal" and name == "sum" and k.scale_of(argument.kind)[1] == k.scale_of(typed.type)[1])
+        if not exact or (name == "avg" and typed.type.name != "double"):
+            raise NotColumnar("a sum of such values")
         if values.size and float(np.abs(values).astype(np.float64).sum()) >= 2**62:
             raise NotColumnar("a sum that may be out of range")
-        total, many = self._difference(typed, values), self._difference(typed, counted)
-        nulls = many == 0
-        if typed.aggregate.name == "sum":
-            return Vector(typed.type, total, nulls if nulls.any() else None)
-        if typed.type.name != "double":
-            raise NotColumnar("an average of whole numbers that is one")
-        return Vector(typed.type, total.astype(np.float64) / np.where(nulls, 1, many), nulls if nulls.any() else None)
+        return values
 
     def _difference(self, typed: y.Aggregated, values: Array) -> Array:
         totals = np.zeros(len(values) + 1, np.int64)

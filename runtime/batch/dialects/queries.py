@@ -13,6 +13,7 @@ from epl.plan.contracts import Contract
 from runtime.batch.dialects import vectors as x
 from runtime.batch.dialects.clause import ClauseColumns, as_declared
 from runtime.batch.dialects.conditions import vector
+from runtime.batch.dialects.matching import is_loaded
 from runtime.batch.dialects.vectors import NotColumnar, Vector
 from runtime.dialects.limits import Limits
 from runtime.dialects.tables import rows_of, type_of
@@ -25,7 +26,7 @@ HANDLED = Contract.of({
                            "defines skip within timeouts time",
     plans.SkipTo: "kind labels name",
 }, open=True)  # fmt: skip
-LEAST_ROWS = 20_000
+LEAST_ROWS, LEAST_ROWS_ONCE_LOADED = 20_000, 200
 """Tables with fewer rows are run row by row, which begins at once: numba alone takes longer to load."""
 PLAIN = frozenset({"boolean", "tinyint", "smallint", "integer", "bigint", "double", "varchar", "date", "timestamp", "decimal"})
 """Types whose columns a select shows as they are in the table."""
@@ -34,9 +35,9 @@ PLAIN = frozenset({"boolean", "tinyint", "smallint", "integer", "bigint", "doubl
 class ColumnQueries:
     """Runs what it can of a query over whole columns. ``tables``: by their names in the catalog."""
 
-    def __init__(self, tables: Mapping[str, pa.Table], least_rows: int = LEAST_ROWS) -> None:
+    def __init__(self, tables: Mapping[str, pa.Table], least_rows: int | None = None) -> None:
         self.tables = tables
-        self.least_rows = least_rows
+        self.least_rows = least_rows if least_rows is not None else LEAST_ROWS_ONCE_LOADED if is_loaded() else LEAST_ROWS
 
     def table(self, plan: Plan, limits: Limits) -> pa.Table | None:
         """Return the result of a whole query; None where it is to be run row by row."""
