@@ -64,6 +64,8 @@ CONDITIONS = (
     "t - FIRST(t) < INTERVAL '3' SECOND", "s = FIRST(s)", "s <> A.s", "x < LAST(x, 1)", "y >= LAST(y, 1) OR x > 1", "CLASSIFIER() = 'B'",
     "x - FIRST(x) <= 1", "y - A.x > -2", "m > A.m", "10 / (x - 1) > 2", "x + 1 > round(d)", "u = PREV(u) OR u > DATE '2024-01-01'",
     "u < PREV(u) + INTERVAL '1' DAY", "d + COALESCE(y, x) > 2", "s || s > 'aa'", "x > 9 / (x - 2)",
+    "COUNT(*) <= 3", "SUM(x) < 6", "5 >= SUM(x * 2)", "COUNT(y) < 2 OR x = 1", "SUM(x) <= 4 * x", "COUNT(y) <> 2", "SUM(y) < 5",
+    "x >= FIRST({o}.x)", "FIRST(A.d) IS NULL OR d < FIRST(A.d)", "s >= FIRST(A.s)", "COUNT({o}.*) < 3", "d < 2 * AVG(d)",
     "CASE WHEN x <> 2 THEN 4 / (x - 2) > 1 END",
 )  # fmt: skip
 MEASURES = (

@@ -31,7 +31,7 @@ class ConditionColumns:
         self.clause = clause
         self.count = clause.layout.count
         self.offsets = _fixed_offsets(clause.plan.pattern)
-        self.first = _only_first(clause.plan.pattern)
+        self.head, self.head_is_one_row = _head(clause.plan.pattern)
         self.before = _before(clause.program)
         self.tests: list[tuple[int, int]] = []
         self.values: list[tuple[Array, Array]] = []
@@ -57,6 +57,8 @@ class ConditionColumns:
         """Take a comparison of the row with the first row of the match; return whether it is one."""
         if not isinstance(condition, y.Apply) or condition.operation not in SIGNS:
             return False
+        if self._total_since_start(number, label, condition):
+            return True
         written, condition = condition.operation, self._distance_from_start(condition, label)
         sides = [{self._distance(leaf, label) for leaf in _leaves(each)} for each in condition.arguments]
         if all(None not in side and AT_START not in side for side in sides):
@@ -72,6 +74,48 @@ class ConditionColumns:
         self.tests.append((number, SIGNS.index(sign)))
         self.values.append(self._pair(of_row, of_start))
         return True
+
+    def _total_since_start(self, number: int, label: str, condition: y.Apply) -> bool:
+        """Take a comparison of what the row has with a running count, or a sum of whole numbers, over all rows of the match: the total to
+        the row, without that value, is compared with the total before the first row. Return whether it is one."""
+        one, other = condition.arguments
+        sign = condition.operation
+        assert sign is not None
+        if isinstance(other, y.Aggregated):
+            one, other, sign = other, one, MIRRORED[sign]
+        if not isinstance(one, y.Aggregated) or one.final or not (one.labels is None or one.labels >= set(self.clause.labels)):
+            return False
+        if any(not isinstance(leaf, y.Navigated) or self._distance(leaf, label) != 1 for leaf in _leaves(other)):
+            return False
+        bound = vector(other, partial(self._tested, label=label))
+        values, nulls = x.filled_up(bound, self.count)
+        if bound.kind.name not in k.INTEGERS:
+            raise NotColumnar("a total beside other values")
+        totals = np.concatenate([[0], np.cumsum(self._summands(one))])
+        of_row = Vector(k.BIGINT, totals[1:] - values, nulls)
+        self.tests.append((number, SIGNS.index(sign)))
+        self.values.append(self._pair(of_row, Vector(k.BIGINT, totals[:-1])))
+        return True
+
+    def _summands(self, typed: y.Aggregated) -> Array:
+        """Return what each row adds to a count, or to a sum of whole numbers."""
+        name = typed.aggregate.name
+        if name not in ("count", "sum") or len(typed.arguments) > 1 or (name == "sum" and not typed.arguments):
+            raise NotColumnar("a condition with an aggregate")
+        if not typed.arguments:
+            return np.ones(self.count, np.int64)
+        argument = vector(typed.arguments[0], self._of_own_row)
+        values, nulls = x.filled_up(argument, self.count)
+        if name == "count":
+            return np.ones(self.count, np.int64) if nulls is None else (~nulls).astype(np.int64)
+        if nulls is not None or argument.kind.name not in k.INTEGERS or float(np.abs(values).astype(np.float64).sum()) >= EXACT:
+            raise NotColumnar("a sum of such values")
+        return values
+
+    def _of_own_row(self, typed: y.Typed) -> Vector:
+        if not isinstance(typed, y.Field):
+            raise NotColumnar(type(typed).__name__)
+        return self.clause.sorted(typed.index)
 
     def _pair(self, of_row: Vector, of_start: Vector) -> tuple[Array, Array]:
         """Return both sides of a comparison as doubles."""
@@ -129,9 +173,10 @@ class ConditionColumns:
         if not isinstance(typed, y.Navigated) or typed.column is None:
             return None
         n = typed.navigation
-        is_first = n.first if n.labels is None else n.labels == {self.first} and label != self.first
-        if is_first and not n.offset:
-            return AT_START
+        if n.labels is None or n.labels == {self.head}:
+            is_first = n.first or (n.labels is not None and self.head_is_one_row and label != self.head)
+            if is_first and not n.offset:
+                return AT_START
         try:
             self._tested(typed, label=label)
         except NotColumnar:
@@ -187,13 +232,23 @@ def _fixed_offsets(pattern: t.Pattern) -> dict[str, int] | None:
     return {name: place for place, name in enumerate(names)}
 
 
-def _only_first(pattern: t.Pattern) -> str | None:
-    """Return the variable that is the first row of every match, and no other; None where there is none."""
-    while isinstance(pattern, t.Group):
-        pattern = pattern.pattern
-    head = pattern.parts[0] if isinstance(pattern, t.Sequence) and pattern.parts else pattern
+def _head(pattern: t.Pattern) -> tuple[str | None, bool]:
+    """Return the variable that the first row of every match is of, which stands nowhere else in the pattern, and whether no other row is of
+    it; None where there is none."""
     names = [node.name.canonical for node in t.descendants(pattern) if isinstance(node, t.Variable)]
-    return head.name.canonical if isinstance(head, t.Variable) and names.count(head.name.canonical) == 1 else None
+    is_one_row = True
+    while not isinstance(pattern, t.Variable):
+        match pattern:
+            case t.Group():
+                pattern = pattern.pattern
+            case t.Sequence() if pattern.parts:
+                pattern = pattern.parts[0]
+            case t.Quantified() if pattern.least:
+                pattern, is_one_row = pattern.pattern, False
+            case _:
+                return None, False
+    name = pattern.name.canonical
+    return (name, is_one_row) if names.count(name) == 1 else (None, False)
 
 
 def _before(program: Program) -> dict[str, frozenset[str]]:
