@@ -122,7 +122,7 @@ def test_many_partitions(text: str, tmp_path: Any, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(("text", "reason"), [
-    (clause("A B", over="T#length_batch(3)"), "match_recognize after the window length_batch"),
+    (clause("A B", over="T#length_batch(3)"), "the window length_batch"),
     (clause("A B", measures="A as a"), "values of type T"),
 ])
 def test_what_stays_in_the_row_tier(text: str, reason: str) -> None:
