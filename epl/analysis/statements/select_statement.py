@@ -149,7 +149,7 @@ def bind_where(facts: SelectFacts) -> SelectFacts:
     ``place_where`` binds it where what the statement reads elsewhere decides."""
     where = facts.select.where
     undecided = facts.row_recognition is not None or facts.catalog.tables or _keeps_where(facts)
-    if where is None or (_is_bare(facts.streams) and undecided):
+    if where is None or (_moves_where(facts) and undecided):
         return facts
     return _bound(where, facts, _visible(facts) if any(stream.retains for stream in facts.streams) else facts.scopes)
 
@@ -163,9 +163,9 @@ def _bound(where: Expression, facts: SelectFacts, scopes: tuple[ScopeStream, ...
     refusal = "An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
     scope = Scope(
         facts.catalog, scopes, clause="filter", aggregation_refusal=refusal, declarations=facts.statement.declarations,
-        moved=_is_bare(facts.streams) and not stays)
+        moved=_moves_where(facts) and not stays)
     conditions = _where_conditions(where, scope, facts, stays=stays)
-    if _is_bare(facts.streams) and not stays and not any(isinstance(node, NOT_MOVED) for node in every_node(conditions)):
+    if _moves_where(facts) and not stays and not any(isinstance(node, NOT_MOVED) for node in every_node(conditions)):
         return attrs.evolve(facts, conditions=conditions)
     return attrs.evolve(facts, where=bind_in_clause(where, scope))
 
@@ -205,8 +205,7 @@ def _at_consumer(facts: SelectFacts) -> SelectFacts:
         return facts
     if any(isinstance(node, (*NOT_MOVED, TableValue, TableKeys)) for node in every_node((where,))):
         return facts
-    source = attrs.evolve(stream.source, conditions=(*stream.source.conditions, where))
-    return attrs.evolve(facts, where=None, streams=(attrs.evolve(stream, source=source),))
+    return attrs.evolve(facts, where=None, streams=(_with_conditions(facts, (where,)),))
 
 
 def _placed(where: Expression, facts: SelectFacts) -> SelectFacts:
@@ -241,14 +240,21 @@ def _reads_more_than_events(where: Expression, facts: SelectFacts) -> bool:
     return False
 
 
-def _is_bare(streams: tuple[StreamPlan, ...]) -> bool:
-    """Return whether the rows are the events of one stream as they come: no join, no window, no contained events, no call."""
-    return len(streams) == 1 and not any(s.retains or s.contained is not None or not isinstance(s.source, FilterPlan) for s in streams)
+def _moves_where(facts: SelectFacts) -> bool:
+    """Return whether where may be moved to the source: the rows are the events of one stream as they come (no join, no window, no
+    contained events, no call), or match_recognize gets those of a named window, where it shows."""
+    if len(facts.streams) != 1:
+        return False
+    stream = facts.streams[0]
+    moves = FilterPlan if facts.row_recognition is None else (FilterPlan, StorePlan)
+    return isinstance(stream.source, moves) and not stream.windows and stream.contained is None
 
 
 def _with_conditions(facts: SelectFacts, conditions: tuple[TypedExpression, ...]) -> StreamPlan:
-    """Return the only stream, its filter tests these conditions too."""
+    """Return the only stream, its source tests these conditions too."""
     stream = only_stream(facts.streams)
+    if isinstance(stream.source, StorePlan):
+        return attrs.evolve(stream, source=attrs.evolve(stream.source, conditions=(*stream.source.conditions, *conditions)))
     planned = plan_filter(filter_of(stream).event_type, (*_filter_conditions(stream, facts), *conditions), facts.catalog)
     return attrs.evolve(stream, source=planned)
 
@@ -259,7 +265,7 @@ def _where_conditions(where: Expression, scope: Scope, facts: SelectFacts, *, st
     except (SubqueryRefusal, ContextRefusal):
         raise
     except EplValidationError as error:
-        retains = any(stream.retains and stored_table_of(stream) is None for stream in facts.streams)
+        retains = not _moves_where(facts) and any(stream.retains and stored_table_of(stream) is None for stream in facts.streams)
         alone = len(facts.streams) == 1 and not (stays or retains) and not has_subqueries(where) and pattern_of(facts.streams[0]) is None
         if error.message == scope.aggregation_refusal and alone:
             raise EplValidationError("Aggregation functions not allowed within filters", span=error.span, hint=error.hint) from error
@@ -443,7 +449,7 @@ def _refuse_subqueries(facts: SelectFacts) -> None:
     if not subqueries or not facts.scopes or facts.row_recognition is not None or select.from_ is None:
         return
     check_streams(select.from_, facts.streams)
-    if select.where is not None and _is_bare(facts.streams) and not has_subqueries(select.where) and not _keeps_where(facts):
+    if select.where is not None and _moves_where(facts) and not has_subqueries(select.where) and not _keeps_where(facts):
         _bound(select.where, facts, facts.scopes)
     scope = Scope(facts.catalog, facts.scopes, declarations=facts.statement.declarations)
     for subquery in subqueries:
