@@ -51,6 +51,10 @@ class AmbiguousProperty(EplError):
     code = "validation"
 
 
+OBJECT_CLASS = "java.lang.Object"
+"""The Java class of the events of variant streams."""
+
+
 @attrs.frozen(eq=False)
 class EventType:
     """A named event type; equal only to itself, and fixed: what engines need beside it they keep by type (windows.event.event_class).
@@ -60,7 +64,7 @@ class EventType:
     of any type, or a class whose properties are not known: every name is a property, of type Object. ``is_bus``: events may be sent to it
     from outside.
     ``property_resolution``: how names of properties are compared, see Settings. ``underlying``: of a stream that insert into declared for
-    whole events, perhaps decorated: the Java class of these, which no columns become.
+    whole events, perhaps decorated, or of a named window of a variant stream's events: the Java class of these, which no columns become.
     """
 
     name: str
@@ -80,6 +84,11 @@ class EventType:
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(self.properties)
+
+    @property
+    def is_of_members(self) -> bool:
+        """Return whether the events are those of the members of a variant stream: nothing assigns their properties."""
+        return self.kind == "variant" or self.underlying == OBJECT_CLASS
 
     def property(self, name: str) -> Property | None:
         """Return the declared property of that name, as ``property_resolution`` compares names; an exact match comes first."""

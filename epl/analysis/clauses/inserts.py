@@ -126,6 +126,8 @@ def _plan(
         return InsertPlan(target=target, stream=stream)
     if target.kind == "variant":
         return InsertPlan(target=_variant_target(target, row_type), stream=stream)
+    if target.is_of_members and not row_type.is_of_members and (whole or not own_event):
+        _refuse_columns(clause, target)
     kinds = {target.kind, row_type.kind}
     is_subtype = own_event and row_type.is_a(target)
     if is_subtype and not kinds <= COPIED:

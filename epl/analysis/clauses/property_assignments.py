@@ -41,7 +41,7 @@ def analyse_property_assignment(
     if len(rest) > 1 and all(isinstance(link, Index) for link in rest):
         raise unrecognized(written)
     prop = event_type.property(first.name)
-    if prop is None or prop.computed is not None or len(rest) > 1 or (rest and isinstance(rest[0], Name)):
+    if prop is None or prop.computed is not None or event_type.is_of_members or len(rest) > 1 or (rest and isinstance(rest[0], Name)):
         raise refuse(written, f"Property '{expression_text(written.target)}' is not available for write access")
     if isinstance(first, Call):
         return _keyed(written, value, first, prop, scope)

@@ -14,7 +14,7 @@ from epl.analysis.statements.schemas import analyse_schema
 from epl.analysis.statements.subquery_numbers import has_subqueries
 from epl.catalog import Catalog
 from epl.errors import AlreadyDeclaredError, EplUnsupportedError, EplValidationError
-from epl.event_types import EventType
+from epl.event_types import OBJECT_CLASS, EventType
 from epl.plan.expressions import Constant, Previous, Prior, TypedExpression
 from epl.plan.stores.named_windows import CreateWindowPlan, FillPlan
 from epl.plan.streams import FilterPlan, NamedWindow, StreamPlan, unique_properties
@@ -84,7 +84,7 @@ def _row_type(body: CreateWindow, statement: Statement, catalog: Catalog) -> tup
         kind = "map" if source.kind == "variant" else source.kind
         return EventType(
             body.name, kind, source.properties, (), source.start_timestamp, source.end_timestamp, open=source.open,
-            property_resolution=source.property_resolution), ()
+            property_resolution=source.property_resolution, underlying=OBJECT_CLASS if source.kind == "variant" else None), ()
     scope = Scope(
         catalog, (ScopeStream(None, source),), declarations=statement.declarations, allow_previous=False,
         aggregation_refusal="Aggregation functions may not be used within create-window")
