@@ -36,6 +36,7 @@ class TimeOrder(WindowConfig):
     """
 
     names = ("time_order",)
+    passes_nothing = True
     reads_whole_events = False
     namespace = "ext"
     title = "Time-Order"
@@ -74,6 +75,7 @@ class TimeToLive(WindowConfig):
     """
 
     names = ("timetolive",)
+    passes_nothing = True
     reads_whole_events = False
     namespace = "ext"
     title = "Time-To-Live"
