@@ -90,6 +90,7 @@ class RunningInContext:
             self._tree.add(self)
         finally:
             self._starting = False
+        self._prepared.context.is_running = True
 
     def begin(self, number: int, properties: Mapping[str, Any]) -> None:
         """Run an instance for a partition. What is raised while the statement starts is the deployer's."""

@@ -47,7 +47,7 @@ class StatementContext:
     them."""
 
     __slots__ = (
-        "begins_again", "core", "environment", "filters", "follows", "has_patterns", "has_place", "number", "output", "plan",
+        "begins_again", "core", "environment", "filters", "follows", "has_patterns", "has_place", "is_running", "number", "output", "plan",
         "redeliveries", "_has_cells", "_has_stores", "_own_tests",
     )
 
@@ -75,6 +75,8 @@ class StatementContext:
         self.redeliveries: Redeliveries | None = None
         """How an event that ends a partition which matches it too is delivered again to all others that do, as Esper does where partitions
         overlap or one begins as soon as another has ended; None elsewhere."""
+        self.is_running = False
+        """Whether the statement of a context has started: partitions that begin from now on are no part of its deployment."""
         self.has_patterns = False
         """Whether that may start and stop filters of other partitions, before their turn with the event comes."""
         self.begins_again = False

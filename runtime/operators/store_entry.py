@@ -121,17 +121,23 @@ def stream_entry(
 
 
 def fill(entry: object, context: OperatorContext, *, open_batch: bool = False) -> None:
-    """Let a new statement begin with the rows that are there; it emits nothing for them, but output rate limiting gathers them.
+    """Let a new statement, or a new partition of one, begin with the rows that are there. A partition that begins later than its statement
+    emits rows for them, except those of joins; else nothing is emitted, but insert into inserts them and output rate limiting gathers them.
 
     ``open_batch``: take those of an open batch too, as sub-queries do in Esper; consumers get them when the batch is released.
     """
     if not isinstance(entry, StoreEntry) or context.restoring or (entry.store.collects and not open_batch):
         return
     body = context.plan.body
-    if isinstance(body, SelectPlan) and len(body.streams) == 1 and body.result_set.output is not None and not begins_unseen(body):
+    if isinstance(body, SelectPlan) and len(body.streams) == 1 and (context.statement.is_running or _is_counted(body)):
         entry.fill()
     else:
         context.withheld(entry.fill)
+
+
+def _is_counted(body: SelectPlan) -> bool:
+    """Return whether what a new statement begins with is inserted, or gathered by its output rate, though no listener gets it."""
+    return body.insert is not None or (body.result_set.output is not None and not begins_unseen(body))
 
 
 def begins_unseen(body: SelectPlan) -> bool:

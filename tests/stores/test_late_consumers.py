@@ -112,3 +112,18 @@ def test_each_row_of_a_late_outer_join_counts_once(window: str, joined: str, out
 def _sum(rows: list[dict[str, Any]], name: str) -> int | None:
     values = [row[name] for row in rows if row[name] is not None]
     return sum(values) if values else None
+
+
+@pytest.mark.parametrize("rate", ["", " output every 2 events"])
+@pytest.mark.parametrize("context", ["", "context C "])
+def test_insert_into_inserts_what_it_begins_with(context: str, rate: str) -> None:
+    runtime = Runtime()
+    runtime.deploy(
+        SCHEMA + "create window W#keepall as A; insert into W select * from A; create schema Out(id string, n int);"
+        "create context C start @now end after 1 hour; @name('s') select * from Out")
+    rows: list[tuple[str, int]] = []
+    runtime.statement("s").add_listener(lambda new, *_: rows.extend((row["id"], row["n"]) for row in new))
+    for number, key in enumerate("ab"):
+        runtime.send("A", {"id": key, "n": number})
+    runtime.deploy(f"{context}insert into Out select id, n from W{rate}")
+    assert rows == [("a", 0), ("b", 1)]
