@@ -83,9 +83,13 @@ def add_current(inner: FullyAggregated, new_rows: OutputRows, old_rows: OutputRo
 
 
 class AllRows(BufferBase):
-    """all, of the shapes without groups: every row, made at once. Without a row, a fully aggregated select gives its current one."""
+    """all, of the shapes without groups: every row, made at once. Without a row, a fully aggregated select gives its current one.
+
+    ``skips``: whether what comes before ``after`` is dropped, as it is where the deltas are gathered that no aggregation reads.
+    """
 
     keep_last = False
+    skips = False
 
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
@@ -97,6 +101,10 @@ class AllRows(BufferBase):
             self._new.keep_last()
             self._old.keep_last()
         return True
+
+    def skip(self, new: Sequence[Row], old: Sequence[Row]) -> None:
+        if not self.skips:
+            self.take(new, old)
 
     def flush(self, force: bool) -> None:
         new, self._new = self._new, OutputRows()

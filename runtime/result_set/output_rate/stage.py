@@ -256,6 +256,8 @@ def build_gathering(plan: OutputPlan, inner: ResultSet, context: Any) -> OutputB
             return LATE[plan.selector](inner)
         waits = waits and may_change(inner.plan)
     gathering = GATHERINGS[plan.selector, type(inner)](inner)
+    if isinstance(gathering, AllRows) and isinstance(inner, Unaggregated):
+        gathering.skips = not plan.optimized
     return Withheld(gathering) if waits else gathering
 
 
