@@ -135,7 +135,7 @@ class NamedWindowStore:
             return
         if not self._silent:
             self._output.update(new, old)
-        if self._consumers:
+        if self._consumers and (new or old):  # as in Esper, a batch that is forced without rows is the window's own
             self._deltas.add(self._consumers, new, old)
 
     def ordered(self, rows: Sequence[Event]) -> Sequence[Event]:
