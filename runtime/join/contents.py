@@ -82,7 +82,7 @@ class JoinedStream:
     def restore(self, state: State, window: View) -> None:
         if self._ordered_by_arrival:
             self.rows.update(tuple(window), NO_EVENTS)
-        elif state is not None:
+        elif state is not None and self.keeps:
             self.rows.restore(state)
         if self._current is not None:
             changing = tuple(self.rows)[1:] if self._has_first else self.rows

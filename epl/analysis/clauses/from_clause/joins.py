@@ -61,14 +61,14 @@ def check_streams(from_: From, plans: Sequence[StreamPlan]) -> None:
 
 
 def unidirectional_streams(from_: From, plans: Sequence[StreamPlan]) -> tuple[int, ...]:
-    """Return the streams that drive a join alone and keep no events: those marked so, and the only one beside historical streams where it
-    has no window. The mark has no effect on a historical stream.
+    """Return the streams that drive a join alone and keep no events: those marked so, and the only one beside historical streams where no
+    window is declared, be it over a named window. The mark has no effect on a historical stream.
     """
     if len(plans) < 2:
         return ()
     events = [number for number, plan in enumerate(plans) if historical_of(plan) is None]
     marked = tuple(number for number in events if from_.streams[number].unidirectional)
-    if not marked and len(events) == 1 and not plans[events[0]].retains:
+    if not marked and len(events) == 1 and not plans[events[0]].windows:
         return (events[0],)
     return marked
 
