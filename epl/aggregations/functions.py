@@ -216,7 +216,7 @@ def _only_stream(call: AggregationCall, expressions: Sequence[TypedExpression]) 
 
 def _linear(function: str) -> Callable[[AggregationCall], AggregationPlan]:
     """first, last, window: of a data window's events in order of arrival. Without a data window first and last are firstever and
-    lastever."""
+    lastever, whatever their index."""
 
     def bind(call: AggregationCall) -> AggregationPlan:
         if not call.arguments:
@@ -230,8 +230,10 @@ def _linear(function: str) -> Callable[[AggregationCall], AggregationPlan]:
             )
         index = _index(call, function)
         call = attrs.evolve(call, distinct=False)
-        if not call.leaves(stream):
+        if not call.has_data_window(stream):
             return call.plan(f"{function}ever", (value,), value.type.boxed, stream=stream, ever=True)
+        if index is not None and (index.streams or len(call.arguments) > 2):
+            raise EplUnsupportedError(f"The '{call.name}' aggregation function takes one index that does not depend on events")
         result = ArrayType(value.type, raw=True) if function == "window" else value.type.boxed
         arguments = (value,) if index is None else (value, index)
         return call.plan(function, arguments, result, stream=stream)
@@ -247,8 +249,6 @@ def _index(call: AggregationCall, function: str) -> TypedExpression | None:
     index = call.arguments[1]
     if index is None or not isinstance(index.type, Scalar) or index.type.kind not in ("int", "short", "byte"):
         raise EplValidationError(f"The '{call.name}' aggregation function requires an index expression that returns an integer value")
-    if index.streams or len(call.arguments) > 2:
-        raise EplUnsupportedError(f"The '{call.name}' aggregation function takes one index that does not depend on events")
     return index
 
 
