@@ -301,11 +301,12 @@ class Withheld:
 
 class First(BufferBase):
     """first, of the shapes without groups: the first delta that gives rows, which ``limit`` leaves, is emitted at once, the rest until the
-    condition fires is taken silently."""
+    condition fires is taken silently. As in Esper, what ``select rstream`` does not select is no first output, but inserted with one."""
 
     def __init__(self, inner: ResultSet) -> None:
         super().__init__(inner)
         self._done = self._kept = False
+        self._only_old = inner.plan.selector == "rstream" and not isinstance(inner, FullyAggregated)
 
     @property
     def counts_failures(self) -> bool:  # type: ignore[override]
@@ -333,7 +334,7 @@ class First(BufferBase):
         new_rows, old_rows = OutputRows(), OutputRows()
         self.inner.collect(new, old, new_rows, old_rows)
         new_events, old_events = self.inner.finish(new_rows), self.inner.finish(old_rows)
-        if new_events or old_events:
+        if old_events or (new_events and not self._only_old):
             self._done = True
             self.inner.emit(new_events, old_events, False)
         return self._done
