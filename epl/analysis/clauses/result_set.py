@@ -26,6 +26,7 @@ from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import (
     Aggregated,
     Constant,
+    GroupingCall,
     Previous,
     Prior,
     StreamProperty,
@@ -128,7 +129,7 @@ def _grouping(select: Select, scope: Scope, output_name: str, has_remove_stream:
 def _output(select: Select, catalog: Catalog, hints: Container[str]) -> tuple[OutputPlan | None, EplValidationError | None]:
     """Return the plan of the output clause and the refusal of its rate, which comes after those of the other clauses."""
     try:
-        return analyse_output(select.output, catalog, ordered=bool(select.order_by), hints=hints), None
+        return analyse_output(select.output, catalog, ordered=bool(select.order_by) or select.limit is not None, hints=hints), None
     except EplValidationError as refusal:
         if not refusal.message.startswith(PREFIX):
             raise
@@ -433,7 +434,9 @@ def decide_shape(
     select_reads = reads(selection.expressions)
     of_row = select_reads if having is None else (*select_reads, *reads((having,)))
     reason = _why_not_per_group(selection, of_row, grouping, shown)
-    in_select = selection.whole or missing(reads(k.expression for k in order_by), select_reads) is None
+    shows = (*of_row, *_read_by_grouping((*selection.expressions, *(() if having is None else (having,))), grouping))
+    ordering = [key.expression for key in order_by]
+    in_select = selection.whole or missing((*reads(ordering), *_read_by_grouping(ordering, grouping)), shows) is None
     if reason is None and in_select and local:
         return "grouped fully aggregated" if grouping.levels is None else "rollup"
     if grouping.levels is not None:
@@ -443,6 +446,12 @@ def decide_shape(
     if not aggregations and having is None and selection.whole and not each_group:
         return "un-aggregated"
     return "grouped aggregated"
+
+
+def _read_by_grouping(expressions: Sequence[TypedExpression], grouping: Grouping) -> tuple[Read, ...]:
+    """Return what the arguments of ``grouping`` and ``grouping_id`` read."""
+    calls = (node for each in expressions for node in each.walk() if isinstance(node, GroupingCall))
+    return reads(grouping.keys[key] for call in calls for key in call.keys)
 
 
 def _why_not_per_group(
