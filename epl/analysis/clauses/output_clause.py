@@ -17,6 +17,7 @@ from epl.plan.assignments import VariableAssignment
 from epl.plan.crontab import CrontabPlan
 from epl.plan.expressions import Constant, TimeSpan, TypedExpression, VariableValue
 from epl.plan.result_set import OUTPUT_NAMES, OutputPlan, TerminatedOutput
+from epl.spans import Span
 from epl.syntax import Assignment, Expression, Output
 from epl.syntax.expressions import Chain
 from epl.unparse import expression_text
@@ -26,18 +27,25 @@ PREFIX = "Failed to validate the output rate limiting clause: "
 NO_AGGREGATION = "Aggregation functions may not be used within the output limit clause"
 
 
+def _refuse_order(hints: Container[str], span: Span | None) -> None:
+    if "enable_outputlimit_opt" in hints:
+        raise StatementRefusal("The ENABLE_OUTPUTLIMIT_OPT hint is not supported with order-by", span=span)
+
+
 def analyse_output(output: Output | None, catalog: Catalog, *, ordered: bool = False, hints: Container[str] = ()) -> OutputPlan | None:
     """Return the plan of an output clause; None without one.
 
     ``ordered``: an order by follows it; ``hints``: names of the statement's hints, in lower case.
     """
     if output is None:
+        if ordered:
+            _refuse_order(hints, None)
         return None
     scope = Scope(catalog, clause="output-rate-limiting", aggregation_refusal=NO_AGGREGATION)
     every = None if output.rate is None else _bound(output.rate, scope)
     after = None if output.after is None else _bound(output.after, scope)
-    if ordered and "enable_outputlimit_opt" in hints:
-        raise StatementRefusal("The ENABLE_OUTPUTLIMIT_OPT hint is not supported with order-by", span=output.span)
+    if ordered:
+        _refuse_order(hints, output.span)
     unit = output.unit if every is not None else None
     _check_rate(every, unit, output)
     requested = catalog.settings.output_limit_opt or "enable_outputlimit_opt" in hints

@@ -11,7 +11,7 @@ from epl.plan.expressions import ContextValue
 from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow
 from epl.spans import Span
-from epl.syntax.expressions import Call, Chain, Link, Name
+from epl.syntax.expressions import Call, Chain, Link, Literal, Name
 from epl.unparse import expression_text
 
 
@@ -25,6 +25,9 @@ def context_value(node: Chain, context: Context) -> tuple[ContextValue, Sequence
             break
         path = (*path, link.name)
         if path in known:
+            call = next((n for n, each in enumerate(node.links[at:], at) if not isinstance(each, Name)), None)
+            if call is not None and _may_be_mapped(node.links[call]):
+                raise unknown_property(node, context, call)
             place = path[-1:] if path == (context.levels[-1].name, "id") and context.is_nested else path
             return ContextValue(type=known[path], path=place), node.links[at:]
     if path and len(node.links) == 2 and any(each[:1] == path for each in known):
@@ -37,10 +40,18 @@ def _example(level: str, context: Context) -> str:
     return "context." + ".".join(next(path for path, _ in context.properties if path[0] == level))
 
 
-def unknown_property(node: Chain, context: Context) -> EplValidationError:
-    """Return the refusal of a path that leads to no property of the context."""
+def _may_be_mapped(link: Link) -> bool:
+    """Return whether a method's call looks like a mapped property, as which Esper reads it: ``equals('a')``."""
+    if not isinstance(link, Call) or len(link.arguments) != 1 or not isinstance(link.arguments[0], Literal):
+        return False
+    return link.arguments[0].value is None or isinstance(link.arguments[0].value, str)
+
+
+def unknown_property(node: Chain, context: Context, call: int | None = None) -> EplValidationError:
+    """Return the refusal of a path that leads to no property of the context. ``call``: how many links after ``context`` are named."""
     links = node.links[1:]
-    call = next((at for at, link in enumerate(links) if isinstance(link, Call)), len(links))
+    if call is None:
+        call = next((at for at, link in enumerate(links) if isinstance(link, Call)), len(links))
     written = expression_text(Chain(links=links[:max(call, 1)])) if links else ""
     return EplValidationError(
         f"Context property '{written}' is not a known property, known properties are [{', '.join(context.names)}]", span=node.span)

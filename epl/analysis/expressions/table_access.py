@@ -9,7 +9,7 @@ from epl.event_types import EventOf
 from epl.plan.expressions import TypedExpression
 from epl.plan.stores.tables import Table, TableKeys, TableValue
 from epl.syntax.expressions import Call, Chain, Expression, Index, Name
-from epl.unparse import expression_text
+from epl.unparse import expression_text, quoted
 from epl.value_types import NULL, OBJECT, ArrayType, ValueType
 
 EVENT_AGGREGATIONS = ("first", "last", "window", "sorted", "minby", "maxby", "minbyever", "maxbyever")
@@ -40,6 +40,14 @@ def bind_table(table: Table, node: Chain, scope: Scope) -> tuple[TypedExpression
     if place is None:
         raise EplValidationError(f"A column '{column.name}' could not be found for table '{table.name}'", span=column.span)
     return TableValue(type=table.columns[place].type.boxed, table=table, keys=bound, column=place), at + 1
+
+
+def refuse_tables(typed: TypedExpression, written: Expression, clause: str) -> None:
+    """Refuse an expression of that clause that reads a table itself; its sub-queries may."""
+    table = next((node.table for node in typed.walk() if isinstance(node, (TableValue, TableKeys))), None)
+    if table is not None:
+        refusal = f"Invalid use of table access expression, expression '{table.name}' is not allowed here"
+        raise EplValidationError(f"Failed to validate {clause} expression {quoted(written)}: {refusal}", span=written.span)
 
 
 def refuse_unreadable(value: TypedExpression, node: Chain) -> None:

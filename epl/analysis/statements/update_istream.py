@@ -7,6 +7,7 @@ from epl.analysis.clauses.assignments import set_scope
 from epl.analysis.clauses.from_clause.streams import analyse_stream
 from epl.analysis.clauses.property_assignments import analyse_property_assignment
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
+from epl.analysis.expressions.table_access import refuse_tables
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.plan.stores.on_statements import UpdateIstreamPlan
@@ -32,4 +33,8 @@ def analyse_update_istream(statement: Statement, catalog: Catalog, name: str) ->
     assignments = tuple(analyse_property_assignment(a, stream.event_type, scope) for a in body.assignments)
     where = None if body.where is None else bind_in_clause(
         body.where, attrs.evolve(scope, clause="where-clause", aggregation_refusal=NO_AGGREGATION))
+    for written, assignment in zip(body.assignments, assignments, strict=True):
+        refuse_tables(assignment.value, written.value or written.target, "update assignment")
+    if where is not None and body.where is not None:
+        refuse_tables(where, body.where, "where-clause")
     return UpdateIstreamPlan(stream.event_type, stream, assignments, where)

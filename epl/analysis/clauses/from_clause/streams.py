@@ -13,6 +13,7 @@ from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.context_values import ContextRefusal
 from epl.analysis.expressions.scope import Scope, ScopeStream
+from epl.analysis.expressions.table_access import refuse_tables
 from epl.analysis.filters.lookup import bind_filters, plan_filter
 from epl.analysis.names.remedies import unknown_type
 from epl.analysis.names.type_names import find_event_type
@@ -20,9 +21,7 @@ from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.foreign_words import STREAMS, WINDOWS, word_hint
-from epl.plan.expressions import TypedExpression
 from epl.plan.patterns.pattern import PatternPlan
-from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.streams import SourcePlan, StorePlan, StreamPlan
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused, check_chain, merge_groups
 from epl.syntax import (
@@ -38,7 +37,7 @@ from epl.syntax import (
     Wildcard,
 )
 from epl.syntax.nodes import Node
-from epl.unparse import expression_text, quoted
+from epl.unparse import expression_text
 
 NO_DATA_WINDOW = "Consuming statements to a named window cannot declare a data window view onto the named window"
 NO_SUBQUERY = "Sub-select, previous or prior functions are not supported in this context"
@@ -225,13 +224,6 @@ def _arguments(
     return [_argument(a, own if i == 0 else plain, i, config) for i, a in enumerate(view.arguments)]
 
 
-def _refuse_table(typed: TypedExpression, written: Expression) -> None:
-    table = next((node.table for node in typed.walk() if isinstance(node, (TableValue, TableKeys))), None)
-    if table is not None:
-        refusal = f"Invalid use of table access expression, expression '{table.name}' is not allowed here"
-        raise EplValidationError(f"Failed to validate view parameter expression {quoted(written)}: {refusal}", span=written.span)
-
-
 def _argument(written: Expression, scope: Scope, index: int, config: type[WindowConfig]) -> WindowArgument:
     if isinstance(written, Wildcard):
         return WindowArgument(written, None)
@@ -239,7 +231,7 @@ def _argument(written: Expression, scope: Scope, index: int, config: type[Window
     descending = written.descending if isinstance(written, Ordered) else None
     try:
         typed = bind_in_clause(value, scope)
-        _refuse_table(typed, value)
+        refuse_tables(typed, value, "view parameter")
     except ContextRefusal:
         raise
     except EplValidationError as error:
