@@ -210,6 +210,11 @@ class Join(Delivery):
         return len(self.streams) == 2 and any(not call.is_table for call in self.calls)
 
     @property
+    def is_beside_calls(self) -> bool:
+        """Whether all streams but one are looked up as its events come."""
+        return len(self.calls) == len(self.streams) - 1
+
+    @property
     def can_iterate(self) -> bool:
         """Whether the streams have contents to join."""
         beside_a_call = self.reads_one_window

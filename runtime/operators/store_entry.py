@@ -120,16 +120,17 @@ def stream_entry(
     return entry(stream, context, first, number=number, quiet=quiet)
 
 
-def fill(entry: object, context: OperatorContext, *, open_batch: bool = False) -> None:
+def fill(entry: object, context: OperatorContext, *, open_batch: bool = False, is_driving: bool = False) -> None:
     """Let a new statement, or a new partition of one, begin with the rows that are there. A partition that begins later than its statement
     emits rows for them, except those of joins; else nothing is emitted, but insert into inserts them and output rate limiting gathers them.
 
     ``open_batch``: take those of an open batch too, as sub-queries do in Esper; consumers get them when the batch is released.
+    ``is_driving``: the stream is the only one of a join that has events of its own.
     """
     if not isinstance(entry, StoreEntry) or context.restoring or (entry.store.collects and not open_batch):
         return
     body = context.plan.body
-    if isinstance(body, SelectPlan) and len(body.streams) == 1 and (context.statement.is_running or _is_counted(body)):
+    if isinstance(body, SelectPlan) and (is_driving or len(body.streams) == 1) and (context.statement.is_running or _is_counted(body)):
         entry.fill()
     else:
         context.withheld(entry.fill)

@@ -9,6 +9,7 @@ from runtime.join.contents import JoinedStream
 from runtime.join.entries import SharedEntries
 from runtime.join.join import Join
 from runtime.operators.operator_context import OperatorContext
+from runtime.operators.store_entry import fill
 from runtime.statements.select_statement import SelectOperators
 from windows.event import Event
 from windows.protocol import State
@@ -38,7 +39,12 @@ class RunningJoin(SelectOperators):
                 joined.contents = stream.chain.__iter__  # type: ignore[method-assign]
 
     def fill(self) -> None:
-        """Begin with the rows that the named windows make together: they count in aggregations, and not for the output rate."""
+        """Begin with the rows that the named windows make together: they count in aggregations, and not for the output rate. What the only
+        stream beside tables and calls brings to a partition that begins later is a delta as any other."""
+        if self.context.statement.is_running and self.join.is_beside_calls:
+            for stream in self.streams:
+                fill(stream.entry, self.context, is_driving=True)
+            return
         rows = self.join.begin(super().fill)
         if self.where is not None:
             rows = tuple(self.where.contents(rows))  # type: ignore[arg-type]
