@@ -15,8 +15,8 @@ from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.lookups.conditions import is_computed
 from epl.analysis.lookups.named_indexes import in_order_of_store, named_indexes
 from epl.analysis.lookups.planner import conjuncts, looked_up, plan_lookup, property_of
-from epl.analysis.statements.asked_for_windows import asked_for_windows
 from epl.analysis.statements.hints import hints_of, preferred_indexes
+from epl.analysis.statements.stored_rows import ever_of
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.context.contexts import context_of
@@ -81,7 +81,7 @@ def analyse_on_select(statement: Statement, catalog: Catalog, name: str) -> OnSe
         raise EplUnsupportedError("Into-table is not supported yet", span=body.span)
     target = window_target(source.source.type_name, source.alias, body.trigger, statement, catalog)
     match = bind_match(select.where, target, statement, catalog)
-    scopes = tuple(attrs.evolve(each, without_window=asked_for_windows(target.store)) for each in target.scopes)
+    scopes = tuple(attrs.evolve(each, without_window=ever_of(target.store)) for each in target.scopes)
     rows = result_set.analyse(
         select, scopes, catalog, output_name=f"{name}_out", has_remove_stream=True, is_unbound=False,
         declarations=statement.declarations, unidirectional=True, allow_previous=False)

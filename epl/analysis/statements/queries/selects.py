@@ -11,9 +11,9 @@ from epl.analysis.clauses.from_clause.streams import analyse_stream, source_type
 from epl.analysis.expressions.rewriting import replaced
 from epl.analysis.expressions.scope import ScopeStream
 from epl.analysis.lookups.named_indexes import NO_INDEXES
-from epl.analysis.statements.asked_for_windows import asked_for_windows
 from epl.analysis.statements.hints import hints_of
 from epl.analysis.statements.queries.parts import NO_EVENTS, bind_where, indexes_of, plan_rows, refuse_wildcard, stored_in, together
+from epl.analysis.statements.stored_rows import ever_of
 from epl.analysis.statements.subquery_numbers import subqueries_in
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
@@ -43,7 +43,7 @@ def analyse_select_query(statement: Statement, select: Select, catalog: Catalog)
     on = bind_on_clauses(from_, scopes, catalog, statement.declarations)
     optional = optional_streams([join.kind for join in from_.joins], on)
     scopes = tuple(
-        attrs.evolve(scope, optional=number in optional, without_window=KEEPING | asked_for_windows(stored_in(stream)))
+        attrs.evolve(scope, optional=number in optional, without_window=KEEPING | ever_of(stored_in(stream)))
         for number, (stream, scope) in enumerate(zip(streams, scopes, strict=True)))
     where = None if select.where is None else bind_where(select.where, scopes, statement, catalog)
     rows = _result_set(select, scopes, statement, catalog)

@@ -8,9 +8,9 @@ EVER = frozenset(("first", "last"))
 """They are firstever and lastever of a named window's rows: nulls and an index do not count."""
 
 
-def asked_for_windows(store: NamedWindow | Table | None) -> frozenset[str]:
+def ever_of(store: NamedWindow | Table | None) -> frozenset[str]:
     """Return the names of the aggregations, for the rows of that store; None where they come from elsewhere."""
     return EVER if isinstance(store, NamedWindow) else frozenset()
 
 
-__all__ = ["asked_for_windows"]
+__all__ = ["ever_of"]
