@@ -1,6 +1,8 @@
 """Refusals of texts in a SQL dialect: the code and the words of the system named."""
 from __future__ import annotations
 
+from typing import NoReturn
+
 from epl.errors import EplRuntimeError, EplUnsupportedError, EplValidationError
 from epl.spans import Span
 
@@ -43,6 +45,16 @@ def failure_of(error: Exception) -> EplRuntimeError:
     return QueryFailed("INVALID_FUNCTION_ARGUMENT", "a function or an operator does not take the value that it gets")
 
 
+def raise_failure(error: Exception, at: int | None) -> NoReturn:
+    """Raise the error of an expression as one of the query that has the expression's position, or that of the part of it that failed."""
+    failure = failure_of(error)
+    if failure.span is None and at is not None:
+        failure.span = Span(at, at + 1)
+    if failure is error:
+        raise error
+    raise failure from error
+
+
 def located(error: DialectError | DialectUnsupported, text: str) -> str:
     """Return the message as Trino prints it: ``line 1:8: …``."""
     error.within(text)
@@ -50,4 +62,4 @@ def located(error: DialectError | DialectUnsupported, text: str) -> str:
     return f"line {line}:{column}: {error.message}"
 
 
-__all__ = ["DialectError", "DialectUnsupported", "QueryFailed", "failure_of", "located"]
+__all__ = ["DialectError", "DialectUnsupported", "QueryFailed", "failure_of", "located", "raise_failure"]

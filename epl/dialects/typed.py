@@ -34,12 +34,13 @@ class Field(Typed):
 @attrs.frozen
 class Apply(Typed):
     """A function's value. ``takes_null``: it is called with nulls; else a null argument gives null. ``operation``: which one it is, of
-    those that may be computed for whole columns."""
+    those that may be computed for whole columns. ``at``: where it is in the text, for the error of a row; None where it is not written."""
 
     function: Callable[..., Any]
     arguments: tuple[Typed, ...]
     takes_null: bool = False
     operation: str | None = None
+    at: int | None = attrs.field(default=None, eq=False)
 
 
 @attrs.frozen

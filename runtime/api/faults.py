@@ -51,7 +51,7 @@ def fault_of(runtime: Runtime, error: BaseException, statement: str, event: Any)
     if failed is not None:
         text = runtime.deployments[failed.deployment_id].plan.text
         whole = _whole(runtime, failed)
-        spans = list(_expressions(whole, _written(runtime, error))) or [s for s in (_body(whole),) if s is not None]
+        spans = _own(error) or list(_expressions(whole, _written(runtime, error))) or [s for s in (_body(whole),) if s is not None]
         if spans:
             places = " or ".join(_place(each, text) for each in spans)
             where += f" ({places}, {_short(text[spans[0].start : spans[0].end], 60)})"
@@ -95,6 +95,11 @@ def _whole(runtime: Runtime, statement: Statement) -> Node:
     """Return the statement as it was written."""
     deployment = runtime.deployments[statement.deployment_id]
     return parsed(deployment.plan.text).statements[deployment.statements.index(statement)]
+
+
+def _own(error: BaseException) -> list[Span]:
+    """Return the position that an error has in the module: expressions in a SQL dialect know theirs."""
+    return [error.span] if isinstance(error, EplError) and error.span is not None and error.text is None else []
 
 
 def _body(whole: Node) -> Span | None:

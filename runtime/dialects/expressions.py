@@ -6,7 +6,7 @@ from operator import length_hint
 from typing import Any, Protocol, TypeVar
 
 from epl.dialects import typed as y
-from epl.dialects.errors import QueryFailed
+from epl.dialects.errors import QueryFailed, raise_failure
 from epl.dialects.functions.sizes import MOST_CALLS, sized, too_large
 from epl.dialects.plans import Plan
 from epl.dialects.values import hashable
@@ -14,6 +14,8 @@ from runtime.dialects.step_limit import StepLimit
 
 Function = Callable[[Any], Any]
 Value = TypeVar("Value")
+FAILURES = (QueryFailed, ArithmeticError, ValueError)
+"""What an expression fails with on its values, and ``TRY`` makes null."""
 
 
 class Queries(Protocol):
@@ -84,19 +86,14 @@ class ExpressionCompiler:
         raise TypeError(f"{type(typed).__name__} has no value outside of a match")
 
     def _apply(self, typed: y.Apply) -> Function:
-        function, arguments = typed.function, [self.compiled(each) for each in typed.arguments]
+        function, arguments, at = typed.function, [self.compiled(each) for each in typed.arguments], typed.at
         if typed.takes_null:
-            return lambda frame: function(*[argument(frame) for argument in arguments])
+            return _with_nulls(function, arguments, at)
         if len(arguments) == 1:
-            return _strict_one(function, arguments[0])
+            return _strict_one(function, arguments[0], at)
         if len(arguments) == 2:
-            return _strict_two(function, arguments[0], arguments[1])
-
-        def compute(frame: Any) -> Any:
-            values = [argument(frame) for argument in arguments]
-            return None if None in values else function(*values)
-
-        return compute
+            return _strict_two(function, arguments[0], arguments[1], at)
+        return _strict(function, arguments, at)
 
     def _lambda(self, typed: y.LambdaOf) -> Function:
         is_outermost, calls = self._lambdas == 0, self._calls
@@ -222,21 +219,48 @@ def _compared(
     return None if unknown else is_all
 
 
-def _strict_one(function: Callable[..., Any], argument: Function) -> Function:
+def _with_nulls(function: Callable[..., Any], arguments: list[Function], at: int | None) -> Function:
     def compute(frame: Any) -> Any:
-        value = argument(frame)
-        return None if value is None else function(value)
+        try:
+            return function(*[argument(frame) for argument in arguments])
+        except FAILURES as error:
+            raise_failure(error, at)
 
     return compute
 
 
-def _strict_two(function: Callable[..., Any], first: Function, second: Function) -> Function:
+def _strict(function: Callable[..., Any], arguments: list[Function], at: int | None) -> Function:
     def compute(frame: Any) -> Any:
-        left = first(frame)
-        if left is None:
-            return None
-        right = second(frame)
-        return None if right is None else function(left, right)
+        try:
+            values = [argument(frame) for argument in arguments]
+            return None if None in values else function(*values)
+        except FAILURES as error:
+            raise_failure(error, at)
+
+    return compute
+
+
+def _strict_one(function: Callable[..., Any], argument: Function, at: int | None) -> Function:
+    def compute(frame: Any) -> Any:
+        try:
+            value = argument(frame)
+            return None if value is None else function(value)
+        except FAILURES as error:
+            raise_failure(error, at)
+
+    return compute
+
+
+def _strict_two(function: Callable[..., Any], first: Function, second: Function, at: int | None) -> Function:
+    def compute(frame: Any) -> Any:
+        try:
+            left = first(frame)
+            if left is None:
+                return None
+            right = second(frame)
+            return None if right is None else function(left, right)
+        except FAILURES as error:
+            raise_failure(error, at)
 
     return compute
 
@@ -298,10 +322,10 @@ def _tried(operand: Function) -> Function:
     def compute(frame: Any) -> Any:
         try:
             return operand(frame)
-        except (QueryFailed, ArithmeticError, ValueError):
+        except FAILURES:
             return None
 
     return compute
 
 
-__all__ = ["ExpressionCompiler", "Function", "Queries"]
+__all__ = ["FAILURES", "ExpressionCompiler", "Function", "Queries"]

@@ -43,15 +43,17 @@ def run_rows(
     execution = Execution(
         {name: rows for name, (_, rows) in tables.items()}, sizes={name: len(rows) for name, (_, rows) in tables.items()},
         most_visits=most_visits)
-    with _failing():
+    with _failing(text):
         return plan.columns, execution.rows(plan)
 
 
 @contextmanager
-def _failing() -> Iterator[None]:
-    """What fails in an expression is an error of the query."""
+def _failing(text: str) -> Iterator[None]:
+    """What fails in an expression is an error of the query, with its position in the text."""
     try:
         yield
+    except QueryFailed as error:
+        raise error.within(text)  # noqa: B904 - the same error
     except (ArithmeticError, ValueError, TypeError) as error:
         raise failure_of(error) from error
     except MemoryError:
@@ -69,7 +71,7 @@ def run_query(
     from runtime.dialects import tables as t
 
     frames = t.arrow_tables(tables)
-    return run_plan(plan_of(text, frames, dialect), frames, most_visits=most_visits, by_columns=by_columns, limits=limits)
+    return run_plan(plan_of(text, frames, dialect), frames, text=text, most_visits=most_visits, by_columns=by_columns, limits=limits)
 
 
 def plan_of(text: str, tables: Mapping[str, pa.Table], dialect: str = "sql") -> Plan:
@@ -85,17 +87,17 @@ def plan_of(text: str, tables: Mapping[str, pa.Table], dialect: str = "sql") -> 
 
 
 def run_plan(
-    plan: Plan, frames: Mapping[str, pa.Table], *, most_visits: int = MOST_VISITS,
+    plan: Plan, frames: Mapping[str, pa.Table], *, text: str, most_visits: int = MOST_VISITS,
     by_columns: Callable[[Mapping[str, pa.Table]], ByColumns] | None = None, limits: Limits = USUAL,
 ) -> pa.Table:
-    """Return the result of a plan over Arrow tables."""
+    """Return the result of a plan over Arrow tables; ``text``: the query that it is of."""
     import pyarrow as pa
 
     from runtime.dialects import tables as t
 
     frames = t.only_read(frames, columns_read(plan))
     columns = None if by_columns is None else by_columns(frames)
-    with _failing(), t.naming_unreadable(frames):
+    with _failing(text), t.naming_unreadable(frames):
         table = None if columns is None else columns.table(plan, limits)
         if isinstance(table, pa.Table):
             return table

@@ -173,7 +173,7 @@ class TableTask:
             assert halves is not None
             plan, name, schema = self._half(halves)
         for rows in self._gathered(batches, schema):
-            result = run_plan(plan, {name: rows}, by_columns=ColumnQueries, limits=self.limits)
+            result = run_plan(plan, {name: rows}, text=self.text, by_columns=ColumnQueries, limits=self.limits)
             yield from result.cast(_schema(plan)).to_batches()
 
     def _half(self, halves: Split) -> tuple[Plan, str, pa.Schema]:

@@ -7,8 +7,9 @@ from typing import Any
 import attrs
 
 from epl.dialects import typed as y
+from epl.dialects.errors import raise_failure
 from epl.dialects.plans import RecognitionPlan
-from runtime.dialects.expressions import Function
+from runtime.dialects.expressions import FAILURES, Function
 from runtime.dialects.frames import Frame, FrameCompiler
 
 
@@ -24,7 +25,7 @@ class StreamFrameCompiler(FrameCompiler):
         if isinstance(typed, y.Junction) and looks_ahead(typed):
             return _junction([self.compiled(each) for each in typed.operands], typed.is_all, is_condition=False)
         if isinstance(typed, y.Apply) and not typed.takes_null and looks_ahead(typed):
-            return _strict(typed.function, [self.compiled(each) for each in typed.arguments])
+            return _strict(typed.function, [self.compiled(each) for each in typed.arguments], typed.at)
         return super().compiled(typed)
 
     def condition(self, typed: y.Typed) -> Function:
@@ -80,7 +81,7 @@ def _junction(operands: list[Function], is_all: bool, *, is_condition: bool) -> 
     return compute
 
 
-def _strict(function: Callable[..., Any], arguments: list[Function]) -> Function:
+def _strict(function: Callable[..., Any], arguments: list[Function], at: int | None) -> Function:
     """Return a null argument gives null, whatever the others are."""
 
     def compute(frame: Frame) -> Any:
@@ -97,7 +98,10 @@ def _strict(function: Callable[..., Any], arguments: list[Function]) -> Function
             values.append(value)
         if waits:
             raise Waiting
-        return function(*values)
+        try:
+            return function(*values)
+        except FAILURES as error:
+            raise_failure(error, at)
 
     return compute
 
