@@ -136,12 +136,14 @@ LIMIT = "write limit 5 at the end"
 CONTEXT = "write group by key for aggregations, or a context: create context C partition by key from A; context C select …"
 FOLLOWED = "write a=A -> b=B"
 OF_PATTERN = "write from pattern [every a=A -> b=B]"
+A_PATTERN = "write select * from pattern [every a=A -> b=B]"
 CAST_AS = "write cast(x, int)"
 EVERY = "write output every 10 sec at the end of the select"
 PHRASES: tuple[tuple[str, str, str], ...] = (
     # what begins a statement
     (r"^create(?: or replace)?(?: temp\w*| materialized)?$", r"(?:view|materialized|temp\w*|or)\b",
      "a view is a statement with insert into: insert into V select …"),
+    (r"^$", r"(?:every|pattern)\b", A_PATTERN),
     (r"^create$", r"stream\b", "streams are declared by create schema; insert into declares those that it fills"),
     (r"^create$", r"(?:type|event|struct)\b", "write create schema X(a int, b string)"),
     (r"^create(?: or replace)?$", r"function\b",
@@ -211,7 +213,7 @@ PHRASES: tuple[tuple[str, str, str], ...] = (
     (r"\bfrom \w+(?: as \w+)?$", r"->", OF_PATTERN),
     (r"^select\b(?!.*\bpattern\b).*$", r"->", NESTED),
     (r"\?$", r"[?:]", COALESCE),
-    ("", r"\?", CASE),
+    (r"(?<!limit)$", r"\?", CASE),
     (r"\bcase\b(?!.*\bend\b).*$", r"(?:from|as)\b|,", CASE),
     (r"\($", r"\w+(?: *, *\w+)+ *\) *in\b", "write exists (select * from W as w where w.x = a.x and w.y = a.y)"),
     (r"\( \w+$", r",[^()]*\) *in\b", "write exists (select * from W as w where w.x = a.x and w.y = a.y)"),

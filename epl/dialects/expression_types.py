@@ -438,7 +438,7 @@ class Typing:
             message = f"{node.mode} semantics is not supported out of pattern recognition context"
             raise DialectError("INVALID_PROCESSING_MODE", message, node.mode_at)
         if node.over is not None:
-            raise DialectUnsupported("window functions are not supported", node.at)
+            raise DialectUnsupported("window functions are not supported", node.at, hint=hints.OF_WINDOWS)
         if is_aggregate(node.name, self.dialect):
             return self.aggregate_call(node)
         return self.scalar_call(node)

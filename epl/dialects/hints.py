@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 
 LAG, LEAD = "within match_recognize: PREV(x), PREV(x, 2)", "within match_recognize: NEXT(x), NEXT(x, 2)"
+OF_WINDOWS = "within match_recognize: PREV(x), NEXT(x), aggregates of the rows so far; for others, give the table to DuckDB"
+NO_OUTPUT = "write MEASURES A.x AS x, or ALL ROWS PER MATCH"
+LONGEST = 400
+"""Characters before a word that are looked at."""
 OF_OTHER_SYSTEMS: Mapping[str, str] = {
     "lag": LAG, "lead": LEAD, "nvl": "write COALESCE(x, y)", "ifnull": "write COALESCE(x, y)", "isnull": "write x IS NULL",
     "nvl2": "write IF(x IS NOT NULL, y, z)", "iff": "write IF(x, y, z)", "iif": "write IF(x, y, z)", "decode": "write CASE x WHEN …",
@@ -31,18 +36,32 @@ def of_function(name: str, known: Iterable[str], dialect: str) -> str | None:
     return foreign or near(name.lower(), known)
 
 
+ALONE = "a query alone is read here: write its SELECT, without the statement around it"
+WITHIN = "write WITHIN INTERVAL '5' MINUTE after the brackets of PATTERN (…)"
+PLACES: tuple[tuple[str, str, str], ...] = (
+    (r"^$", r"(?:create|insert|explain|set|use|update|delete|merge|describe|show)$", ALONE),
+    (r"^$", r"pivot$", "write SELECT x, SUM(y) FILTER (WHERE z = 'a') AS a FROM t GROUP BY x"),
+    (r"\blimit\b", r"offset$", "OFFSET comes before LIMIT"),
+    (r"", r":$", "write CAST(x AS type)"),
+    (r"", r"qualify$", "name the query by WITH, and write the condition as WHERE of a query over it"),
+    (r"", r"ilike$", "write LOWER(x) LIKE 'a%'"),
+    (r"", r"(?:rlike|regexp|similar|~)$", "write REGEXP_LIKE(x, 'pattern')"),
+    (r"\bselect top$", r"\d+$", "write LIMIT 3 at the end"),
+    (r"\bselect .*\*$", r"(?:exclude|except|replace|rename)$", "name the columns instead of *"),
+    (r"\bfrom$", r"'", "name the table, and give it with the query: Runtime.sql(text, {'t': pandas.read_csv('t.csv')})"),
+    (r"\bwhere .+$", r"from$", "WHERE comes after FROM"),
+    (r"\bpattern \([^)]* within$", "", WITHIN),
+    (r"\bpattern \([^)]*$", r"within$", WITHIN),
+    (r"\bpattern$", "", "a pattern is in brackets: PATTERN (A B+)"),
+    (r"\bmeasures .*$", r"(?:pattern|,|one|all|after)$", "a measure has a name: MEASURES A.x AS x"),
+)  # fmt: skip
+"""(the text before a word that cannot be where it is, that word, the hint): patterns; the first one that matches counts."""
+
+
 def of_place(written: str, before: str) -> str | None:
     """Return the hint for a word that cannot be where it is; ``before``: the text until there."""
-    word, begins = written.lower(), not before.strip()
-    if begins and word in ("create", "insert", "explain", "set", "use"):
-        return "a query alone is read here: write its SELECT, without the statement around it"
-    if word == "offset" and "limit" in before.lower():
-        return "OFFSET comes before LIMIT"
-    if word == ":":
-        return "write CAST(x AS type)"
-    if word == "qualify":
-        return "name the query by WITH, and write the condition as WHERE of a query over it"
-    return None
+    word, words = written.lower(), " ".join(before[-LONGEST:].lower().split())
+    return next((hint for left, right, hint in PLACES if re.match(right, word) and re.search(left, words)), None)
 
 
 def near(name: str, known: Iterable[str | None]) -> str | None:
@@ -66,4 +85,4 @@ def of_comparison(types: Iterable[str]) -> str | None:
     return None
 
 
-__all__ = ["near", "of_comparison", "of_function", "of_place"]
+__all__ = ["NO_OUTPUT", "OF_WINDOWS", "near", "of_comparison", "of_function", "of_place"]

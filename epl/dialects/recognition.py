@@ -8,6 +8,7 @@ from epl.dialects import typed as y
 from epl.dialects import types as k
 from epl.dialects.errors import DialectError, DialectUnsupported
 from epl.dialects.expression_types import PlanQuery
+from epl.dialects.hints import NO_OUTPUT
 from epl.dialects.pattern_types import PatternTyping
 from epl.dialects.scopes import Column
 from epl.dialects.syntax import tree as t
@@ -146,7 +147,7 @@ class ClauseAnalysis:
     def check_output(self, columns: tuple[Column, ...]) -> None:
         """Refuse a clause that has no output."""
         if not columns:
-            raise DialectError("TABLE_HAS_NO_COLUMNS", "pattern recognition output table has no columns", self.clause.at)
+            raise DialectError("TABLE_HAS_NO_COLUMNS", "pattern recognition output table has no columns", self.clause.at, hint=NO_OUTPUT)
 
     def shows_order(self) -> bool:
         """Return whether ALL ROWS shows the columns of ORDER BY before the measures."""

@@ -101,7 +101,10 @@ class Scope:
         written = name if relation is None else f"{relation}.{name}"
         if self.dialect.name not in ("flink", "alibaba"):
             shown = written.lower() if self.dialect.folds_case else written
-            return DialectError("COLUMN_NOT_FOUND", f"Column '{shown}' cannot be resolved", node.at, hint=self._near(relation, name))
+            hint = self._near(relation, name)
+            if isinstance(node, t.Name) and node.quoted and self.dialect.name == "sql":
+                hint = f"{hint}; a text is in single quotes: '{name}'" if hint else f"a text is in single quotes: '{name}'"
+            return DialectError("COLUMN_NOT_FOUND", f"Column '{shown}' cannot be resolved", node.at, hint=hint)
         if relation is None:
             message = f"SqlValidatorException: Column '{name}' not found in any table"
             return DialectError("COLUMN_NOT_FOUND", message, node.at, hint=self._near(relation, name))

@@ -5,12 +5,14 @@ from epl.dialects import scopes
 from epl.dialects.aggregates import is_aggregate
 from epl.dialects.errors import DialectError, DialectUnsupported
 from epl.dialects.expression_types import PlanQuery
+from epl.dialects.hints import OF_WINDOWS
 from epl.dialects.pattern_types import PatternTyping
 from epl.dialects.recognition import ClauseRules
 from epl.dialects.syntax import tree as t
 from epl.dialects.syntax.written import written
 
 NESTED = "Cannot nest window functions or row pattern measures inside window specification"
+FROM = "write the pattern in the FROM clause: FROM t MATCH_RECOGNIZE (…)"
 NO_SCALAR = "{} clause cannot contain aggregations, window functions or grouping operations: [{}]"
 
 
@@ -66,8 +68,9 @@ class WindowRules:
             self._check_use(use)
         if uses or select.windows:
             at = uses[0].at if uses else select.windows[0][1].at
-            kind = "row pattern recognition in windows" if self._has_pattern(uses) else "window functions"
-            raise DialectUnsupported(f"{kind} is not supported" if "recognition" in kind else f"{kind} are not supported", at)
+            if self._has_pattern(uses):
+                raise DialectUnsupported("row pattern recognition in windows is not supported", at, hint=FROM)
+            raise DialectUnsupported("window functions are not supported", at, hint=OF_WINDOWS)
 
     def _has_pattern(self, uses: list[t.Call | t.OverMeasure]) -> bool:
         windows = [*(window for _, window in self.select.windows), *(each.over for each in uses if each.over is not None)]

@@ -71,7 +71,9 @@ def run_query(
     from runtime.dialects import tables as t
 
     frames = t.arrow_tables(tables)
-    return run_plan(plan_of(text, frames, dialect), frames, text=text, most_visits=most_visits, by_columns=by_columns, limits=limits)
+    with t.index_hints(tables):
+        plan = plan_of(text, frames, dialect)
+    return run_plan(plan, frames, text=text, most_visits=most_visits, by_columns=by_columns, limits=limits)
 
 
 def plan_of(text: str, tables: Mapping[str, pa.Table], dialect: str = "sql") -> Plan:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from os import PathLike
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.types as kinds
 
 from epl.dialects import types as k
-from epl.dialects.errors import QueryFailed
+from epl.dialects.errors import DialectError, QueryFailed
 from epl.dialects.scopes import Column
 from epl.dialects.types import SqlType
 from epl.dialects.values import Months
@@ -23,6 +24,12 @@ Row = tuple[Any, ...]
 MOST_BIGINT = 2**63 - 1
 REFUSED = b"epl:refused"
 """Metadata of a field: why the frame's column is not there."""
+OTHERS: tuple[tuple[tuple[type, ...], str], ...] = (
+    ((str, PathLike), "read the file first: pandas.read_csv(path), pyarrow.parquet.read_table(path)"),
+    ((dict,), "write pandas.DataFrame(columns)"),
+    ((list, tuple), "write pandas.DataFrame(rows)"),
+)
+"""What is no table, and what to write."""
 CAST = "cast it before the query, or leave it out of it"
 SIMPLE: dict[str, Any] = {
     "boolean": pa.bool_(), "tinyint": pa.int8(), "smallint": pa.int16(), "integer": pa.int32(), "bigint": pa.int64(), "real": pa.float32(),
@@ -54,7 +61,8 @@ def arrow_table(frame: Any) -> pa.Table:
         return _pandas_table(frame)
     if hasattr(frame, "__arrow_c_stream__"):
         return pa.table(frame)
-    raise QueryFailed("INVALID_TABLE", f"a table is an Arrow table, or a pandas or Polars frame, not {type(frame).__name__}")
+    message = f"a table is an Arrow table, or a pandas or Polars frame, not {type(frame).__name__}"
+    raise QueryFailed("INVALID_TABLE", message, hint=next((hint for kinds, hint in OTHERS if isinstance(frame, kinds)), None))
 
 
 def _pandas_table(frame: Any) -> pa.Table:
@@ -71,6 +79,20 @@ def _pandas_table(frame: Any) -> pa.Table:
             columns.append(pa.nulls(len(frame)))
             fields.append(pa.field(str(name), pa.null(), metadata={REFUSED: str(error).encode()}))
     return pa.Table.from_arrays(columns, schema=pa.schema(fields))
+
+
+@contextmanager
+def index_hints(frames: Mapping[str, Any]) -> Iterator[None]:
+    """Say of a column that is not there that it is the index of a pandas frame, which is no column."""
+    try:
+        yield
+    except DialectError as error:
+        if error.sql_code == "COLUMN_NOT_FOUND":
+            for name, frame in frames.items():
+                for index in getattr(getattr(frame, "index", None), "names", None) or ():
+                    if index is not None and f"'{index}'".lower() in error.message.lower():
+                        error.hint = f"'{index}' is the index of '{name}', which is no column: give frame.reset_index()"
+        raise
 
 
 def columns_of(table: pa.Table) -> tuple[Column, ...]:

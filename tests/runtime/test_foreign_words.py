@@ -132,6 +132,7 @@ HINTS: dict[str, tuple[str, ...]] = {
     "a type has no length: write bigdecimal": ("create schema N(a bigdecimal)",),
     "write x.contains(y), x.startsWith(y), x.endsWith(y)": ("x.contains(y)", "x.startsWith(y)", "x.endsWith(y)"),
     "write from pattern [every a=A -> b=B]": ("select * from pattern [every a=A -> b=D]",),
+    foreign_words.A_PATTERN: ("select * from pattern [every a=A -> b=D]",),
     "write on a.id = b.id": ("select * from A#keepall as a join A#keepall as b on a.id = b.id",),
     "write a comma: from A#keepall as a, B#keepall as b": ("select * from A#keepall as a, D#keepall as b",),
     "write outer join": ("select * from A#keepall as a left outer join A#keepall as b on a.id = b.id",),
@@ -188,6 +189,10 @@ select * from A, unnest(ids) as t(x)
     contained events follow the type: from Basket[items], or from Basket[select id, price from items]
 create view V as select * from A
     a view is a statement with insert into: insert into V select …
+every a=A -> b=D(x > a.v)
+    write select * from pattern [every a=A -> b=B]
+pattern [every a=A]
+    write select * from pattern [every a=A -> b=B]
 create stream V(a int)
     streams are declared by create schema; insert into declares those that it fills
 create type V(a int)

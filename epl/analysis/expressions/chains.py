@@ -444,7 +444,8 @@ def _property(value: TypedExpression, link: Name, scope: Scope, node: Chain) -> 
         return read_property(value, prop, scope)
     owner = _owner(value, scope) if node.root is None else None
     if is_iterable(value.type) and owner is not None and isinstance(value.type, ArrayType):
-        raise EplValidationError(_indexed_refusal(expression_text(node), owner), span=node.span)
+        hint = f"write {owner}[0].{link.name}, or {owner}.lastOf().{link.name}" if isinstance(value.type.element, EventOf) else None
+        raise EplValidationError(_indexed_refusal(expression_text(node), owner), span=node.span, hint=hint)
     if isinstance(value.type, MapType) and owner is not None:
         raise EplValidationError(
             f"Failed to resolve property '{expression_text(node)}' (property '{owner}' is a mapped property and requires keyed "

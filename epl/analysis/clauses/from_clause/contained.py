@@ -109,7 +109,8 @@ def _event_type(part: Contained, expression: TypedExpression, catalog: Catalog) 
             text = text[: text.rindex("(")] + "()"
         raise StatementRefusal(
             f"Missing @type(name) declaration providing the event type name of the return type for expression '{text}'", span=part.span,
-            hint=None if _is_property(part.expression) else f"a filter is in parentheses: from A({expression_text(part.expression)})"
+            hint=f"write [{text}@type(TypeOfItsElements)]" if _is_property(part.expression)
+            else f"a filter is in parentheses: from A({expression_text(part.expression)})",
         )
     declared = find_event_type(part.type_name, catalog.event_types)
     if declared is None:
