@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import pathlib
 from typing import Any
@@ -90,3 +91,12 @@ def test_refusals_are_public_errors_with_a_position() -> None:
 def test_every_place_that_refuses_is_listed_with_its_code(code: str) -> None:
     listed = [site for site in sites.sites() if site.code == code]
     assert len(listed) > 20 and all(site.function for site in listed)
+
+
+def test_the_page_of_refused_statements_is_current() -> None:
+    path = sites.ROOT / "docs" / "make_refusals.py"
+    spec = importlib.util.spec_from_file_location("make_refusals", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.PAGE.read_text(encoding="utf-8") == module.page(sites.outcomes().errors), f"run {path}"
