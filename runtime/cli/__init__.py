@@ -216,17 +216,17 @@ def _add_events(run: argparse.ArgumentParser) -> None:
         "--type", metavar="NAME", help="event type of every row (default: the column --type-column, else the one type the module declares)"
     )
     run.add_argument("--type-column", default="type", metavar="NAME", help="column that holds the event type (default: type)")
-    run.add_argument("--time", metavar="COLUMN", help="column of engine time, ms or ISO 8601: the clock walks to it before the row")
+    run.add_argument("--time", metavar="COLUMN", help="column of engine time, ms or ISO 8601, to which the clock advances before the row")
     run.add_argument("--delimiter", metavar="SIGN", help="what divides the cells of a CSV file (default: a comma; .tsv: a tab)")
     run.add_argument(
-        "--missing", choices=("refuse", "null"), default="refuse", help="what becomes of properties without a column (default: refuse)"
+        "--missing", choices=("refuse", "null"), default="refuse", help="where a property has no column: refuse the file, or read null"
     )
     _add_unknown(run)
     run.add_argument("--skip-bad-rows", action="store_true", help="skip rows that are not events, and count them")
     run.add_argument(
         "--start", metavar="TIME", help="beginning of time: ms, or yyyy-MM-dd HH:mm:ss.SSS (default: 0; scripts: 2001-01-01 08:00:00.000)"
     )
-    run.add_argument("--until", metavar="TIME", help="walk the clock to this time after the last event")
+    run.add_argument("--until", metavar="TIME", help="go on to this time after the last event, through every timer on the way")
     run.add_argument("--statement", action="append", default=[], metavar="NAME", help="this statement only; may be repeated")
     _add_with(run)
     run.add_argument(
@@ -341,7 +341,7 @@ def _add_serve(commands: Commands) -> None:
     add("--max-body", type=int, default=16, metavar="MB", help="largest request (default: 16)")
     add("--run-seconds", type=float, default=5.0, metavar="N", help="longest run of the playground (default: 5)")
     add("--run-memory", type=int, default=512, metavar="MB", help="its memory (default: 512)")
-    add("--run-events", type=int, default=10_000, metavar="N", help="longest script (default: 10000 instructions)")
+    add("--run-events", type=int, default=10_000, metavar="N", help="most instructions of a script (default: 10000)")
     add("--run-rows", type=int, default=5_000, metavar="N", help="most rows emitted (default: 5000)")
     add("--runs", type=int, default=2, metavar="N", help="runs at one time (default: 2)")
     serve.set_defaults(module="runtime.cli.serve")
