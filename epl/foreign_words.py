@@ -144,6 +144,7 @@ PHRASES: tuple[tuple[str, str, str], ...] = (
     (r"^create(?: or replace)?(?: temp\w*| materialized)?$", r"(?:view|materialized|temp\w*|or)\b",
      "a view is a statement with insert into: insert into V select …"),
     (r"^$", r"(?:every|pattern)\b", A_PATTERN),
+    (r"^select every \w+$", r"=", A_PATTERN),
     (r"^create$", r"stream\b", "streams are declared by create schema; insert into declares those that it fills"),
     (r"^create$", r"(?:type|event|struct)\b", "write create schema X(a int, b string)"),
     (r"^create(?: or replace)?$", r"function\b",

@@ -164,7 +164,7 @@ def named(error: EplError, part: str) -> EplRuntimeError:
     context = TaskContext.get()
     batch = None if context is None else context.getLocalProperty(BATCH_ID)
     work = part if batch is None else f"micro-batch {batch}, {part}"
-    return EplRuntimeError(f"[epl:{error.code}] {work}: {error.message}", hint=error.hint)
+    return EplRuntimeError(f"[epl:{error.code}] {work}: {error.message}", span=error.span, text=error.text, hint=error.hint)
 
 
 def chosen(deployment: Deployment, name: str) -> Statement:

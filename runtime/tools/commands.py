@@ -13,6 +13,10 @@ from runtime.replay.epl_online import Later, format_time, parse_script, parse_ti
 from runtime.tools.output import Shown, output, plain, table
 from runtime.tools.session import Call, Session
 
+BEGINNINGS = ("select", "create", "insert", "on", "update", "context", "@name")
+"""How statements begin."""
+OF_STATEMENTS = "EPL is no command: in a notebook it is a cell that begins with %%epl, in the shell it is written as it is"
+
 
 class Commands:
     """Commands by name: what they take, their line of help, what they do. ``watched``: the statements whose output is shown, None for
@@ -39,7 +43,7 @@ class Commands:
         if command is None:
             close = get_close_matches(name.lower(), self.by_name, 1)
             hint = f"did you mean '{close[0]}'?" if close else f"there are: {', '.join(self.by_name)}"
-            raise EplRuntimeError(f"no command '{name}'", hint=hint)
+            raise EplRuntimeError(f"no command '{name}'", hint=OF_STATEMENTS if name.lower().partition("(")[0] in BEGINNINGS else hint)
         return command[2](argument.strip())
 
     def help_lines(self) -> list[str]:

@@ -191,6 +191,8 @@ create view V as select * from A
     a view is a statement with insert into: insert into V select …
 every a=A -> b=D(x > a.v)
     write select * from pattern [every a=A -> b=B]
+select every a=A -> b=D
+    write select * from pattern [every a=A -> b=B]
 pattern [every a=A]
     write select * from pattern [every a=A -> b=B]
 create stream V(a int)

@@ -11,6 +11,8 @@ import pytest
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
+from epl.errors import EplError
+from runtime.tools.commands import OF_STATEMENTS, Commands
 from runtime.tools.session import Session
 from runtime.tools.shell import Shell, piped
 from runtime.tools.terminal import EplCompleter, interactive
@@ -127,6 +129,13 @@ def test_from_a_pipe() -> None:
     assert done.returncode == 1
     _, errors, shell = transcript("select 1 as a;\nquit\nnope\n")
     assert (errors, shell.is_over, shell.failures) == ([], True, 0)
+
+
+def test_epl_is_no_command() -> None:
+    for text in ("select 1 as a", "@name('s') select 1 as a", "nope"):
+        with pytest.raises(EplError, match="no command") as error:
+            Commands(Session()).run(text)
+        assert (error.value.hint == OF_STATEMENTS) is (text != "nope")
 
 
 def test_in_a_terminal(tmp_path: pathlib.Path) -> None:
