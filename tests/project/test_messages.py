@@ -70,7 +70,10 @@ def raised() -> dict[str, list[str]]:
         if name.startswith("runtime/replay/"):
             continue  # a tool of the tests
         wanted = (*KINDS, *UNSUPPORTED, USAGE) if name.startswith("runtime/") else KINDS
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        if not any(f"{kind}(" in text for kind in wanted):
+            continue
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in wanted and node.args:
                 prefix = "epl: " if node.func.id == USAGE else ""
                 listed.setdefault(prefix + _words(node.args[0]), []).append(f"{name}:{node.lineno}")
