@@ -48,7 +48,7 @@ class Typing:
         method = getattr(self, "_" + type(node).__name__.lower())
         result = method(node)
         assert isinstance(result, y.Typed)
-        return attrs.evolve(result, at=node.at) if isinstance(result, y.Apply) and result.at is None else result
+        return attrs.evolve(result, at=node.at) if isinstance(result, (y.Apply, y.QueryValue)) and result.at is None else result
 
     def condition(self, node: t.Expression, message: str) -> y.Typed:
         """Return a typed condition; ``message`` has a place for the type that is not a boolean."""

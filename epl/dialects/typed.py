@@ -115,13 +115,14 @@ class LambdaOf(Typed):
 @attrs.frozen
 class QueryValue(Typed):
     """The value of a query. ``kind``: scalar, exists, member (of ``value``), all or any (compared with ``value`` by ``compare``).
-    ``is_correlated``: it refers to the row at hand, or to rows further out, and is run for each."""
+    ``is_correlated``: it refers to the row at hand, or to rows further out, and is run for each. ``at``: where it is in the text."""
 
     kind: str
     plan: Any
     value: Typed | None = None
     compare: Callable[[Any, Any], bool | None] | None = None
     is_correlated: bool = False
+    at: int | None = attrs.field(default=None, eq=False)
 
 
 @attrs.frozen

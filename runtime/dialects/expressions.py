@@ -128,7 +128,8 @@ class ExpressionCompiler:
         if typed.kind == "exists":
             return lambda frame: bool(rows(frame))
         if typed.kind == "scalar":
-            return lambda frame: _scalar(rows(frame))
+            at = typed.at
+            return lambda frame: _scalar(rows(frame), at)
         assert typed.value is not None
         value, steps = self.compiled(typed.value), self.queries.steps
         if typed.kind == "member":
@@ -199,9 +200,9 @@ class Members:
         return None if self._nulls else False
 
 
-def _scalar(rows: Sequence[tuple[Any, ...]]) -> Any:
+def _scalar(rows: Sequence[tuple[Any, ...]], at: int | None) -> Any:
     if len(rows) > 1:
-        raise QueryFailed("SUBQUERY_MULTIPLE_ROWS", "Scalar sub-query has returned multiple rows")
+        raise_failure(QueryFailed("SUBQUERY_MULTIPLE_ROWS", "Scalar sub-query has returned multiple rows"), at)
     return None if not rows else rows[0][0] if len(rows[0]) == 1 else rows[0]
 
 

@@ -22,6 +22,7 @@ CLAUSE = "match_recognize (order by a measures A.a as a\n pattern (A) define A a
     ("select transform(array[0, 1], x -> 1 / x) from t", "Division by zero", (1, 38)),
     ("select array[1][3] from t", "Array subscript must be less than", (1, 8)),
     ("select t.a from t join t as u\non 1 / u.b = 1", "Division by zero", (2, 6)),
+    ("select a,\n (select a from t) from t", "Scalar sub-query has returned multiple rows", (2, 2)),
     (f"select * from t {CLAUSE}", "Division by zero", (2, 28)),
 ])  # fmt: skip
 def test_a_query_names_the_place(query: str, words: str, position: tuple[int, int]) -> None:
