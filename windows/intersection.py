@@ -157,7 +157,7 @@ class IntersectionView(PartsView):
         return [e for e in new if e not in pushed] if pushed and self.selective else new
 
     def _take_out(self, events: list[Event], failures: Failures) -> None:
-        """What one window evicts leaves the others."""
+        """Remove what one window evicts from the others."""
         for part in self.parts:
             known = set(part.old)
             rest = [e for e in events if e not in known]

@@ -149,11 +149,11 @@ def integer(expected: str, least: int, most: int = LONG_MAX) -> Check:
 
 
 def _anything(value: Any) -> None:
-    """Any value."""
+    """Accept any value."""
 
 
 def _event(value: Any) -> None:
-    """An event of any type."""
+    """Accept an event of any type."""
     if not isinstance(value, Event):
         raise wrong(value, "an event")
 

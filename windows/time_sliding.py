@@ -148,7 +148,7 @@ class TimeView(TimedView):
         timer, now, duration = self.timer, self.now, self.duration
 
         def expire() -> None:
-            """One event is due, as a rule; where there are more they go together."""
+            """Evict the event that is due; where several are due they leave together."""
             times, limit = self.times, now() - duration.length
             rare = self.members is not None or self.removed or not times
             if rare or times[0] > limit or (len(times) > 1 and times[1] <= limit):

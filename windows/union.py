@@ -55,7 +55,7 @@ class UnionView(PartsView):
         self.emit(new, [*old, *gone], failures)
 
     def _evict(self, events: Sequence[Event]) -> list[Event]:
-        """One window fewer keeps these; those that no window keeps now."""
+        """Count one window fewer for these events; return those that no window keeps now."""
         gone = []
         for event in events:
             left = self.holders.get(event, 0) - 1

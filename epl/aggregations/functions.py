@@ -361,7 +361,7 @@ def _grouping(call: AggregationCall) -> AggregationPlan:
 
 
 def _count_min_sketch(call: AggregationCall) -> AggregationPlan:
-    """Of a table's column; the one argument, if any, is the Constant of its SketchSettings."""
+    """Plan the sketch of a table's column; its one argument, if any, is the Constant of its SketchSettings."""
     _refuse_distinct(call, "countMinSketch")
     settings = call.arguments[0] if len(call.arguments) == 1 else None
     if call.arguments and not (isinstance(settings, Constant) and isinstance(settings.value, SketchSettings)):

@@ -276,7 +276,7 @@ def _power(value: float, power: float) -> float:
 
 
 def _moments(result: Callable[[int, float, float, float], float | None]) -> Factory:
-    """Of the sums of powers of the deviations from the mean."""
+    """Return the factory of sums of powers of the deviations from the mean."""
 
     def factory(kinds: Kinds, dialect: str) -> Aggregate | None:
         if len(kinds) != 1 or not k.is_number(kinds[0]):
@@ -306,7 +306,8 @@ def _kurtosis(count: int, second: float, third: float, fourth: float) -> float |
 
 
 def _pairs(result: Callable[[int, float, float, float, float, float], float | None]) -> Factory:
-    """Of two columns: count, means of both, sums of products of the deviations (x x, y y, x y), where y is the first argument."""
+    """Return the factory over two columns: count, means of both, sums of products of the deviations (x x, y y, x y); y is the first
+    argument."""
 
     def factory(kinds: Kinds, dialect: str) -> Aggregate | None:
         if len(kinds) != 2 or not all(k.is_number(kind) for kind in kinds):

@@ -73,7 +73,7 @@ class _Reading:
         self.plan(plan.right, frozenset(place - shift for place in places if place >= shift))
 
     def _select(self, plan: plans.SelectPlan, needed: Places) -> None:
-        """A column that is not needed is computed all the same where it is an expression, which may fail."""
+        """Note what a select reads. An expression is computed although its column is not needed: it may fail."""
         shown = [
             each for place, each in enumerate(plan.projections)
             if plan.distinct or place in needed or not isinstance(each, y.Field) or any(key.place == place for key in plan.order)

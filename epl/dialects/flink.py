@@ -216,7 +216,7 @@ class FlinkClause(ClauseAnalysis):
         return self.scope.place(first) if isinstance(first, t.Name | t.Path) else None
 
     def check_input(self) -> None:
-        """Any input will do."""
+        """Accept any input."""
 
     def partition(self) -> list[int]:
         """Return the places of PARTITION BY: columns."""
@@ -278,7 +278,7 @@ class FlinkClause(ClauseAnalysis):
         return f"FINAL({calcite(expression)})"
 
     def _check_planned(self) -> None:
-        """What the planner refuses."""
+        """Refuse what the planner refuses."""
         clause = self.clause
         if clause.rows == "all":
             raise not_yet("All rows per match mode is not supported yet.", clause.at)
@@ -442,7 +442,7 @@ def _check_last(pattern: t.Pattern, extended: bool) -> None:
 
 
 def _is_greedy(part: t.Pattern) -> bool:
-    """An optional variable and a fixed number of rows are not greedy."""
+    """Return whether a quantifier is greedy: an optional variable and a fixed number of rows are not."""
     if not isinstance(part, t.Quantified) or part.least == part.most or (part.least, part.most) == (0, 1):
         return False
     return part.marks in (0, 2)

@@ -72,7 +72,7 @@ class ClauseRules:
             self.labels[label] = frozenset(member.canonical for member in subset.members)
 
     def check_defines(self) -> None:
-        """Each variable is defined once, and stands in the pattern."""
+        """Check that variables are defined once, and are in the pattern."""
         seen: set[str] = set()
         for define in self.defines:
             label = define.name.canonical
@@ -84,13 +84,13 @@ class ClauseRules:
             seen.add(label)
 
     def check_skip(self) -> None:
-        """What is skipped to is a variable or a subset."""
+        """Check that the target of a skip is a variable or a subset."""
         target = None if self.skip is None else self.skip.target
         if target is not None and target.canonical not in self.labels:
             raise DialectError("INVALID_LABEL", f"{shown(target)} is not a primary or union pattern variable", target.at)
 
     def check_nesting(self) -> None:
-        """No measure or condition has a clause of its own inside."""
+        """Refuse a clause inside a measure or condition."""
         expressions = [*(measure.expression for measure in self.measures), *(define.condition for define in self.defines)]
         for expression in expressions:
             for node in t.descendants(expression):
@@ -154,7 +154,7 @@ class ClauseAnalysis:
         return True
 
     def check_input(self) -> None:
-        """The input's columns have names of their own."""
+        """Check that the input's columns have names of their own."""
         if isinstance(self.clause.input, t.Aliased) and isinstance(self.clause.input.relation, t.TableFunction):
             function: t.Relation = self.clause.input.relation
         else:
@@ -207,7 +207,7 @@ class ClauseAnalysis:
         raise DialectError("COLUMN_NOT_FOUND", f"Column {written(key)} is not present in the input relation", key.at)
 
     def check_form(self) -> None:
-        """What parts of the clause do not go together."""
+        """Refuse parts of the clause that do not go together."""
         clause = self.clause
         if clause.search is not None:
             message = f"Pattern search modifier: {clause.search} is not allowed in MATCH_RECOGNIZE clause"

@@ -77,7 +77,7 @@ class WindowRules:
         return any(window.frame is not None and window.frame.pattern is not None for window in windows)
 
     def _check_nesting(self, node: t.Expression | None) -> None:
-        """No aggregate has a window function in its arguments."""
+        """Refuse window functions in the arguments of an aggregate."""
         if node is None:
             return
         for each in t.descendants(node):
@@ -135,7 +135,7 @@ class WindowRules:
         return PatternTyping(self.scope, self.plan_query, rules.labels, in_define=in_define, in_window=True)
 
     def _check_groups(self, frame: t.Frame) -> None:
-        """In a grouped select, columns have to be among the keys."""
+        """Check that the columns of a grouped select are among the keys."""
         select = self.select
         if not select.grouped:
             return

@@ -131,7 +131,7 @@ class YdbClause(ClauseAnalysis):
     rules = YdbRules
 
     def check_input(self) -> None:
-        """Any input will do."""
+        """Accept any input."""
 
     def partition(self) -> list[int]:
         """Return the places of the keys; those that are expressions are computed."""

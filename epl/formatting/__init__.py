@@ -62,7 +62,7 @@ def format_module(text: str | PathLike[str], width: int = WIDTH) -> str:
 
 
 def _pass_on(pieces: list[Piece], index: int, last: Piece) -> None:
-    """A semicolon after none of its own is dropped; the comments before it are before what comes next."""
+    """Drop a semicolon after no statement of its own; the comments before it move before what comes next."""
     following = pieces[index + 1] if index + 1 < len(pieces) else last
     following.comments = joined(pieces[index].comments, following.comments)
 

@@ -87,7 +87,7 @@ class Layout:
         return group(*parts, indented(*rest) if inside else many(rest))
 
     def clause(self, start: int, end: int) -> Document:
-        """One clause: its words, then its list or expression."""
+        """Lay out a clause: its words, then its list or expression."""
         words = self.clause_words(start, end)
         head = self.flat(start, words)
         if words >= end:
@@ -277,7 +277,7 @@ class Layout:
         return group(*parts, *self.before(end, LINE), Text(self.pieces[end].text))
 
     def branch(self, start: int, end: int) -> Document:
-        """``when … then …`` or ``else …``."""
+        """Lay out ``when … then …`` or ``else …``."""
         parts: list[Document] = [Text(self.pieces[start].text)]
         then = next(iter(self.separators(start + 1, end, ("then",))), end)
         parts += [*self.between(start + 1), self.run(start + 1, then, deeper=True)]

@@ -77,7 +77,8 @@ def _at_brackets_and_signs(before: Piece, after: Piece, previous: Piece | None) 
 
 
 def _in_rows(before: Piece, after: Piece) -> bool | None:
-    """In a row pattern quantifiers follow their variable, and alternatives are apart; None where the usual rules hold."""
+    """Return whether a space is needed in a row pattern: quantifiers follow their variable, and alternatives are apart; None where the
+    usual rules hold."""
     if after.rows and after.key in ("*", "+", "?", "{", "}"):
         return False
     if before.rows and before.key == "{":

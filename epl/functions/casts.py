@@ -39,7 +39,7 @@ def unreadable(text: str, pattern: str) -> JavaException:
 
 
 def _lenient_moment(fields: dict[str, Any], zone: datetime.tzinfo) -> Any:
-    """As SimpleDateFormat: fields beyond their range carry over."""
+    """Parse as SimpleDateFormat does: fields beyond their range carry over."""
     year, month, day = date_of(fields)
     hour, minute, second, millisecond = hour_of(fields), fields.get("minute", 0), fields.get("second", 0), fields.get("millisecond", 0)
     own_zone = zone_of(fields["zone"]) if "zone" in fields else zone
@@ -56,7 +56,7 @@ def _lenient_moment(fields: dict[str, Any], zone: datetime.tzinfo) -> Any:
 
 
 def _smart_date(fields: dict[str, Any]) -> datetime.date:
-    """As DateTimeFormatter: a day up to 31 is cut to the month's last."""
+    """Parse as DateTimeFormatter does: a day up to 31 is cut to the month's last."""
     if "year" not in fields or not ({"month", "day"} <= fields.keys() or "day_of_year" in fields):
         raise ValueError("no date")
     year, month, day = date_of(fields)

@@ -78,7 +78,7 @@ def _make(name: str, settings: TimeSettings, *constants: Any) -> Callable[..., b
 
 
 def _threshold(written: Any, settings: TimeSettings) -> Threshold | None:
-    """A number is engine time units; a period of months is as long as it is from the time it is counted from. None of null."""
+    """Return a limit: a number is engine time units; a period of months is as long as it is from its beginning. None of null."""
     if written is None:
         return None
     if not isinstance(written, (list, tuple)):

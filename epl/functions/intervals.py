@@ -13,7 +13,7 @@ Relation = Callable[[int, int, int, int, tuple[Threshold, ...]], bool]
 
 
 def _within(distance: int, limits: tuple[Threshold, ...], reference: int) -> bool:
-    """The distance is at least the first limit and at most the second; limits in the wrong order are swapped."""
+    """Return whether the distance is at least the first limit and at most the second; limits in the wrong order are swapped."""
     low = limits[0](reference)
     if len(limits) == 1:
         return distance >= low

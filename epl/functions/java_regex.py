@@ -110,7 +110,7 @@ class _Group:
         self.branches = 0
 
     def atom(self, consumes: bool) -> None:
-        """One more element; ``pending`` until it is known that no quantifier makes it optional."""
+        """Add an element; ``pending`` until it is known that no quantifier makes it optional."""
         self.consumes |= self.pending
         self.pending = consumes
 
@@ -520,7 +520,7 @@ class _CharacterSet:
 
 
 def _class_text(characters: _CharacterSet) -> str:
-    """One character of the set, as Python writes it."""
+    """Return one character of the set, as Python writes it."""
     if characters.assertion is not None:
         return f"(?:{characters.assertion}[\\s\\S])"
     if not characters.inside:

@@ -207,7 +207,7 @@ def _make_static(
 
 
 def _null_for_errors(call: Call) -> Call:
-    """For arguments that the caller has found not to be null."""
+    """Return null in place of errors, for arguments that the caller has checked not to be null."""
 
     def checked(*arguments: Any) -> Any:
         try:

@@ -48,7 +48,7 @@ class Triggers:
     # -------------------------------------------------------------- select, insert, split
 
     def _selecting(self) -> ParserElement:
-        """On-select where the (one) select has a from clause; a split otherwise."""
+        """Parse an on-select where its only select has a from clause, else a split."""
         kit, clauses = self.kit, self.clauses
         delete = Opt(Opt(kit.key("and")) + kit.value("delete", True, "delete"))
         head = kit.key("select") + delete + Opt(kit.value("distinct", True, "distinct")) + clauses.items

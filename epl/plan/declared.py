@@ -101,7 +101,8 @@ def _is_index_used(declared: Declared, body: object) -> bool:
 
 
 def _is_in_no_plan(declared: Declared, body: object) -> bool:
-    """A context is the statement's own, and a declared expression is put in place of its calls: see ``Declared.is_used_by``."""
+    """Return whether no plan shows it: a context is the statement's own, and a declared expression replaces its calls
+    (``Declared.is_used_by``)."""
     return False
 
 

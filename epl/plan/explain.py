@@ -72,7 +72,7 @@ def _statement(plan: StatementPlan) -> Iterator[str]:
 
 
 def _streams(plan: StatementPlan) -> Streams:
-    """One stream's properties have no prefix, those of several follow the stream's name."""
+    """Return how properties are written: those of a single stream without prefix, those of several after the stream's name."""
     body = plan.body
     if isinstance(body, OnWindowPlan):
         trigger = body.trigger.alias or body.trigger.event_type.name

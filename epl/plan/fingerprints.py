@@ -69,7 +69,7 @@ class _Description:
         return blake2b(chr(10).join(self.lines).encode(), digest_size=16).hexdigest()
 
     def _properties(self, event_type: EventType) -> list[Property]:
-        """Those that count, in the type's order."""
+        """Return the properties that count, in the type's order."""
         reads, properties = self.reads, list(event_type.properties.values())
         if reads is not None and event_type not in self.targets and not reads.is_whole(event_type):
             if any(source.is_a(event_type) or event_type.is_a(source) for source in reads.sources):

@@ -73,7 +73,7 @@ def plan_insert(
 
 
 def _refuse_columns(clause: InsertInto, target: EventType | None) -> None:
-    """A stream that holds whole events, for which another insert into declared it, takes no columns."""
+    """Refuse columns for a stream that holds whole events, for which another insert into declared it."""
     if target is not None and target.underlying is not None:
         raise EplValidationError(
             f"{_head(target)}Type by name '{target.name}' is not a compatible type (target type underlying is '{target.underlying}')",
@@ -202,7 +202,7 @@ def _head(target: EventType) -> str:
 def _refuse_event_for_array(
     clause: InsertInto, columns: tuple[str, ...], target: EventType | None, expressions: tuple[TypedExpression, ...]
 ) -> None:
-    """A stream's event fills no array of events (the one that an aggregation gives does)."""
+    """Refuse a stream's event for an array of events (the event that an aggregation gives does fill one)."""
     for name, expression in zip(columns, expressions):
         declared = None if target is None else target.type_of(name)
         if isinstance(expression, StreamEvent) and isinstance(declared, ArrayType) and isinstance(declared.element, EventOf):
@@ -215,7 +215,7 @@ def _refuse_event_for_array(
 
 
 def _nested_plan(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog) -> InsertPlan | None:
-    """The only column is an event of the type that the target decorates: it is inserted itself, without the decoration."""
+    """Plan the insert of an only column that is an event of the type the target decorates: the event itself, undecorated."""
     target = catalog.event_types.get(clause.target)
     if target is None or len(columns) != 1 or columns[0] in target.properties:
         return None

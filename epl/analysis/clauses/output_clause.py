@@ -79,7 +79,7 @@ def _check_rate(every: TypedExpression | None, unit: str | None, output: Output)
 
 
 def _terminated(output: Output, scope: Scope) -> TerminatedOutput | None:
-    """``when terminated [and …] [then set …]``, alone or after another time."""
+    """Analyse ``when terminated [and …] [then set …]``, alone or after another time."""
     if output.kind != "terminated" and not output.and_terminated:
         return None
     own = output.kind == "terminated"

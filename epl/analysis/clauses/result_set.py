@@ -237,7 +237,7 @@ def _raw(select: Select, selector: StreamSelector) -> bool:
 
 
 def _without_needless_groups(shape: Shape, grouping: Grouping) -> Grouping:
-    """Without an aggregation, group by of a row-per-event select changes nothing."""
+    """Drop the group by of a row-per-event select without aggregations, where it changes nothing."""
     return Grouping() if shape == "un-aggregated" else grouping
 
 
@@ -271,7 +271,7 @@ def refuse_previous(condition: TypedExpression, written: Expression | None) -> N
 
 
 def _check_having(having: TypedExpression, grouping: Grouping, select: Select, scope: Scope) -> None:
-    """With group by, having reads keys, and properties that an aggregation of the having clause reads too.
+    """Check that having, with group by, reads keys, and properties that an aggregation of the having clause reads too.
 
     Esper gives the latter their value on the row's own event. Events themselves it never takes.
     """

@@ -112,7 +112,7 @@ def _in_order(columns: list[Column], target: Target) -> list[Column]:
 
 
 def _without_repeats(items: Sequence[SelectItem], streams: int) -> Sequence[SelectItem]:
-    """As in Esper, ``*`` counts once however often it occurs; of one stream it counts for nothing beside ``s.*``."""
+    """Drop repeated wildcards: as in Esper, ``*`` counts once however often it occurs; of one stream not at all beside ``s.*``."""
     replaced = streams == 1 and any(isinstance(i.expression, StreamWildcard) and i.alias is None for i in items)
     kept: list[SelectItem] = []
     seen = replaced
@@ -183,8 +183,8 @@ def _of_subquery(value: TypedExpression, item: SelectItem, name: str, target: Ta
 
 
 def _whole_structure(expression: TypedExpression) -> TypedExpression:
-    """A column that is a case of ``new { … }`` is a structure of nulls, not null, where no condition holds (Esper 9.0.0), and so is
-    a row of a sub-query where there is none. """
+    """Return the structure that a column is. A case of ``new { … }`` is a structure of nulls, not null, where no condition holds
+    (Esper 9.0.0), and so is a row of a sub-query where there is none."""
     structure = expression.type
     if not isinstance(structure, EventOf) or structure.event_type.kind != "struct":
         return expression

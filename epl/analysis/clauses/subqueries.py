@@ -358,7 +358,7 @@ class _Subquery:
             raise EplValidationError("Subselect aggregation functions cannot aggregate across correlated properties", span=self.node.span)
 
     def _check_columns(self, columns: Sequence[TypedExpression], group_by: Sequence[TypedExpression]) -> None:
-        """Which properties a select clause may have beside aggregations."""
+        """Check which properties a select clause has beside aggregations."""
         own = [[read for read in reads((column,)) if read.stream == 0] for column in columns]
         if any(read and _is_aggregated(column) for read, column in zip(own, columns)):
             raise EplValidationError("Subselect properties must all be within aggregation functions", span=self.node.span)
@@ -373,7 +373,8 @@ class _Subquery:
                 "a group-by clause is also specified", span=self.node.span)
 
     def _check_window(self, columns: Sequence[TypedExpression], where: TypedExpression | None, aggregated: bool) -> None:
-        """Without a window rows never leave: allowed where the answer depends on aggregations alone, or on whether there are rows."""
+        """Refuse a stream without a window, whose rows never leave, unless the answer depends on aggregations alone, or on whether there
+        are rows."""
         if self.stream.retains and stored_table_of(self.stream) is None:
             return
         if self.scope.in_filter and not self.stream.retains:

@@ -102,7 +102,7 @@ def _new_target(clause: InsertInto, value_type: ValueType, inner: EventType | No
 
 
 def _of_event(clause: InsertInto, value_type: ValueType, inner: EventType, target: EventType, place: int) -> InsertPlan:
-    """The event itself becomes one of the declared type: a map is read by name, as a JSON event is, an object array by place."""
+    """Plan an event that becomes one of the declared type itself: a map is read by name, as a JSON event is, an object array by place."""
     if target.kind == "map" and inner.kind in ("map", "json"):
         return InsertPlan(target=target, stream=clause.stream or "istream", same=False, nested=place, whole=True)
     if target.kind == inner.kind == "objectarray":

@@ -159,7 +159,7 @@ def _tagged(pattern: PatternPlan, tag: str | None) -> Tagged:
 
 
 def _after_pattern(pattern: PatternPlan, tag: str | None, where: Declaring) -> Declaring:
-    """The tags of a match are seen by their own names, also where the whole match has one."""
+    """Declare the tags of a match by their own names, also where the whole match has a name."""
     single = [each for each in pattern.tags if not each.repeated]
     if tag is None:
         for each in single:

@@ -93,7 +93,7 @@ def _refuse_property_of_rows(rows: TypedExpression, link: Name) -> None:
 
 
 def _like_mapped_property(node: Chain) -> bool:
-    """``a.b('text')``: Esper takes it for a mapped property until the end."""
+    """Return whether Esper takes ``a.b('text')`` for a mapped property until the end."""
     last = node.links[-1]
     if len(node.links) < 2 or not isinstance(last, Call) or len(last.arguments) != 1:
         return False
@@ -170,8 +170,7 @@ def _refuse_if_property(first: Name, node: Chain, scope: Scope) -> None:
 
 
 def _declared_without_arguments(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
-    """A declared expression without parameters may be written without parentheses: it comes before properties, but not in its own
-    body."""
+    """Bind a declared expression without parameters, written without parentheses: it comes before properties, but not in its own body."""
     declaration = find_declaration(first.name, scope)
     if declaration is None or declaration.parameters or declaration.name in scope.expanding:
         return None

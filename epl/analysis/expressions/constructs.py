@@ -67,7 +67,8 @@ def bind_case(node: syntax.Case, scope: Scope) -> TypedExpression:
 
 
 def _check_structures(types: Sequence[ValueType], whens: int) -> None:
-    """Where one value is made by ``new { … }`` all must be; null is no such value (it comes of an else that is not written)."""
+    """Refuse values that are mixed: if one is made by ``new { … }`` all must be; null is no such value (it comes of an else that is not
+    written)."""
     structures = [isinstance(t, EventOf) and t.event_type.kind == "struct" for t in types]
     if not any(structures) or all(structures):
         return

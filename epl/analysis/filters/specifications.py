@@ -252,7 +252,7 @@ def is_property(value: TypedExpression) -> bool:
 
 
 def _is_hashable(argument: TypedExpression) -> bool:
-    """Of what the hash raises for no value."""
+    """Return whether the hash of the type raises for no value."""
     if isinstance(argument, StreamProperty):
         return True
     return _is_computed(argument)

@@ -171,7 +171,7 @@ def _own_types(body: BodyPlan, context: Context) -> Iterator[EventType]:
 
 
 def _ways(keys: Sequence[Sequence[Key | None]]) -> Iterator[Way]:
-    """By place of the keys, those of all types, if each type has it."""
+    """Yield, by position of the keys, those of all types, if each type has it."""
     for place in zip(*keys):
         way = tuple(key for key in place if key is not None)
         if len(way) == len(place):

@@ -132,7 +132,7 @@ def _is_changed(graph: Graph, stream: int, key: Key) -> bool:
 
 
 def _together(graph: Graph, component: list[int], candidates: dict[int, list[Key]]) -> list[Dimension]:
-    """One property a stream, so that every edge carries the target's from the source's."""
+    """Choose one property of each stream, so that every edge carries the target's from the source's."""
     dimensions: list[Dimension] = [{}]
     for stream in component:
         extended = ({**before, stream: path} for before in dimensions for path in candidates[stream])

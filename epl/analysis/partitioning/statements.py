@@ -134,7 +134,7 @@ def _together(what: str) -> NotPartitionable:
 
 
 def _stream(stream: StreamPlan, collector: Collector, surroundings: OtherStatements | None = None) -> EventType:
-    """From the source to downstream of the windows; return the type of the events that come in."""
+    """Follow the stream from the source to downstream of its windows; return the type of the events that come in."""
     recognition = recognition_of(stream)
     if recognition is not None:
         read = _stream(recognition.input, collector)

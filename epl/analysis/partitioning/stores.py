@@ -46,7 +46,7 @@ def name_of(store: Store) -> str:
 
 
 def create_window(statement: str, plan: CreateWindowPlan) -> Facts:
-    """The data windows have to be local; which rows there are is up to those who insert and change them."""
+    """Require local data windows; which rows there are is up to those who insert and change them."""
     if plan.fill is not None:
         raise NotPartitionable(name_of(plan.window), "it begins with the rows of another one")
     collector = Collector(statement)

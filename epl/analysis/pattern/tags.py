@@ -58,7 +58,7 @@ class Tags:
         return len(self.tags) - 1
 
     def repeat(self, places: tuple[int, ...]) -> None:
-        """From here on these tags stand for arrays: their repetition ends."""
+        """Let these tags be arrays from here on: their repetition ends."""
         for place in places:
             self.tags[place] = attrs.evolve(self.tags[place], repeated=True)
 

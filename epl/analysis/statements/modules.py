@@ -246,7 +246,7 @@ def _on_select(statement: Statement, catalog: Catalog, name: str) -> Analysed:
 
 
 def _inserted_type(plan: SelectPlan | OnSelectPlan, statement: Statement, catalog: Catalog) -> tuple[Declared, ...]:
-    """A stream that insert into brings into being is declared by it."""
+    """Declare the stream that insert into brings into being."""
     if plan.insert is None or plan.insert.table is not None or plan.insert.target.name in catalog.event_types:
         return ()
     target = plan.insert.target

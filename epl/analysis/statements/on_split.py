@@ -67,7 +67,7 @@ def _branch(select: Select, scope: Scope, name: str) -> SplitBranchPlan:
 
 
 def _contained(select: Select, scope: Scope, name: str) -> tuple[ContainedPlan | None, Scope]:
-    """``from [items]``: the branch sees the contained events in place of the triggering one."""
+    """Bind ``from [items]``: the branch sees the contained events in place of the triggering one."""
     if select.from_ is None:
         return None, scope
     (source,) = select.from_.streams

@@ -26,7 +26,7 @@ def check_type_sizes(plan: Any) -> None:
 
 
 def _check_levels(event_type: EventType) -> None:
-    """Each type is looked at once, in the first way that leads to it, as whatever walks types does."""
+    """Check the levels of each type once, in the first way that leads to it, as whatever walks types does."""
     seen = {id(event_type)}
     ways = [_others(event_type)]
     while ways:

@@ -15,7 +15,7 @@ from epl.functions.patterns import JavaPattern, java_pattern
 
 @contextmanager
 def _failing() -> Iterator[None]:
-    """What Java refuses is an argument that the function does not take."""
+    """Raise what Java refuses as an argument that the function does not take."""
     try:
         yield
     except EplError as error:

@@ -63,7 +63,7 @@ def _own_wildcard(item: SelectItem, part: Contained, scope: Scope) -> SelectItem
 
 
 def _level(part: Contained, scope: Scope, number: int) -> tuple[ContainedLevel, Scope]:
-    """One level, and the scope with its event added."""
+    """Return one level, and the scope with its event added."""
     expression = _own_property(part.expression, scope) or bind_in_clause(part.expression, scope)
     event_type, wraps = _event_type(part, expression, scope.catalog)
     alias = part.alias or f"inner_{number}"

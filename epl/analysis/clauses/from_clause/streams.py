@@ -179,8 +179,8 @@ def analyse_windows(
 
 
 def _window(view: View, event_type: EventType, source: EventType, catalog: Catalog, declarations: tuple[Declaration, ...]) -> WindowConfig:
-    """One config. Its parameters are bound over what comes in; those of merge, like groupwin's, over the stream's own events (``source``).
-    """
+    """Return one config. Its parameters are bound over what comes in; those of merge, like groupwin's, over the stream's own events
+    (``source``)."""
     name = f"{view.namespace}:{view.name}" if view.namespace else view.name
     config_class = catalog.window_configs.get(name.lower())
     if config_class is None:

@@ -83,7 +83,7 @@ def _refuse_clauses(select: Select) -> None:
 
 
 def _without_from(statement: Statement, select: Select, catalog: Catalog) -> SelectQueryPlan:
-    """One row, of expressions that read no event."""
+    """Plan one row, of expressions that read no event."""
     where = None if select.where is None else bind_where(select.where, (), statement, catalog)
     refuse_wildcard(select)
     rows = _result_set(select, (), statement, catalog)
