@@ -78,7 +78,7 @@ def restore_group(accumulators: Sequence[Accumulator], arrays: Arrays, slot: int
 
 
 def _with_states(accumulators: Sequence[Accumulator]) -> Iterator[tuple[Accumulator, bool]]:
-    """Each with whether it is the first that has its state."""
+    """Yield accumulators, each with whether it is the first that has its state."""
     seen: set[str] = set()
     for each in accumulators:
         key = None if each.shared is None else repr(each.shared)

@@ -162,7 +162,7 @@ class Distinct(Accumulator):
         return [self.inner.state(arrays, slot, ring), pairs]
 
     def _by_slot(self, arrays: Arrays) -> dict[int, list[tuple[int, int, int, int]]]:
-        """By slot: (number, whether it is null, word, count) of each pair."""
+        """Return, by slot, (number, whether it is null, word, count) of each pair."""
         name = self.name
         there = np.flatnonzero(arrays[f"{name}_c"] > 0)
         entries: dict[int, list[tuple[int, int, int, int]]] = {}

@@ -93,7 +93,7 @@ def _cast_constant(typed: y.Apply, value: object) -> Vector:
 
 
 def _member(typed: y.Member, leaf: Leaf) -> Vector:
-    """``a in (1, 2)`` is ``a = 1 or a = 2``."""
+    """Return ``a in (1, 2)`` as ``a = 1 or a = 2``."""
     value = vector(typed.value, leaf)
     return x.junction([x.compared("=", value, vector(each, leaf)) for each in typed.items], is_all=False)
 

@@ -142,7 +142,7 @@ class IntervalPrinter:
 
     @staticmethod
     def _emit_nothing(code: Code) -> None:
-        """The timer of what was released meanwhile: row listeners are called without a row. It is a row that is none, its delta below 0."""
+        """Print a timer of what was released meanwhile: row listeners are called without a row, as a row whose delta is below 0."""
         with code.block("if causes and holding > 0"):
             code.add("o_cause[out] = i - 1", "o_time[out] = now", "o_delta[out] = -delta", "o_timer[out] = True", "out += 1", "delta += 1")
 
@@ -215,7 +215,7 @@ class IntervalPrinter:
         code.add("dead = 0")
 
     def _first_rows(self, code: Code, node: str, name: str, variables: list[int]) -> None:
-        """Of a path, by variable the first row taken for it."""
+        """Print the first row of a path by variable."""
         code.add(*(f"{name}{v} = {NO_ROW}" for v in variables), f"at = {node}")
         with code.block("while at >= 0"):
             for place, v in enumerate(variables):

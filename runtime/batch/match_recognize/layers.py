@@ -204,14 +204,14 @@ class LayerPrinter(MatchKernelPrinter):
         return None if row is None else self._of_way(StreamProperty(stream=0, name=row[2], type=node.type), row[0], row[1], way)
 
     def _of_way(self, node: StreamProperty, variable: int, place: int, way: tuple[int, ...]) -> Text:
-        """Of the variable's row at a place (-1: the last) on the way."""
+        """Return the text of the variable's row at a position (-1: the last) on the way."""
         rows = [n for n, step in enumerate(way) if self.steps[step].variable == variable]
         if not rows or place >= len(rows):
             return Text(self.of_row(node).value, "False")
         return self.of_node(node, f"last - {len(way) - 1 - rows[place]}", None)
 
     def _move(self, code: Code, number: int) -> None:
-        """A step that partial matches may come to."""
+        """Print a step that partial matches may come to."""
         sources = [n for n, step in enumerate(self.steps) if number in step.then]
         if not sources:
             return
@@ -306,7 +306,7 @@ class LayerPrinter(MatchKernelPrinter):
                 code.add(f"step = {number}", f"best = k_best{number}[{layer}]")
 
     def _ways(self, code: Code, matches: MatchWriter) -> None:
-        """All matches that begin at layer ``j`` in the order of the program's links; ``scan``: the preferred of them."""
+        """Print all matches that begin at layer ``j`` in the order of the program's links; ``scan``: the preferred of them."""
         scan, width = self.preferment == "scan", len(self.steps) + 1
         counted = [n for n, s in enumerate(self.steps) if s.counted]
         code.add("d = 0", "q_pick[0] = -1")
@@ -340,7 +340,7 @@ class LayerPrinter(MatchKernelPrinter):
             matches.write(code)
 
     def _compare(self, code: Code, counted: list[int]) -> None:
-        """The way takes the lead if any counted step took more rows than in the one leading so far."""
+        """Let the way take the lead if any counted step took more rows than in the one leading so far."""
         code.add("ways += 1", *(f"took{n} = 0" for n in counted))
         with code.block("for q in range(m)"):
             for n in counted:

@@ -103,7 +103,7 @@ class MatchPrinter:
         return " or ".join(f"step == {n}" for n in steps)
 
     def _collect(self, code: Code) -> None:
-        """Which node is which: last and first row of a variable, those of an index, how many."""
+        """Collect which node is which: last and first row of a variable, those of an index, how many."""
         places: dict[int, list[int]] = {}
         for variable, place in self._places:
             places.setdefault(variable, []).append(place)
@@ -164,7 +164,7 @@ class MatchPrinter:
 
     @staticmethod
     def _put(code: Code, number: int, text: Text, kind: str) -> None:
-        """A value into the output; the code of no string is -1."""
+        """Print a value into the output; the code of no string is -1."""
         value = f"({text.value} if {text.valid} else np.int64(-1))" if kind in TEXTS and text.valid is not None else text.value
         code.add(f"o{number}[out] = {value}", f"o{number}v[out] = {text.valid or 'True'}")
 
@@ -177,7 +177,7 @@ class MatchPrinter:
         return known and (distinct or kind_of(node.type) not in TEXTS)
 
     def _write_keys(self, code: Code) -> None:
-        """What rows of one call are ordered by, as columns after the others; they read measures by name."""
+        """Print what rows of one call are ordered by, as columns after the others; they read measures by name."""
         self.order_keys.clear()
         for number, node in enumerate(() if self.finish is None else self.finish.keys, len(self.columns)):
             self.order_keys.append(PatternColumn("", kind_of(node.type)))

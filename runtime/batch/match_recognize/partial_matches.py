@@ -106,7 +106,7 @@ class PartialMatchPrinter(MatchKernelPrinter):
         return f"({bits(n for n, s in enumerate(self.steps) if s.accepts)} >> step) & 1"
 
     def _end(self, code: Code) -> None:
-        """The partial match ``s`` does not take the row at ``step``, or its first row has left the window."""
+        """End the partial match ``s``: it does not take the row at ``step``, or its first row has left the window."""
         if self.interval is not None and self._terminates:
             with code.block(f"if {'s_begin[s] > gone and ' if self.window is not None else ''}{self._accepting}"):
                 self.interval.died(code, "s")

@@ -75,7 +75,7 @@ class KeyPrinter:
             self._probe(code, total)
 
     def _probe(self, code: Code, total: int) -> None:
-        """The group of the words ``k0`` …, a new one if there is none."""
+        """Find the group of the words ``k0`` …; a new one if there is none."""
         code.add("place = mix(k0)", *(f"place = mix(place ^ k{n})" for n in range(1, total)))
         code.add("place &= len(g_table) - 1", "g = g_table[place]")
         other = " or ".join(f"g_key[{n}, g] != k{n}" for n in range(total))

@@ -58,7 +58,7 @@ def matches_in_progress(kernel: MatchKernel, arrays: Records, count: int, create
 
 
 def _count_partial_matches(kernel: MatchKernel, arrays: Records, count: int, gone: int) -> Array:
-    """By slot. A partial match that began with a row that has left is none: all are where the last row taken has left."""
+    """Count partial matches by slot. One that began with a row that has left is none: all are where the last row taken has left."""
     if not kernel.has_partial_matches:
         live: Array = arrays["g_bits"][:count] != 0
         if kernel.window is not None:
@@ -77,7 +77,7 @@ def _count_partial_matches(kernel: MatchKernel, arrays: Records, count: int, gon
 
 
 def _free_layers(arrays: Records, groups: Array) -> None:
-    """Their space, which is listed by size."""
+    """Free the space of layers, which is listed by size."""
     for size in np.unique(arrays["g_size"][groups]).tolist():
         begins = arrays["g_off"][groups][arrays["g_size"][groups] == size]
         arrays["p_row"][begins] = [*begins[1:], arrays["b_free"][size]]
@@ -85,7 +85,7 @@ def _free_layers(arrays: Records, groups: Array) -> None:
 
 
 def _free_partial_matches(arrays: Records, registers: Array, partial_match: int) -> None:
-    """A list of partial matches, with their nodes."""
+    """Free a list of partial matches, with their nodes."""
     while partial_match >= 0:
         following, node = int(arrays["s_next"][partial_match]), int(arrays["s_node"][partial_match])
         arrays["s_next"][partial_match], arrays["s_begin"][partial_match] = registers[REGISTERS["free"]], -1

@@ -106,7 +106,7 @@ class PatternRestore:
         return {id(paths): paths for _, (*_, paths) in rows}.values()
 
     def _number(self, recognizer: State) -> None:
-        """An id for each row: its number where that is known."""
+        """Give each row an id: its number where that is known."""
         for event, number in recognizer["numbers"]:
             self._know(event, number - 1)
         for _, (_, written, paths) in recognizer["partitions"]:
@@ -144,7 +144,7 @@ class PatternRestore:
         return self.target.kernel.writes_layers
 
     def _hold(self) -> None:
-        """The rows as a batch; the values of its columns by id."""
+        """Hold the rows as a batch, and the values of its columns by id."""
         self._events.sort(key=lambda event: self._ids[id(event)])
         ids = np.array([self._ids[id(event)] for event in self._events], np.int64)
         self._place = {number: place for place, number in enumerate(ids.tolist())}
@@ -219,7 +219,7 @@ class PatternRestore:
         return tuple(words)
 
     def _index(self) -> None:
-        """Where keys are found."""
+        """Fill the index in which keys are looked up."""
         arrays, count = self.target.arrays, len(self._groups)
         if not self.target.kernel.keys:
             return
@@ -348,7 +348,7 @@ class PatternRestore:
             raise Damaged("it is not known when a partial match began")
 
     def _hold_back(self, state: State) -> None:
-        """What an interval holds back."""
+        """Restore what an interval holds back."""
         arrays, held = self.target.arrays, HeldRestore(self.target.arrays)
         INTERVAL(state)
         self._check_begins(state)

@@ -119,7 +119,7 @@ class PatternState:
     # ------------------------------------------------------------------ interval
 
     def _interval(self, partitions: Iterable[Any], events: dict[int, Event]) -> State:
-        """As ``runtime.match_recognize.interval`` writes it."""
+        """Return the state as ``runtime.match_recognize.interval`` writes it."""
         interval, arrays = self.kernel.interval, self.arrays
         if interval is None:
             return None
@@ -168,7 +168,7 @@ class PatternState:
         return last, self._tree_partial_matches([n for n, _ in layers], latest, gone, writer) if alive else []
 
     def _latest(self, layers: Sequence[tuple[int, int]], low: int) -> tuple[int, ...]:
-        """By step the latest first row of a match whose last row it took, 0 for none."""
+        """Return by step the latest first row of a match whose last row it took, 0 for none."""
         program = self.kernel.plan.program
         was = [0] * len(program.steps)
         for row, taken in layers:
@@ -287,7 +287,7 @@ def marks_of(arrays: Records, histories: Sequence[Array], layers: _Layers | None
 
 
 def _partial_match_records(arrays: Records, gone: int, count: int) -> tuple[Array, Array]:
-    """As ``_Layers.records``, of partial matches in their order: step and begin, then the path, last row first."""
+    """Return partial matches in their order as ``_Layers.records`` does: step and begin, then the path, last row first."""
     groups, places = np.arange(count), arrays["g_first"][:count]
     parts: list[tuple[Array, Array, Array, Array]] = []
     order = 0

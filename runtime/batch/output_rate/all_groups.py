@@ -81,7 +81,7 @@ class AllGroups(OfAllGroups):
             super().place(code, new)
 
     def _keep(self, code: Code) -> None:
-        """The group's row, if it has one, as it is before the delta."""
+        """Print that the group's row, if it has one, is kept as it is before the delta."""
         self._keeping = True
         inner = Code()
         self.emit(inner, None, False)

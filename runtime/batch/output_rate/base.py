@@ -188,8 +188,8 @@ class Rate(ResultSet):
         return "True"
 
     def _send(self, code: Code) -> None:
-        """What waits is out. Where a timer, or ``output when``, emits nothing, row listeners are called without a row: that is in the
-        output as a row whose delta is below 0."""
+        """Note that waiting rows are out. Where a timer, or ``output when``, emits nothing, row listeners are called without a row: that is
+        in the output as a row whose delta is below 0."""
         with code.block("if causes"):
             with code.block("for o in range(sent, out)"):
                 self.write_cause(code)
@@ -358,7 +358,7 @@ class Snapshot(Rate):
 
     @contextmanager
     def _contents(self, code: Code) -> Iterator[None]:
-        """For each event that the window holds, in the order of an iterator."""
+        """Print a loop over the events that the window holds, in the order of an iterator."""
         window = self.of.window
         assert window is not None
         if window.contents is not None:

@@ -42,7 +42,7 @@ class Parameters:
             raise NotCompilable(f"more than {MOST_OPERATIONS} operations")
 
     def _place(self, array: str, known: list[Any], value: Any) -> int:
-        """Its place, at the end if it is new. Compared by text: -0.0 equals 0.0 and is another constant."""
+        """Return the parameter's place, at the end if it is new. Compared by text: -0.0 equals 0.0 and is another constant."""
         place = self._places.setdefault((array, repr(value)), len(known))
         if place == len(known):
             if place == MOST_CONSTANTS:

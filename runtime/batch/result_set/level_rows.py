@@ -86,7 +86,7 @@ class LevelRows(ResultSet):
         self._call(code, self.apply)
 
     def _call(self, code: Code, part: Callable[[Code], None]) -> None:
-        """What the part prints, as a function."""
+        """Print what the part prints as a function."""
         inner = Code()
         self.level.print(inner, part)
         if inner.lines:

@@ -135,7 +135,7 @@ class KeyedRuns:
 
 
 def _by_key(members: Sequence[Member], numbers: Sequence[int]) -> tuple[list[KeyedRuns], list[int]]:
-    """Those that share a key's property with others; the rest."""
+    """Return the rules that share a key's property with others, and the rest."""
     by_key: dict[Any, list[tuple[int, Rule]]] = {}
     rest = []
     for number in numbers:
@@ -160,7 +160,7 @@ def _with_causes(output: Output, times: Array, rows: Array) -> Output:
 
 
 def _causes(causes: Causes, times: Array, rows: Array) -> Causes:
-    """A timer comes after all rows before its time."""
+    """Return the causes; a timer comes after all rows before its time."""
     by_timer = np.searchsorted(times, causes.time, side="left") - 1
     by_row = rows[causes.row].astype(np.int64) if len(rows) else by_timer
     return attrs.evolve(causes, row=np.where(causes.timer, by_timer, by_row))

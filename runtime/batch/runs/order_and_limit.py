@@ -78,7 +78,7 @@ class Finish:
         return [a[kept] if len(a) else a for a in outputs]
 
     def _kept(self, outputs: list[Array], rows: Array) -> Array:
-        """Those of the rows that go out, by call and stream, in order."""
+        """Return the rows that go out, by call and stream, in order."""
         deltas = outputs[DELTA]
         streams = outputs[FLAG] if len(outputs[FLAG]) else np.zeros(len(deltas), np.bool_)
         keys = [] if len(rows) < 2 else self._sort_keys(outputs, rows)
@@ -91,7 +91,7 @@ class Finish:
         return rows
 
     def _sort_keys(self, outputs: list[Array], rows: Array) -> list[Array]:
-        """By key whether it is null, a value or NaN, and the value; as numbers that ascend."""
+        """Return by key whether it is null, a value or NaN, and the value; as numbers that ascend."""
         keys: list[Array] = []
         for number, key in enumerate(self.plan.order_by, self._keys_from):
             values, there = _column(outputs, number, rows, self._kinds[number])

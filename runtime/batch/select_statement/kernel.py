@@ -154,7 +154,7 @@ class _SelectPrinter:
     # ------------------------------------------------------------------ rows in
 
     def _passes(self, code: Code) -> None:
-        """The row at ``i`` goes no further if a condition is not true."""
+        """Print that the row at ``i`` goes no further if a condition is not true."""
         conditions = filter_conditions(self.of.filter)
         if not self.of.leaves and self.plan.where is not None:
             conditions = (*conditions, self.plan.where)
@@ -192,7 +192,7 @@ class _SelectPrinter:
         code.add("na = tail", "nb = tail + 1", "tail += 1", "w_row[na & mask] = first + r", "oa = head", "ob = head", "RETAIN")
 
     def _retain(self, code: Code) -> None:
-        """What later deltas read of the event is known only now: put it where the event is taken in."""
+        """Store what later deltas read of the event where the event is taken in; it is known only now."""
         lines = []
         for name in self.of.retained:
             number = self.of.number(name)

@@ -91,7 +91,7 @@ class SelectRun:
             self.waiting = Waiting(kernel.columns, kernel.keys, kernel.streams, kernel.rate.of.swaps, output_type, self.pool, units)
 
     def _kept(self, positions: Array) -> Array:
-        """Those of the positions whose events the where clause lets through."""
+        """Return the positions whose events the where clause lets through."""
         return positions if self.kernel.where is None else positions[self.ring.at("w_keep", positions)]
 
     def _held(self, window: Window) -> Array:
@@ -220,7 +220,7 @@ class SelectRun:
             ring.changed()
 
     def _result_set_state(self) -> State:
-        """As the row tier's result set gives it."""
+        """Return the state as the row tier's result set gives it."""
         rate = self.kernel.rate
         if rate is None:
             return self._aggregations()

@@ -185,7 +185,7 @@ def _all_there(rows: int) -> Array:
 
 
 def _plain(column: Any) -> Any:
-    """One array without a dictionary, or Python objects."""
+    """Return one array without a dictionary, or Python objects."""
     if isinstance(column, list):
         return column
     array = one_array(column, "")

@@ -151,7 +151,7 @@ class GroupPipeline:
 
 
 def _in_order(nodes: Sequence[PipelineNode]) -> list[StreamReaders]:
-    """Those that read what others insert after them."""
+    """Return the statements that read what others insert after those."""
     inserts = [(n, n.insert.target) for n in nodes if n.insert is not None]
     waiting: dict[EventType, list[PipelineNode]] = {}
     for node in nodes:
@@ -191,7 +191,7 @@ def check_insert(plan: SelectPlan) -> None:
 
 
 def _together(event_type: EventType, inputs: list[Input]) -> Input:
-    """One input of one type, the rows by place."""
+    """Return one input of one type, the rows in the order of their places."""
     if len(inputs) == 1:
         return inputs[0]
     schema = arrow_schema(event_type)

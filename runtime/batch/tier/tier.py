@@ -167,7 +167,7 @@ class BatchTier:
                 self._settle(component)
 
     def _settle(self, component: StatementGroup) -> None:
-        """A component that is new: here as a whole or not at all."""
+        """Settle a component that is new: here as a whole or not at all."""
         here = [isinstance(s.running, BatchRunning) for s in component.statements]
         if self._always or all(here):
             self.promote(component)
@@ -344,7 +344,7 @@ class BatchTier:
         return fewer if component.declined is None else f"{fewer} since one was not taken: {component.declined}"
 
     def _examine(self, component: StatementGroup) -> None:
-        """Whether the component could come here."""
+        """Examine whether the component could come here."""
         component.examined = True
         try:
             GroupPipeline([self._fresh(s) for s in component.statements])

@@ -95,7 +95,7 @@ class FunctionPrinter:
         return f"{head} {{\nentry:\n{body}\n}}\n"
 
     def _end(self) -> None:
-        """What follows the last statement."""
+        """Print what follows the last statement."""
         if self._result is None:
             self._free_memory()
             self.lines.add("ret void")
@@ -307,7 +307,7 @@ class FunctionPrinter:
             self.expressions.operand(node.value)
 
     def _pass(self, node: ast.Pass) -> None:
-        """Nothing."""
+        """Print nothing."""
 
 
 STATEMENTS: dict[type[ast.stmt], Callable[[FunctionPrinter, Any], None]] = {
