@@ -64,7 +64,7 @@ class Extreme(HasSteps):
 
     @once_a_class
     def _enter_lines(self, a: str, v: str, floating: bool) -> Sequence[str]:
-        """Of floating numbers what is held distinguishes the zeros, and NaN is counted next to it."""
+        """Return lines that add a value. Of floating numbers, the key distinguishes the zeros, and NaN is counted next to it."""
         own = named(a, self)
         if not floating:
             return (f"{own.held.add}({v})",)

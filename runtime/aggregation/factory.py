@@ -81,7 +81,7 @@ Factory = Callable[[Arguments, Shared], Parts]
 
 
 def _plain(make: Callable[[Arguments], Any]) -> Factory:
-    """For accumulators that are their own reader."""
+    """Return the factory of accumulators that are their own reader."""
 
     def build(arguments: Arguments, shared: Shared) -> Parts:
         accumulator = make(arguments)

@@ -233,7 +233,7 @@ class Keyed(Aggregator):
 
     @once_a_class
     def _steps_text(self, counted: bool) -> GroupSteps:
-        """Its steps without its objects."""
+        """Return the text of its steps, without its objects."""
         keyed, pages, g, gl = named("keyed", self), named("pages", self.pages), named_class("g", Group), named_class("gl", Group)
         return GroupSteps(
             guard=f"{keyed.failed}", blank=(), keyed=True, find=lambda key, group: f"{group} = group_of({key})",

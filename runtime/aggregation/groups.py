@@ -52,7 +52,7 @@ class Group:
             raise
 
     def _enter_rest(self, place: int, row: Row) -> None:
-        """The aggregation at ``place`` has raised: run the others after it."""
+        """Run the aggregations after the one at ``place``, which has raised."""
         failed = [place]
         for later in range(place + 1, len(self.kept)):
             try:

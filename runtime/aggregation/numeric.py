@@ -378,7 +378,7 @@ class StandardDeviation:
 
 
 def _countable(value: float) -> float:
-    """All NaN are one value, as a key of a dict too."""
+    """Return the value as a key to count: all NaN are one value, also as a key of a dict."""
     return nan if value != value else value
 
 

@@ -85,7 +85,7 @@ class SortedBag:
         largest[left : left + 2] = [part[-1] for part in parts]
 
     def _count(self, at: int, change: int) -> None:
-        """The block at ``at`` has grown or shrunk: a Fenwick tree is kept."""
+        """Update the Fenwick tree: the block at ``at`` has grown or shrunk."""
         sums = self._sums
         assert sums is not None
         at += 1

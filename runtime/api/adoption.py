@@ -86,7 +86,7 @@ def _places(engine: Engine, *, named: bool) -> Iterator[Place]:
 
 
 def _by_name(engine: Engine) -> dict[str, Place]:
-    """A name that several deployments use gets the deployment's id."""
+    """Return places by name; a name that several deployments use gets the deployment's id."""
     places: dict[str, Place] = {}
     for place in _places(engine, named=True):
         name = place[0].name
@@ -108,7 +108,7 @@ def _holds(state: Any) -> bool:
 
 
 def _add_types(reader: PageReader, engine: Engine, before: Engine, kept: Mapping[int, StatementOutput]) -> None:
-    """The types that the old pages refer to: those at the same places in the plans of statements that go on, else of the same names.
+    """Add the types that the old pages refer to: those at the same places in the plans of statements that go on, else of the same names.
     ``kept``: by number of the old statement."""
     types_of = reader.table.types_of
     registered, registered_before = engine.state().types, before.state().types

@@ -323,7 +323,7 @@ class Deployer:
                 ended()
 
     def _names_changed(self, deployment: Deployed) -> None:
-        """A deployment has come or gone: the names of the event types that it declares may mean other types now."""
+        """Note that a deployment has come or gone: the names of the event types that it declares may mean other types now."""
         if any(declared.kind == "event_type" for declared in deployment.plan.declared):
             self._core.forget_generated()
 

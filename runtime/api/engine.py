@@ -222,7 +222,7 @@ class Engine:
         return self.core.begun
 
     def _on_expression_error(self, error: BaseException, statement: str, event: Any) -> None:
-        """An expression has raised."""
+        """Handle an expression's error."""
         self.on_error(error, statement, event)
         if self._on_fault is not None:
             self._on_fault(error, statement, event)

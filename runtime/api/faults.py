@@ -122,7 +122,7 @@ def _written(runtime: Runtime, error: BaseException) -> tuple[str | None, str | 
 
 
 def _code(function: Any) -> CodeType | None:
-    """Of functions, methods and objects that can be called; None of what is not written in Python."""
+    """Return the code of a function, method or callable object; None if it is not written in Python."""
     code = getattr(function, "__code__", None) or getattr(getattr(function, "__call__", None), "__code__", None)  # noqa: B004
     return code if isinstance(code, CodeType) else None
 

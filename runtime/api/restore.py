@@ -137,7 +137,7 @@ def _missing_source(registered: HistoricalSources, head: Mapping[str, Any]) -> E
 
 @contextmanager
 def _collector_stopped() -> Iterator[None]:
-    """The garbage collector of cycles would go through all that has been restored so far, again and again: two thirds of the time."""
+    """Pause the garbage collector of cycles, which would visit all that is restored so far again and again: two thirds of the time."""
     running = gc.isenabled()
     gc.disable()
     try:
@@ -204,7 +204,7 @@ def _redeploy(engine: Engine, state: RuntimeState, head: dict[str, Any], values:
 
 
 def _check_same(plan: ModulePlan, deployment_id: str, fingerprints: Mapping[str, str]) -> None:
-    """In front of deploying, which runs the statements' text."""
+    """Check the statements before they are deployed, which runs their text."""
     for number, statement in enumerate(plan.statements):
         stored = fingerprints.get(f"{deployment_id}/{number}")
         if stored != statement.fingerprint and stored != former_fingerprint(statement):

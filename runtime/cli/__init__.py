@@ -196,7 +196,7 @@ def _add_plot(commands: Commands) -> None:
 
 
 def _add_events(run: argparse.ArgumentParser) -> None:
-    """A module, and the events that it runs over."""
+    """Add a module, and the events that it runs over."""
     run.add_argument("module_file", type=Path, metavar="MODULE")
     run.add_argument(
         "--events", "--from",

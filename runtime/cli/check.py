@@ -131,7 +131,7 @@ class Check:
         return checked.halves
 
     def _internal(self, path: Path, text: str, error: Exception, whole: Span) -> None:
-        """An exception that should have been an EplError."""
+        """Report an exception that should have been an EplError."""
         message = f"internal error: {type(error).__name__}: {error}"
         self._add(diagnostic := Diagnostic.at(path, text, whole, "error", "internal", message, "please report it with the statement"))
         self.report.causes[diagnostic.cause()] += 1

@@ -215,7 +215,7 @@ class Run:
         return 0
 
     def _passes(self, progress: Progress) -> None:
-        """The file, as often as ``--loop`` says; 0: until the run is stopped."""
+        """Process the file as often as ``--loop`` says; 0: until the run is stopped."""
         left = 1 if self.options.loop is None else self.options.loop
         while True:
             if self.file.kind == "script":

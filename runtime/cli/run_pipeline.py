@@ -164,7 +164,7 @@ def _label(options: argparse.Namespace, text: str) -> str:
 
 @contextmanager
 def _recorded(options: argparse.Namespace) -> Iterator[Any]:
-    """What makes the pipeline's feed: a recorder, which is closed at the end."""
+    """Yield what makes the pipeline's feed: a recorder, which is closed at the end."""
     recorders: list[Recorder] = []
 
     def feed(runtime: Runtime) -> Feed:

@@ -64,7 +64,7 @@ class SparkFeed:
         start(self.runtime, frames, time=TIME, sequence=SEQUENCE, trigger="availableNow").await_termination()
 
     def _write(self, folder: Path, event_type: EventType) -> None:
-        """A file a micro-batch, also where the type has no event in it, so that all types' files go together."""
+        """Write a file for each micro-batch, also where the type has no event in it, so that all types' files go together."""
         folder.mkdir()
         size = -(-len(self.rows) // self.batches)
         schema = arrow_for_spark(event_type)

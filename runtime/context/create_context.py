@@ -20,7 +20,7 @@ class RunningCreateContext:
         self.tree = self._contexts[plan.context] = ContextTree(plan.context, context.statement)
 
     def start(self) -> None:
-        """The first statement of the context begins it."""
+        """Begin the context, with its first statement."""
         self.tree.declared("created")
 
     def close(self) -> None:

@@ -143,7 +143,7 @@ def together(batches: Sequence[pa.RecordBatch | None], events: Sequence[Event], 
 
 
 def _alike(chunks: list[Any]) -> list[Any]:
-    """Without dictionaries: those of several batches differ."""
+    """Return columns without dictionaries: those of several batches differ."""
     return [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in chunks]
 
 

@@ -178,7 +178,7 @@ def _column(option: str | Mapping[str, str] | None, event_type: EventType, what:
 
 
 def _check_names(event_type: EventType, columns: Columns, beside: set[str]) -> None:
-    """Every declared property has a column, and there is no other one."""
+    """Check that every declared property has a column, and that there is no other one."""
     for name in (*event_type.properties, *sorted(beside)):
         if name not in columns.data:
             present = ", ".join(columns.data) or "no columns"
@@ -195,7 +195,7 @@ def _check_names(event_type: EventType, columns: Columns, beside: set[str]) -> N
 def _times(
     event_type: EventType, columns: Columns, name: str, late: Late, now: int, units_per_second: int
 ) -> tuple[Times, bool]:
-    """Every row's time, none below the clock; whether they ascend."""
+    """Return every row's time, none below the clock, and whether they ascend."""
     try:
         values, there = time_values(columns, name, units_per_second)
     except pa.ArrowException as error:

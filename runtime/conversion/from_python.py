@@ -122,7 +122,7 @@ ZONES = (type(None), datetime.timezone, ZoneInfo)
 
 
 def _plain_moment(value: datetime.datetime) -> datetime.datetime:
-    """As datetime itself, not as a subclass such as pandas.Timestamp, and in a zone of Python's own, not of pytz or dateutil: what is
+    """Return datetime itself, not a subclass such as pandas.Timestamp, and in a zone of Python's own, not of pytz or dateutil: what is
     restored equals, and shows itself as, what was sent.
     """
     zone = value.tzinfo

@@ -66,7 +66,7 @@ def _event_type(name: str, struct: dict[str, Any]) -> EventType:
 
 
 def _value_type(data_type: str | dict[str, Any], where: str) -> ValueType:
-    """``where``: the column's path, for the error, and the name of a nested event's type."""
+    """Return the type of a column. ``where``: its path, for the error, and the name of a nested event's type."""
     if isinstance(data_type, str):
         value_type = TO_VALUE.get(data_type.partition("(")[0].partition(" collate ")[0])
         if value_type is not None:

@@ -262,7 +262,7 @@ class Automaton:
         return loop, sink
 
     def guard(self, sink: State, item: Item) -> None:
-        """A greedy element takes its rows away from what follows."""
+        """Let a greedy element take its rows away from what follows."""
         assert item.label is not None
         for edge in sink.edges:
             edge.guards.append((item.label, False))

@@ -123,7 +123,7 @@ class ExpressionCompiler:
         return closure
 
     def _query(self, typed: y.QueryValue) -> Function:
-        """A query that refers to nothing outside runs once, when its value is first needed; another one for each row."""
+        """Compile a query: one that refers to nothing outside runs once, when its value is first needed; another one for each row."""
         rows = self._correlated(typed.plan) if typed.is_correlated else self._once(typed.plan)
         if typed.kind == "exists":
             return lambda frame: bool(rows(frame))

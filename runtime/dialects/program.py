@@ -83,7 +83,7 @@ class _Writer:
             self.steps[end][1] = len(self.steps)
 
     def permutation(self, node: t.Permutation) -> None:
-        """All orders, in the order of the list."""
+        """Write all orders, in the order of the list."""
         if math.factorial(len(node.parts)) > MOST_STEPS:
             raise QueryFailed("STATEMENT_TOO_LARGE", f"PERMUTE of {len(node.parts)} parts has more than {MOST_STEPS} orders")
 
@@ -110,7 +110,7 @@ class _Writer:
             self.leave(split, split + 1, len(self.steps), node.greedy)
 
     def looping(self, node: t.Quantified) -> None:
-        """The last iteration that has to be is the one that repeats; an iteration that took no row does not repeat."""
+        """Write a loop: the last iteration that has to be is the one that repeats; an iteration that took no row does not repeat."""
         opening = self.add(SPLIT) if node.least == 0 else None
         begin = len(self.steps)
         for _ in range(max(1, node.least)):

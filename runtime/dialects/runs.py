@@ -138,7 +138,7 @@ class Runs:
             yield match, True
 
     def finish(self) -> Iterator[tuple[Run, bool]]:
-        """The input has ended: no row follows, and all time is over."""
+        """End the input: no row follows, and all time is over."""
         dead = [run for run in self.runs if not run.state.pending]
         pending = [run for run in self.runs if run.state.pending]
         timed = self.within is not None

@@ -49,7 +49,7 @@ def run_rows(
 
 @contextmanager
 def _failing(text: str) -> Iterator[None]:
-    """What fails in an expression is an error of the query, with its position in the text."""
+    """Raise what fails in an expression as an error of the query, with its position in the text."""
     try:
         yield
     except QueryFailed as error:

@@ -66,7 +66,7 @@ def arrow_table(frame: Any) -> pa.Table:
 
 
 def _pandas_table(frame: Any) -> pa.Table:
-    """A column that Arrow cannot hold is null, and its field says why: ``only_read`` refuses it where it is read."""
+    """Convert a pandas frame. A column that Arrow cannot hold is null, and its field says why: ``only_read`` refuses to read it."""
     try:
         return pa.Table.from_pandas(frame, preserve_index=False)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):

@@ -149,7 +149,7 @@ class EventLoop:
         """While timers run: what is to be released when all that are due have run."""
 
     def forget_statement(self, number: int) -> None:
-        """The statement is undeployed."""
+        """Forget a statement that is undeployed."""
         self.statements.remove(number)
         self.priorities.pop(number, None)
         self.handles.followers.discard(number)

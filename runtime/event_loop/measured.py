@@ -49,7 +49,7 @@ class Measured:
         return counts
 
     def forget(self, number: int) -> None:
-        """The statement is undeployed."""
+        """Forget a statement that is undeployed."""
         self.counts.pop(number, None)
 
     def _replace(self, event_of: Callable[[str | EventType, Any], Event]) -> None:

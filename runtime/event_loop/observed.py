@@ -15,10 +15,10 @@ class Observer(Protocol):
     """Called under the runtime's lock, when all statements have had the event and their listeners were called."""
 
     def processed(self, event: Event, stream_type: EventType) -> None:
-        """An event from outside, or a routed one."""
+        """Note an event from outside, or a routed one."""
 
     def timers_ran(self) -> None:
-        """The timers that were due have run, or the windows that an event changed have notified their consumers."""
+        """Note that the timers that were due have run, or that the windows that an event changed have notified their consumers."""
 
 
 _OBSERVERS: WeakKeyDictionary[EventLoop, list[Observer]] = WeakKeyDictionary()

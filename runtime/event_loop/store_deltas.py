@@ -61,7 +61,7 @@ class StoreDeltas:
             self._routed.change(window, rows)
 
     def forget(self, consumer: Consumer) -> None:
-        """The consumer is closed."""
+        """Forget a consumer that is closed."""
         self._waiting.pop(consumer, None)
 
     def deliver(self) -> Sequence[Consumer]:

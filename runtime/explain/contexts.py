@@ -77,7 +77,7 @@ def _types(level: ContextLevel) -> Iterator[EventType]:
 
 
 def _conditions(drawing: Drawing, sources: Sources, level: ContextLevel, here: str) -> None:
-    """What begins and ends partitions, each a node with an edge to the level."""
+    """Draw what begins and ends partitions, each a node with an edge to the level."""
     if isinstance(level, KeyedLevel):
         for item in level.initiated_by:
             begin = drawing.node("filter", specification_text(item.filter))

@@ -92,7 +92,7 @@ class _Placed:
                 below += 1
 
     def _follow(self, segments: Sequence[tuple[int, int]]) -> None:
-        """The bends of each edge: an edge against the direction of the layers may be given from its target."""
+        """Set the bends of each edge: an edge against the direction of the layers may be given from its target."""
         following: dict[int, int] = {s: t for s, t in segments if s >= len(self.nodes)}
         for source, target in segments:
             chain: list[int] = []

@@ -46,7 +46,7 @@ def stream_names(streams: Sequence[StreamPlan]) -> list[str]:
 
 
 def texts_of(streams: Sequence[StreamPlan]) -> Streams:
-    """One stream's properties have no prefix, those of several follow the stream's name."""
+    """Return how properties are written: those of a single stream without prefix, those of several after the stream's name."""
     return [plain] if len(streams) < 2 else [of(name) for name in stream_names(streams)]
 
 

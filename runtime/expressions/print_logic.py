@@ -90,7 +90,7 @@ def _python_equal(node: Equality) -> bool:
 
 
 def _null_safe(printer: Printer, node: Equality) -> str:
-    """``is`` / ``is not``: null equals null."""
+    """Print ``is`` / ``is not``: null equals null."""
     for side, other in ((node.left, node.right), (node.right, node.left)):
         if isinstance(other, Constant) and other.value is None:
             return printer.null_test(side, negated=node.negated)

@@ -60,7 +60,7 @@ def _fused(running: RunningSelect) -> _Fused | None:
 
 
 def _is_simple(running: RunningSelect) -> bool:
-    """No window but one that is printed, one stream of rows out, rows that are neither ordered nor cut."""
+    """Return whether there is no window but one that is printed, one stream of rows out, and rows that are neither ordered nor cut."""
     plan = running.plan.result_set
     assert plan is not None
     rows = running.result_set
@@ -220,7 +220,7 @@ class _Select:
     # ------------------------------------------------------------------ time
 
     def _expire(self, expire: Expire, way: _Way) -> list[str]:
-        """One event is due, as a rule; where there are more the operators take them together."""
+        """Return lines that evict the event that is due; where several are due the operators take them together."""
         aggregations, leave = self._aggregations, way.leave
         guards = [self._statement.delivery_guard()] if way.delivers else []
         guards += [*self._window.guards, *([] if aggregations is None else [aggregations.guard()])]

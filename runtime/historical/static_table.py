@@ -82,7 +82,7 @@ def _rows(name: str, table: Any, row_type: EventType, keys: tuple[str, ...], uni
 
 
 def _check_unique(name: str, rows: list[Event], keys: tuple[str, ...]) -> None:
-    """A second row of a key would double what is joined with it. Null is not a key: it is never found."""
+    """Refuse a second row of a key, which would double what is joined with it. Null is not a key: it is never found."""
     seen: set[Any] = set()
     for row in rows:
         key = tuple(freeze(row.get(column)) for column in keys)

@@ -64,7 +64,7 @@ class JoinedStream:
             self.rows.update(new, old)
 
     def settle(self, new: Sequence[Event]) -> None:
-        """The new events of a delta have been joined."""
+        """Note that the new events of a delta have been joined."""
         if self.passes:
             self.rows.update(NO_EVENTS, new)
 

@@ -104,7 +104,7 @@ class _Steps:
             return [*(matched if then is None or not matched else then(matched)), *alone]
 
         def optional_as_a_whole(rows: Sequence[JoinedRow]) -> Sequence[JoinedRow]:
-            """An event without the events that it needs is not a match."""
+            """Return rows in which an event without the events that it needs is not a match."""
             matched = required(rows)
             continued = {tuple([row[stream] for stream in known]) for row in matched}
             return [*matched, *(row for row in rows if tuple([row[stream] for stream in known]) not in continued)]

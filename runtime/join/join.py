@@ -147,7 +147,7 @@ class Join(Delivery):
         return rows
 
     def _process_one(self, stream: Joined, new: Sequence[Event], old: Sequence[Event]) -> None:
-        """As ``_process`` of a delta of one stream, which is most of them."""
+        """Do as ``_process`` for a delta of one stream, which is most of them."""
         drive = self._drives[stream.number]
         if drive is None:
             self._process((Delta(stream, new, old),))

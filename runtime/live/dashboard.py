@@ -100,7 +100,7 @@ def dashboard(now: Reading, before: Reading | None = None, seconds: float = 0.0,
 
 
 def _statements(now: Reading, growth: Mapping[Key, float], statements: set[Labels]) -> RenderableType:
-    """One row for each measured statement. ``busy``: the share of the time between two looks that its operators took."""
+    """Return a row for each measured statement. ``busy``: the share of the time between two looks that its operators took."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

@@ -50,7 +50,7 @@ def _over_rows(aggregation: GroupAggregation, environment: Environment, count: i
     variable = aggregation.variable
 
     def evaluate(rows: Sequence[Sequence[Event]]) -> Any:
-        """Each row of the group beside the last row of every other variable."""
+        """Evaluate over each row of the group beside the last row of every other variable."""
         last: list[Event | None] = [of_variable[-1] if of_variable else None for of_variable in rows]
         group = [(*last[:variable], row, *last[variable + 1 :]) if count > 1 else row for row in rows[variable]]
         return evaluate_over(factory, group)[0].value()

@@ -129,7 +129,7 @@ class Interval:
         return match.items() <= path.items() and path.keys() - match.keys() <= self._groups
 
     def _first_rows(self, path: PathNode | None) -> dict[int, Event]:
-        """By variable the first row taken for it."""
+        """Return by variable the first row taken for it."""
         rows: dict[int, Event] = {}
         while path is not None:
             rows[self._variables[path[2]]] = path[1]

@@ -156,8 +156,8 @@ class Lattice:
         return self._valued(rows, since, horizon)
 
     def _valued(self, rows: Sequence[Layer], since: int, horizon: int) -> list[Match]:
-        """By a value of each step at each layer: rows taken from there on by the counted step, then the last layer; the larger the
-        better."""
+        """Rank matches by a value of each step at each layer: rows taken from there on by the counted step, then the last layer; the
+        larger the better."""
         values = self._values(rows, since)
         most = len(rows)
         matches: list[Match] = []
@@ -300,7 +300,7 @@ class Lattice:
                 yield from self._ways(rows, leading, index, since)
 
     def _ways(self, rows: Sequence[Layer], leading: Sequence[int], index: int, since: int) -> Iterator[Match]:
-        """All matches that begin at a layer, in the order of the program's links."""
+        """Yield all matches that begin at a layer, in the order of the program's links."""
         begin = rows[index][1]
         waiting: list[tuple[PathNode | None, int, int]] = [(None, index, s) for s in reversed(self.start) if leading[index] >> s & 1]
         while waiting:

@@ -146,7 +146,7 @@ class Machine:
         self, step: int, began: int, path: PathNode, looked_at: tuple[Event | None, ...], row: int, after: list[PartialMatch],
         matches: list[Match],
     ) -> None:
-        """A step has taken a row: the match may be complete, and goes on at each step after it."""
+        """Note that a step has taken a row: the match may be complete, and goes on at each step after it."""
         if self.accepts[step]:
             matches.append(Match(began, row, path))
         then = self.then[step]

@@ -309,7 +309,7 @@ class RowRecognition(View):
         return failure
 
     def _remember(self, event: Event, partition: Partition) -> None:
-        """The row becomes the one before the next."""
+        """Remember the row as the one before the next."""
         if self._lookback:
             if self._has_window:
                 self._histories[event] = partition.history
@@ -326,7 +326,7 @@ class RowRecognition(View):
         return bool(partition.partial_matches)
 
     def _keep(self, partition: Partition) -> None:
-        """Only partitions with something to remember are kept."""
+        """Keep only partitions with something to remember."""
         if self._lookback or self._has_partial_matches(partition):
             self._partitions[partition.key] = partition
             self._pages.touch(partition.key)
@@ -356,7 +356,7 @@ class RowRecognition(View):
         return failure
 
     def _forget_first(self, partition: Partition, row: int) -> None:
-        """The first row of its partition that was taken has left: partial matches that began with it or before are gone."""
+        """Discard partial matches that began with the partition's first row taken, which has left, or before it."""
         before = partition.partial_matches
         if before:
             partition.partial_matches = after = [s for s in before if s[1] > row]

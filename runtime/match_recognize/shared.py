@@ -144,7 +144,7 @@ class SharedRowRecognition(RowRecognition):
         return failure
 
     def _ends(self, partition: LayeredPartition, matches: KeyedMatches, ended: list[LayeredPartition]) -> None:
-        """One or more matches end with the partition's last row."""
+        """Note that matches end with the partition's last row."""
         if self._all:
             matches += [(partition.key, match) for match in self.lattice.all_at_the_end(partition.layers, partition.horizon)]
         if not partition.ended:
@@ -203,7 +203,7 @@ class SharedRowRecognition(RowRecognition):
         partition.most = 2 * needed + FEW_LAYERS
 
     def _break(self, partition: LayeredPartition) -> None:
-        """No match goes on from the layers to the next row."""
+        """Note that no match continues from the layers to the next row."""
         if partition.ended:
             partition.broken.append(partition.layers)
             partition.layers = deque()

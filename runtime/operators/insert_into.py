@@ -89,7 +89,7 @@ def _identity(event: Event) -> Event:
 
 
 def _nested_converter(plan: InsertPlan) -> Convert:
-    """A column of the row is an event or a mapping: its properties, and the row's other columns, fill the target's by name."""
+    """Convert rows with a column that is an event or a mapping: its properties, and the other columns, fill the target's by name."""
     assert plan.nested is not None
     place, target = plan.nested, plan.target
     target_class, names = event_class(target), target.names

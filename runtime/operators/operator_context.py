@@ -327,7 +327,7 @@ class OperatorContext:
         return own
 
     def _order_of_entries(self, specification: FilterSpecification, stream: int, *, last: bool) -> Places | Placed:
-        """By the filter's path, as plain statements that share rows; what comes after those by what is looked up."""
+        """Order entries by the filter's path, as plain statements that share rows; what comes after those by what is looked up."""
         filters = self.statement.filters
         assert filters is not None
         rank, _, number, stream = self.order(stream)

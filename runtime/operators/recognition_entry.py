@@ -147,7 +147,7 @@ class RecognitionEntry(StatefulEntry):
         self._after(key, partition, failures)
 
     def _advance(self, now: int, output: list[Row], failures: list[Exception]) -> None:
-        """No row before ``now`` comes any more: emit what is final by that, partition by partition in the order of their times."""
+        """Move time: no row before ``now`` comes any more. Emit what is final by that, partition by partition in order of time."""
         due = self._due
         while due and due[0][0] <= now:
             at, _, key = heappop(due)
@@ -232,7 +232,7 @@ class RecognitionEntry(StatefulEntry):
         self._settle(output, failures)
 
     def finish(self) -> None:
-        """The input has ended: emit what waits for a row or a time that does not come."""
+        """End the input: emit what waits for a row or a time that does not come."""
         output: list[Row] = []
         failures: list[Exception] = []
         if self.order.held:

@@ -21,7 +21,7 @@ class Parent:
         raise NotImplementedError
 
     def failed(self, child: Instance) -> None:
-        """The child can match no more; it has neither filters nor timers."""
+        """Note that the child can match no more; it has neither filters nor timers."""
         raise NotImplementedError
 
 

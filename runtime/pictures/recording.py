@@ -171,8 +171,8 @@ class Recording:
     # ------------------------------------------------------------------ partial matches
 
     def _look_at_partials(self, followed: _Followed, place: int, event: Event | None, *, matches: int) -> bool:
-        """Each partial match goes on as the one that it is the longest continuation of. Of those that are no more, as many have become
-        matches as rows came out, those that began first; the others were given up."""
+        """Follow partial matches: each goes on as the one that it is the longest continuation of. Of those that are no more, as many have
+        become matches as rows came out, those that began first; the others were given up."""
         before, after = followed.partials, [self._in_order(taken) for taken in partials_of(followed.statement)]
         followed.partials = {}
         unclaimed = dict(before)

@@ -138,7 +138,7 @@ def svg_text(figure: Figure, identifier: str = "") -> str:
 
 
 def _lightened(text: str) -> str:
-    """Without comments, which repeat every text, and empty lines."""
+    """Return the text without comments, which repeat every text, and without empty lines."""
     lines = (line.rstrip() for line in re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL).splitlines())
     return "\n".join(_rounded(line) for line in lines if line) + "\n"
 

@@ -332,7 +332,7 @@ class RowPerGroup(Aggregating):
             batch.keys[-1] = projection.key(row, True, readers)
 
     def _one_and_one(self, new: Row, old: Row) -> list[tuple[Any, Row]]:
-        """One row in, one out, and no remove stream asked for: Esper emits the group of the one that came in first."""
+        """Emit, for one row in and one out without a remove stream, the group of the row that came in first, as Esper does."""
         entered, left = self.key(new), self.key(old)
         return [(entered, new)] if entered is left or entered == left else [(entered, new), (left, old)]
 

@@ -230,7 +230,7 @@ class Feed:
 
     @contextmanager
     def _step(self, *, lenient: bool) -> Iterator[None]:
-        """All of a step or nothing of it, as far as one can go back; else the runtime is halted."""
+        """Do all of a step or nothing of it, as far as it can be undone; else halt the runtime."""
         runtime, last = self.runtime, self.last_step
         if last.halted is not None:
             raise EplRuntimeError(
@@ -256,7 +256,7 @@ class Feed:
         self._faults += 1
 
     def _stop(self, error: BaseException, statement: str, event: Any) -> None:
-        """An expression has raised: the step ends."""
+        """End the step: an expression has raised."""
         if self._fault is None:
             self._fault = fault_of(self.runtime, error, statement, event)
         raise self._fault
@@ -358,7 +358,7 @@ def _joined(batches: list[pa.RecordBatch | None]) -> pa.RecordBatch | None:
 
 
 def _plain(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Without dictionaries, which may differ from batch to batch."""
+    """Return the batch without dictionaries, which may differ from batch to batch."""
     if not any(pa.types.is_dictionary(f.type) for f in batch.schema):
         return batch
     arrays = [c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) else c for c in batch.columns]

@@ -189,7 +189,7 @@ class SparkPredicate:
         raise NotPushable
 
     def _compared(self, name: str) -> spark.DataType | None:
-        """As ``form``; None too where values are not compared as they are: a collation takes more of them as equal."""
+        """Do as ``form``; None too where values are not compared as they are: a collation takes more of them as equal."""
         form = self.form(name)
         return None if self._exactly and isinstance(form, spark.StringType) and form != spark.StringType() else form
 

@@ -84,7 +84,7 @@ def background_session(name: str) -> SparkSession:
 
 
 def _apply(running: SparkSession, options: Mapping[str, str]) -> None:
-    """All of the options, or none and EplRuntimeError."""
+    """Apply all of the options, or none and raise EplRuntimeError."""
     before: dict[str, str | None] = {}
     refused = {}
     for key, value in options.items():

@@ -93,7 +93,7 @@ class ChangedPages:
         return f"{self._name}:{self._count}"
 
     def _all(self, state: RuntimeState) -> Written:
-        """Every page; those that are there no more as gone."""
+        """Return every page; those that are there no more as gone."""
         self._pages = StatePages(state, notes=True)
         self._small = {}
         self._signature = _signature(state)

@@ -94,7 +94,7 @@ class TypeTable:
 
 @lru_cache(maxsize=2048)
 def _types_in_plan(plan: Same) -> tuple[EventType, ...]:
-    """All types anywhere in a plan, in its order."""
+    """Return all types anywhere in a plan, in its order."""
     return tuple(event_type for value in plans_of(plan.held) for event_type in types_in(value))
 
 
@@ -113,7 +113,7 @@ def _keyed_inner_types(event_type: EventType) -> Iterator[tuple[tuple[str, int],
 
 
 def _places_before(old: EventType, new: EventType) -> tuple[int | None, ...]:
-    """For each property its place in the old type; None where it had none of this name and type."""
+    """Return for each property its place in the old type; None where it had none of this name and type."""
     places = {(prop.name, str(prop.whole_type)): place for place, prop in enumerate(old.properties.values())}
     return tuple(places.get((prop.name, str(prop.whole_type))) for prop in new.properties.values())
 

@@ -116,7 +116,7 @@ class KeyedPages:
         return pages
 
     def _split(self) -> tuple[int, int]:
-        """One page more."""
+        """Add one page."""
         count = len(self.pages)
         source = count - (1 << (count.bit_length() - 1))
         keys = self.pages[source]

@@ -156,7 +156,7 @@ def _action(plan: MergeActionPlan, merge: OnMergePlan, arity: int, context: Oper
 
 
 def _on_event_alone(act: Act) -> Act:
-    """Of row, event and the row as it was, the action sees the event."""
+    """Call the action with the event alone, of row, event and the row as it was."""
     return lambda subject, outcome: act(Subject(subject.events[1]), outcome)
 
 

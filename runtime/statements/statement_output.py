@@ -315,7 +315,7 @@ class StatementOutput(Delivery):
         return len(self.added) + len(self.batch_listeners)
 
     def _listen(self, listeners: list[Listener]) -> None:
-        """A listener may do with its lists what it likes: each but the last gets copies, so that one listener alone costs none."""
+        """Call listeners, which may change their lists: all but the last get copies, so that a single listener costs none."""
         self.added = listeners
         self.listeners = [*self._counting, *map(with_own_lists, listeners[:-1]), *listeners[-1:]]
 

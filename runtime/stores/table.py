@@ -302,7 +302,7 @@ def events_of(rows: Sequence[Event]) -> Sequence[Event]:
 
 
 def _nothing() -> None:
-    """In place of a call."""
+    """Do nothing, in place of a call."""
 
 
 def _shape(column: TableColumn) -> Any:
@@ -421,7 +421,7 @@ class TableAggregator(Aggregator):
         return {"into": self, "table": store, "group_of": store.by_key.get, "pages": store.pages, "key_of": self.key}
 
     def _steps_text(self, positions: Sequence[int]) -> GroupSteps:
-        """Its steps without its objects."""
+        """Return the text of its steps, without its objects."""
         into, table, pages = named("into", self), named("table", self._store), named("pages", self._store.pages)
         g, gl = named_class("g", TableRow), named_class("gl", TableRow)
 

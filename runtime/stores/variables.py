@@ -114,7 +114,7 @@ def _beyond(declared: ValueType, value: Any) -> str | None:
 
 
 def _check_columns(declared: ValueType, value: Any) -> None:
-    """A mapping for a variable of an event type may have that type's properties only; an event must be of the type."""
+    """Check that a mapping for a variable of an event type has that type's properties only, and that an event is of the type."""
     if not isinstance(declared, EventOf):
         return
     event_type = declared.event_type

@@ -57,7 +57,7 @@ def class_of(key: str) -> str:
 
 
 def _window(config: type[WindowConfig]) -> Entry:
-    """A window's signature is in its module's first line, its meaning and time line in its own docstring."""
+    """Describe a window: its signature is in its module's first line, its meaning and time line in its own docstring."""
     module = (sys.modules[config.__module__].__doc__ or "").splitlines()[0]
     signature = next((s for s in re.findall(r"``([^`]+)``", module) if re.match(rf"{config.names[0]}\b", s)), "")
     words, _, line = (config.__doc__ or "").partition("::\n")

@@ -56,7 +56,7 @@ def _actual(case: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _compiled(text: str, dialect: str) -> dict[str, Any]:
-    """A case that has no tables is compiled; tables that it names are taken as they are used."""
+    """Compile a case that has no tables; tables that it names are taken as they are used."""
     plan = compile_query(text, dialect_of(dialect), {}, open_tables=True)
     return {"ok": True, "columns": [column.name for column in plan.columns], "rows": []}
 

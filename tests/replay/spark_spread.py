@@ -119,7 +119,7 @@ def spread_over(frames: Mapping[str, DataFrame], fed: ReplayedInput, shards: int
 
 
 def _silent(fed: ReplayedInput) -> dict[str, pa.Table]:
-    """No rows, for each type that the statement reads and of which no event comes."""
+    """Return tables without rows, for each type that the statement reads and of which no event comes."""
     with Runtime(start_time=fed.start, settings=fed.settings, tier="row") as runtime:
         plan = runtime.deploy(fed.epl)[fed.statement].plan
         plans = [statement.plan for deployment in runtime.deployments.values() for statement in deployment]
@@ -146,7 +146,7 @@ def _is_read(candidate: Candidate, event_type: EventType, texts: str) -> bool:
 
 
 def _name(run: Run, candidate: Candidate, before: int) -> str:
-    """A statement without a name is called by its place in its module; after others it is another one."""
+    """Return a name for a statement without one: by its place in its module; after others it is another one."""
     name = candidate.key[1]
     return f"stmt-{before + candidate.place}" if name.startswith("stmt-") and name[5:].isdigit() else name
 

@@ -183,7 +183,7 @@ def _complete(event_type: EventType, entry: Mapping[str, Any], types: TraceTypes
 
 
 def _nested(prop: Property) -> Property:
-    """A preconfigured map without parameters may have been declared property by property; the trace does not say."""
+    """Nest a preconfigured map without parameters: it may have been declared property by property; the trace does not say."""
     return attrs.evolve(prop, type=attrs.evolve(prop.type, nested=True)) if prop.type == MapType(OBJECT, OBJECT) else prop
 
 

@@ -93,7 +93,7 @@ class FlinkRecognizer:
         return output
 
     def advance(self, partition: FlinkPartition, now: int) -> list[Row]:
-        """No row before ``now`` comes any more."""
+        """Move time: no row before ``now`` comes any more."""
         partition.now = now
         output: list[Row] = []
         try:
@@ -104,7 +104,7 @@ class FlinkRecognizer:
         return output
 
     def finish(self, partition: FlinkPartition) -> list[Row]:
-        """No row comes any more."""
+        """End the input: no row comes any more."""
         partition.ended = True
         output: list[Row] = []
         try:

@@ -68,10 +68,10 @@ class Recognizer(Protocol):
         """Take one more row; return the output rows of matches that are final now."""
 
     def advance(self, partition: Any, now: int) -> list[Row]:
-        """No row before ``now`` comes any more: return the output rows of what is final by that."""
+        """Move time: no row before ``now`` comes any more. Return the output rows of what is final by that."""
 
     def finish(self, partition: Any) -> list[Row]:
-        """No row comes any more."""
+        """End the input: no row comes any more."""
 
     def deadline(self, partition: Any) -> int | None:
         """Return the time at which something is final without another row; None where there is no such time."""

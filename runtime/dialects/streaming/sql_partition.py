@@ -98,12 +98,12 @@ class SqlRecognizer:
         return self._go_on(partition)
 
     def advance(self, partition: SqlPartition, now: int) -> list[Row]:
-        """No row before ``now`` comes any more."""
+        """Move time: no row before ``now`` comes any more."""
         partition.now = now
         return self._go_on(partition)
 
     def finish(self, partition: SqlPartition) -> list[Row]:
-        """No row comes any more."""
+        """End the input: no row comes any more."""
         partition.rows.ended = True
         return self._go_on(partition)
 

@@ -128,7 +128,7 @@ class YdbRecognizer(YdbRecognition):
         return []
 
     def finish(self, partition: YdbPartition) -> list[Row]:
-        """No row comes any more: what has a match has it."""
+        """End the input: no row comes any more, and what has a match keeps it."""
         partition.ended = True
         final, partition.begun = partition.begun, []
         output: list[Row] = []

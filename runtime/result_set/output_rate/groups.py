@@ -172,7 +172,7 @@ class AllGroupEvents(BufferBase):
         return True
 
     def _add_left(self, old: Sequence[Row]) -> None:
-        """The last events of the groups that rows have left, in the order of a hash map."""
+        """Add the last events of the groups that rows have left, in the order of a hash map."""
         left: dict[Any, Row] = {}
         for row in old:
             key = self._key(row)

@@ -415,7 +415,7 @@ def only_type(module: Module, tables: Collection[str] = ()) -> str:
 
 
 def _nodes(value: Any) -> Iterator[Node]:
-    """All syntax nodes below a value, itself included."""
+    """Yield all syntax nodes below a value, itself included."""
     if isinstance(value, (tuple, list)):
         for item in value:
             yield from _nodes(item)

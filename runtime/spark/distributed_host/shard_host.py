@@ -162,7 +162,7 @@ class ShardProcessor(StatefulProcessor):
         return wall if self.task.rules.at_wall else 0
 
     def _time(self, shard: int, timers: Any) -> Iterator[Row]:
-        """No rows, but time goes by."""
+        """Yield no rows, but let time go by."""
         head = self._head(shard)
         if head is None or self.beat is None:
             return
@@ -264,7 +264,7 @@ class ShardProcessor(StatefulProcessor):
         return written.size
 
     def _snapshot(self, shard: int, head: Head, feed: Feed) -> Head:
-        """The log goes back to the snapshot before this one from here on."""
+        """Let the log go back to the snapshot before this one from here on."""
         begun = time.perf_counter()
         data = self._sealed(zlib.compress(feed.state(), 1), shard, "snapshot")
         self.snapshot.put([(data[at : at + CHUNK],) for at in range(0, len(data), CHUNK)])
@@ -276,7 +276,7 @@ class ShardProcessor(StatefulProcessor):
         )
 
     def _keep(self, shard: int, head: Head, feed: Feed) -> None:
-        """The engine that where the state does, for the next batch that comes to this worker."""
+        """Keep the engine that wrote the state, for the next batch that comes to this worker."""
         _kept[self.name, shard] = Kept(head.step, head.ids[-1], feed)
         while len(_kept) > KEPT:
             _kept.popitem(last=False)

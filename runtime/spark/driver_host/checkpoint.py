@@ -185,7 +185,7 @@ def _opened(folder: str) -> tuple[fs.FileSystem, str]:
 
 
 def _flush(path: str) -> None:
-    """To the disk: a rename may otherwise be there before the contents are."""
+    """Flush to the disk: a rename may otherwise be there before the contents are."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -311,7 +311,7 @@ class JobSteps:
             heartbeat.start()
 
     def _report_waiting(self) -> None:
-        """The query has ended in good order, and there are rows that it did not release: say so, and what does."""
+        """Report rows that a query, which ended in good order, did not release, and what does."""
         buffer = self.feed.buffer
         if buffer is not None and buffer.held:
             log.warning(
@@ -320,7 +320,7 @@ class JobSteps:
             )
 
     def _raise_known(self, failure: Exception) -> None:
-        """The error that caused Spark's, if it is known."""
+        """Raise the error that caused Spark's, if it is known."""
         if self.error is not None:
             failure.__cause__ = self.error.__cause__  # it is shown after Spark's text
             raise self.error from failure

@@ -84,8 +84,8 @@ class QueriedJoin:
         return parts[0] if len(parts) == 1 else tuple(dict.fromkeys(row for part in parts for row in part))
 
     def _drives(self) -> Sequence[DrivePlan]:
-        """All streams drive an outer join. An inner one is driven by the stream whose rows are looked up, else by that with the most rows,
-        as in Esper."""
+        """Return the streams that drive: all of an outer join. An inner one is driven by the stream whose rows are looked up,
+        else by that with the most rows, as in Esper."""
         drives = self._join.drives
         if self._join.outer:
             return drives

@@ -153,7 +153,7 @@ class _CaseWriter:
         self._is_first = False
 
     def output(self, at: int, calls: Sequence[tuple[str, Rows, Rows]]) -> None:
-        """It is in the steps."""
+        """Do nothing: the output is in the steps."""
 
     def close(self) -> None:
         end = "]}]}\n" if self._is_json else " []\n" if self._is_first else "\n"

@@ -57,7 +57,7 @@ class Feeding:
         return Json(await self.engine.call(lambda: self._process(form, text, step_of), changes=True))
 
     def _process(self, form: str, text: str, step_of: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        """All are checked before the first is processed."""
+        """Process the events, after all of them are checked."""
         steps: list[tuple[int, str | None, Any]] = []
         warned: list[str] = []
         check = check_of(self._unknown, lambda text: warned.append(short(text)))
