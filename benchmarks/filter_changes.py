@@ -15,7 +15,7 @@ from epl.analysis.filters.lookup import bind_filters
 from epl.analysis.filters.specifications import filter_specification
 from epl.parse import parse_expression
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.event_loop.prepared_filters import PreparedFilter
 from runtime.expressions import Environment
 
@@ -47,9 +47,9 @@ class Target:
 
 def prepared(rt: Runtime, condition: str) -> PreparedFilter:
     event_type = rt.event_type("Reading")
-    scope = Scope(engine_of(rt).catalog(), (ScopeStream("e", event_type), ScopeStream("a", rt.event_type("Began"))), "filter")
+    scope = Scope(internal_engine(rt).catalog(), (ScopeStream("e", event_type), ScopeStream("a", rt.event_type("Began"))), "filter")
     specification = filter_specification(event_type, bind_filters((parse_expression(condition),), scope))
-    return engine_of(rt).core.filters.prepare(specification, Environment(), "s", (0, 1, 0))
+    return internal_engine(rt).core.filters.prepare(specification, Environment(), "s", (0, 1, 0))
 
 
 def measured(rt: Runtime, shape: Shape, size: int) -> tuple[float, float, float]:

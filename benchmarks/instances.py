@@ -12,8 +12,8 @@ from typing import Any
 
 from benchmarks.workloads import LISTENED, WORKLOADS
 from runtime import Runtime
-from runtime.api.runtime import engine_of
-from runtime.api.statement import Statement, output_of
+from runtime.api.runtime import internal_engine
+from runtime.api.statement import Statement, internal_output
 from runtime.build import prepare
 
 COUNT = 200
@@ -48,7 +48,7 @@ def cost(make: Callable[[], Any]) -> tuple[float, float]:
 
 def of_statement(runtime: Runtime, statement: Statement) -> tuple[tuple[float, float], tuple[float, float]]:
     """Of preparing with the first instance, and of each instance after it."""
-    output, engine = output_of(statement), engine_of(runtime)
+    output, engine = internal_output(statement), internal_engine(runtime)
     core, environment = engine.core, output.prepared.environment
 
     def first() -> Any:

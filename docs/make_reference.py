@@ -23,7 +23,7 @@ if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))
 
 from epl.plan.patterns.pattern_reference import ELEMENTS  # noqa: E402
-from runtime.tools.reference import Entry, class_of, entries  # noqa: E402
+from runtime.tools.reference import ReferenceEntry, entries, method_class  # noqa: E402
 from tests.replay.player import replay_trace  # noqa: E402
 
 FOLDER = ROOT / "docs" / "reference"
@@ -133,7 +133,7 @@ def pages(examples: Mapping[str, Any]) -> dict[str, str]:
     return {page: "\n".join(_page(page, known[page], examples)).rstrip() + "\n" for page in TITLES}
 
 
-def _page(page: str, known: Mapping[str, Entry], examples: Mapping[str, Any]) -> Iterable[str]:
+def _page(page: str, known: Mapping[str, ReferenceEntry], examples: Mapping[str, Any]) -> Iterable[str]:
     shown: Mapping[str, Example] = examples["pages"][page]
     without = [key for key in known if key not in shown]
     if without:
@@ -163,7 +163,7 @@ def _page(page: str, known: Mapping[str, Entry], examples: Mapping[str, Any]) ->
     yield from _tables(known, shown) if page in ("functions", "methods") else _sections(known, shown, drawn=page == "windows")
 
 
-def _sections(known: Mapping[str, Entry], shown: Mapping[str, Example], *, drawn: bool = False) -> Iterable[str]:
+def _sections(known: Mapping[str, ReferenceEntry], shown: Mapping[str, Example], *, drawn: bool = False) -> Iterable[str]:
     for key, (signature, meaning, line) in known.items():
         example = shown[key]
         yield from (f"## {HEADINGS.get(key, key)}", "", "```", *signature.split(" | "), "```", "", _sentence(meaning), "")
@@ -189,12 +189,12 @@ def _result(example: Example) -> str:
     return f"refused: {example['refused']}" if "refused" in example else _json(example["result"])
 
 
-def _tables(known: Mapping[str, Entry], shown: Mapping[str, Example]) -> Iterable[str]:
+def _tables(known: Mapping[str, ReferenceEntry], shown: Mapping[str, Example]) -> Iterable[str]:
     before = None
     for key, (signature, meaning, _) in known.items():
         example = shown[key]
-        if class_of(key) != before:
-            before = class_of(key)
+        if method_class(key) != before:
+            before = method_class(key)
             yield from ("", f"## {before}", "", "| signature | meaning | example | result |", "|---|---|---|---|")
         signatures = "<br>".join(f"`{s}`" for s in signature.split(" | "))
         note = f" Differs from Esper: {example['esper']}" if "esper" in example else ""

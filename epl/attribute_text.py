@@ -3,7 +3,7 @@
 >>> class Window:
 ...     def __init__(self) -> None:
 ...         self.entries = [1, 2]
->>> window = named("window", Window())
+>>> window = name_attributes("window", Window())
 >>> f"{window.entries}.append(e)"
 'window.entries.append(e)'
 >>> window.events
@@ -41,7 +41,7 @@ class _Named:
         return self.__text
 
 
-def named(name: str, of: T) -> T:
+def name_attributes(name: str, of: T) -> T:
     """Return an object whose attributes are, in an f-string, source text that reads them from the variable ``name``.
 
     Raise AttributeError for an attribute that ``of``, the object that the variable holds when the text runs, does not have.
@@ -49,9 +49,9 @@ def named(name: str, of: T) -> T:
     return cast(T, _Named(name, of))
 
 
-def named_class(name: str, of: Callable[..., T]) -> T:
-    """Do as ``named`` for a variable whose object is made while the text runs: only the attributes of a class with slots are known, and
-    none of theirs."""
+def name_class_attributes(name: str, of: Callable[..., T]) -> T:
+    """Do as ``name_attributes`` for a variable whose object is made while the text runs: only the attributes of a class with slots are
+    known, and none of theirs."""
     return cast(T, _Named(name, of))
 
 
@@ -60,7 +60,7 @@ def once_a_class(print_text: Callable[Concatenate[T, P], R]) -> Callable[Concate
     texts: dict[Hashable, R] = {}
 
     @wraps(print_text)
-    def printed(self: T, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def text_once(self: T, /, *args: P.args, **kwargs: P.kwargs) -> R:
         key = type(self), *args, *kwargs.values()
         text = texts.get(key)
         if text is None:
@@ -69,7 +69,7 @@ def once_a_class(print_text: Callable[Concatenate[T, P], R]) -> Callable[Concate
             text = texts[key] = print_text(self, *args, **kwargs)
         return text
 
-    return printed
+    return text_once
 
 
-__all__ = ["MOST_KEPT", "named", "named_class", "once_a_class"]
+__all__ = ["MOST_KEPT", "name_attributes", "name_class_attributes", "once_a_class"]

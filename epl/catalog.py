@@ -63,7 +63,7 @@ class Catalog:
     settings: Settings = attrs.field(factory=Settings)
     imports: tuple[str, ...] = ()
 
-    def indexes_of(self, store: object) -> tuple[NamedIndex, ...]:
+    def store_indexes(self, store: object) -> tuple[NamedIndex, ...]:
         """Return the indexes that were created on a named window or table, in order."""
         return tuple(index for index in self.indexes.values() if index.store is store)
 

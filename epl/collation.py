@@ -32,7 +32,7 @@ _UNRULED = "ǮǯǾǿ"
 """Java has no rules for these, though it has for their letter and their accent."""
 
 
-def _known() -> dict[str, tuple[Element, ...]]:
+def _collation_elements() -> dict[str, tuple[Element, ...]]:
     ignored = (*range(9), *range(14, 32), *range(127, 160), *range(0x200B, 0x2010))
     elements: dict[str, tuple[Element, ...]] = {chr(code): () for code in ignored}
     elements |= {c: ((0, place, 3 if c == "-" else 0),) for place, c in enumerate(_IGNORABLE, _FIRST_IGNORABLE)}
@@ -49,7 +49,7 @@ def _known() -> dict[str, tuple[Element, ...]]:
     return elements
 
 
-_KNOWN = _known()
+_KNOWN = _collation_elements()
 
 
 @lru_cache(maxsize=4096)

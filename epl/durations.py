@@ -16,7 +16,7 @@ SHORT = {"us": "microsecond", "ms": "millisecond", "msec": "millisecond", "sec":
 PART = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*(?:,|and\b)?", re.IGNORECASE)
 
 
-def units_of(what: str, duration: Duration, units_per_second: int) -> int:
+def duration_units(what: str, duration: Duration, units_per_second: int) -> int:
     """Return ``duration`` in engine units; raise EplRuntimeError, naming ``what``, where it is not a length of time or negative."""
     if isinstance(duration, bool) or not isinstance(duration, (str, int, datetime.timedelta)):
         raise EplRuntimeError(f"{what} is a length of time, not {duration!r}", hint="such as '5 seconds'")
@@ -45,4 +45,4 @@ def _micros(what: str, text: str) -> float:
     return micros
 
 
-__all__ = ["Duration", "units_of"]
+__all__ = ["Duration", "duration_units"]

@@ -107,13 +107,13 @@ class EventType:
             return None
         return first if all(m.property(name) == first for m in self.members[1:]) else None
 
-    def type_of(self, name: str) -> ValueType | None:
+    def property_type(self, name: str) -> ValueType | None:
         prop = self.properties.get(name)
         return prop.type if prop else None
 
     def fragment(self, name: str) -> EventType | None:
         """Return the event type of a property that holds an event, or None."""
-        value_type = self.type_of(name)
+        value_type = self.property_type(name)
         return value_type.event_type if isinstance(value_type, EventOf) else None
 
     def lineage(self) -> Iterator[EventType]:

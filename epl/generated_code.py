@@ -89,7 +89,7 @@ def literal(value: object) -> str:
 
 
 @lru_cache(maxsize=4096)
-def code_of(text: str) -> CodeType:
+def compile_text(text: str) -> CodeType:
     """Return the compiled text; raise EplUnsupportedError where it is nested too deeply for Python."""
     if not text.isascii():
         raise _refusal("characters beyond ASCII")
@@ -105,18 +105,18 @@ def code_of(text: str) -> CodeType:
     return code
 
 
-def defined(text: str, names: Mapping[str, Any]) -> dict[str, Any]:
+def define_names(text: str, names: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the text defines, by name; it may name the objects of ``names`` and BUILTINS. It keeps those that it names, no others."""
-    code = code_of(text)
+    code = compile_text(text)
     namespace = {name: names[name] for name in _names(code) if name in names}
     namespace["__builtins__"] = BUILTINS
     exec(code, namespace)  # noqa: S102
     return namespace
 
 
-def names_in(text: str) -> frozenset[str]:
+def text_names(text: str) -> frozenset[str]:
     """Return the names that the text reads or calls, attributes among them, those of its functions' own variables not."""
-    return frozenset(_names(code_of(text)))
+    return frozenset(_names(compile_text(text)))
 
 
 def _names(code: CodeType) -> Iterator[str]:
@@ -143,4 +143,4 @@ def _too_deep() -> EplUnsupportedError:
     return EplUnsupportedError("Expressions are nested too deeply", hint="compute parts of them in an earlier statement")
 
 
-__all__ = ["BUILTINS", "class_name", "code_of", "defined", "field_name", "literal", "local_name", "names_in"]
+__all__ = ["BUILTINS", "class_name", "compile_text", "define_names", "field_name", "literal", "local_name", "text_names"]

@@ -141,7 +141,7 @@ def float_remainder(left: float, right: float) -> float:
 # ------------------------------------------------------------------ BigDecimal
 
 
-def decimal_of(value: Any) -> Decimal:
+def to_decimal(value: Any) -> Decimal:
     """Return BigDecimal of a number, exactly: 0.1 has 55 digits, as ``new BigDecimal(0.1)``."""
     if isinstance(value, Decimal):
         return value
@@ -194,7 +194,7 @@ def integer_power(value: int, exponent: int) -> int:
     return result
 
 
-def unscaled(value: Decimal) -> int:
+def digits_without_point(value: Decimal) -> int:
     """Implement ``unscaledValue``: the digits as a whole number."""
     return int(Decimal((value.as_tuple().sign, value.as_tuple().digits, 0)))
 
@@ -211,7 +211,7 @@ def math_context(precision: int, rounding: str) -> decimal.Context:
                            Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN, traps=[decimal.InvalidOperation])
 
 
-def scale_of(value: Decimal) -> int:
+def decimal_scale(value: Decimal) -> int:
     """Number of digits after the point; below zero for trailing zeros in front of it."""
     return -int(value.as_tuple().exponent)
 
@@ -224,7 +224,7 @@ def decimal_divide(left: Decimal, right: Decimal, context: decimal.Context | Non
         raise EplRuntimeError("Infinite or NaN")
     if context is not None:
         return context.divide(left, right)
-    preferred = scale_of(left) - scale_of(right)
+    preferred = decimal_scale(left) - decimal_scale(right)
     if not left:
         return Decimal((0, (0,), -max(min(preferred, 2**31 - 1), -(2**31))))
     limit = min(len(left.as_tuple().digits) + math.ceil(10.0 * len(right.as_tuple().digits) / 3.0), 2**31 - 1)
@@ -234,10 +234,10 @@ def decimal_divide(left: Decimal, right: Decimal, context: decimal.Context | Non
         quotient = exact.divide(left, right)
     except decimal.Inexact:
         raise EplRuntimeError("Non-terminating decimal expansion; no exact representable decimal result.") from None
-    return rescaled(quotient, preferred, "DOWN") if scale_of(quotient) < preferred else quotient
+    return rescale(quotient, preferred, "DOWN") if decimal_scale(quotient) < preferred else quotient
 
 
-def rescaled(value: Decimal, scale: int, rounding: str) -> Decimal:
+def rescale(value: Decimal, scale: int, rounding: str) -> Decimal:
     """Implement ``setScale`` with a rounding mode."""
     try:
         return value.quantize(Decimal((0, (1,), -scale)), rounding=ROUNDINGS[rounding], context=EXACT)
@@ -322,14 +322,14 @@ def key_text(values: Sequence[Any]) -> str:
     >>> key_text(["a"]), key_text(["a", None])
     ('a', 'MultiKey[a,null]')
     """
-    texts = list(map(text_of, values))
+    texts = list(map(java_text, values))
     return texts[0] if len(texts) == 1 else f"MultiKey[{','.join(texts)}]"
 
 
-def text_of(value: Any) -> str:
+def java_text(value: Any) -> str:
     """Implement ``String.valueOf`` where the static type is not known; floats are taken for doubles.
 
-    >>> text_of(True), text_of(1.0), text_of(None), text_of([1, None])
+    >>> java_text(True), java_text(1.0), java_text(None), java_text([1, None])
     ('true', '1.0', 'null', '[1, null]')
     """
     if isinstance(value, str):
@@ -341,13 +341,13 @@ def text_of(value: Any) -> str:
     if isinstance(value, float):
         return double_text(value)
     if isinstance(value, list):
-        return f"[{', '.join(map(text_of, value))}]"
+        return f"[{', '.join(map(java_text, value))}]"
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{text_of(k)}={text_of(v)}" for k, v in value.items()) + "}"
+        return "{" + ", ".join(f"{java_text(k)}={java_text(v)}" for k, v in value.items()) + "}"
     return integer_text(value) if isinstance(value, int) else str(value)
 
 
-def concatenated(*parts: str) -> str:
+def concatenate(*parts: str) -> str:
     """Return the parts as one text; more than ``MAX_TEXT`` characters are an error."""
     length = sum(map(len, parts))
     if length > MAX_TEXT:
@@ -386,7 +386,7 @@ def parse_decimal(text: str) -> Decimal:
         value = Decimal(text)
     except decimal.InvalidOperation:
         value = None
-    if value is None or not value.is_finite() or abs(scale_of(value)) > INT_MAX:
+    if value is None or not value.is_finite() or abs(decimal_scale(value)) > INT_MAX:
         raise EplRuntimeError(f'For input string: "{text}"')
     return value
 
@@ -417,7 +417,7 @@ def decimal_integer(value: Decimal, bits: int | None = None) -> int:
     >>> decimal_integer(Decimal("-1.9")), decimal_integer(Decimal("1E+999999999"), 64)
     (-1, 0)
     """
-    exponent = -scale_of(value)
+    exponent = -decimal_scale(value)
     if bits is not None and exponent >= bits:
         return 0  # a multiple of 2 ** bits
     if value and value.adjusted() > MAX_DIGITS:
@@ -434,5 +434,5 @@ def converter(source: str, target: str) -> Callable[[Any], Any]:
     if target == "double":
         return to_double
     if target == "BigDecimal":
-        return decimal_of
+        return to_decimal
     raise ValueError(f"no number kind: {target}")

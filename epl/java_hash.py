@@ -108,7 +108,7 @@ def offset_date_time_hash(value: datetime.datetime) -> int:
     return local_date_time_hash(value) ^ _offset_seconds(value)
 
 
-def zoned_date_time_hash(value: datetime.datetime) -> int:
+def hash_zoned_date_time(value: datetime.datetime) -> int:
     """Implement ``ZonedDateTime.hashCode``: the zone's is that of its name, or the offset's where it has none."""
     name = "UTC" if value.tzinfo is datetime.timezone.utc else getattr(value.tzinfo, "key", None)
     zone = (_offset_seconds(value) if name is None else string_hash(name)) & MASK
@@ -140,10 +140,10 @@ def java_hash(value: Any) -> int:
 
 def list_hash(values: Iterable[Any]) -> int:
     """Implement ``List.hashCode`` and ``Arrays.hashCode``, by the values alone."""
-    return _combined(1, values, repeat(java_hash))
+    return _combine(1, values, repeat(java_hash))
 
 
-def _combined(start: int, values: Iterable[Any], hashes: Iterable[Hash]) -> int:
+def _combine(start: int, values: Iterable[Any], hashes: Iterable[Hash]) -> int:
     result = start
     for value, function in zip(values, hashes):
         result = (31 * result + (0 if value is None else function(value))) & MASK
@@ -151,7 +151,7 @@ def _combined(start: int, values: Iterable[Any], hashes: Iterable[Hash]) -> int:
 
 
 def _moment_hash(value: datetime.datetime) -> int:
-    return local_date_time_hash(value) if value.tzinfo is None else zoned_date_time_hash(value)
+    return local_date_time_hash(value) if value.tzinfo is None else hash_zoned_date_time(value)
 
 
 _BY_CLASS: dict[type, Hash] = {
@@ -163,7 +163,7 @@ _BY_KIND: dict[str, Hash] = {
     "boolean": boolean_hash, "byte": wrap_int, "short": wrap_int, "int": wrap_int, "long": long_hash, "float": float_hash,
     "double": double_hash, "char": ord, "String": string_hash, "BigInteger": big_integer_hash, "BigDecimal": decimal_hash,
     "Date": date_hash, "Calendar": calendar_hash, "LocalDate": local_date_hash, "LocalTime": local_time_hash,
-    "LocalDateTime": local_date_time_hash, "OffsetDateTime": offset_date_time_hash, "ZonedDateTime": zoned_date_time_hash,
+    "LocalDateTime": local_date_time_hash, "OffsetDateTime": offset_date_time_hash, "ZonedDateTime": hash_zoned_date_time,
 }
 
 
@@ -172,24 +172,24 @@ def hash_function(value_type: ValueType) -> Hash:
     return _BY_KIND.get(value_type.kind, java_hash) if isinstance(value_type, Scalar) else java_hash
 
 
-def hash_of(value_type: ValueType) -> Hash | None:
+def stable_hash(value_type: ValueType) -> Hash | None:
     """Return ``hashCode`` of a type's values but null; None where Java's is not a function of the value, or is not known by the type."""
     if isinstance(value_type, (ArrayType, CollectionType)):
-        element = hash_of(value_type.element)
-        return None if element is None else lambda values: _combined(1, values, repeat(element))
+        element = stable_hash(value_type.element)
+        return None if element is None else lambda values: _combine(1, values, repeat(element))
     return _BY_KIND.get(value_type.kind) if isinstance(value_type, Scalar) else None
 
 
 def hash_of_keys(types: Sequence[ValueType]) -> Hash | None:
-    """Return the hash of a key of these types, a tuple where there are several; None where ``hash_of`` gives none of one of them."""
-    hashes = [hash_of(each) for each in types]
+    """Return the hash of a key of these types, a tuple where there are several; None where ``stable_hash`` gives none of one of them."""
+    hashes = [stable_hash(each) for each in types]
     known = [each for each in hashes if each is not None]
     if not known or len(known) < len(hashes):
         return None
     if len(known) == 1:
         only = known[0]
         return lambda key: 0 if key is None else only(key)
-    return lambda key: _combined(0, key, known)
+    return lambda key: _combine(0, key, known)
 
 
 # ------------------------------------------------------------------ the order of a hash map

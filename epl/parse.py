@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import TypeVar
 
-from epl.dialects.front_door import DialectText, detected, dialect_texts
+from epl.dialects.front_door import DialectText, detect_clauses, dialect_texts
 from epl.errors import EplSyntaxError, EplUnsupportedError, EplValidationError
 from epl.grammar.lexis import Tokens
 from epl.grammar.modules import Grammar
 from epl.spans import Span
 from epl.syntax import Expression, Module, Statement
-from epl.texts import hinting_at_files, text_of
+from epl.texts import hinting_at_files, load_text
 
 Read = TypeVar("Read")
 
@@ -56,15 +56,15 @@ def parse_module(text: str | PathLike[str]) -> Module:
         >>> module.name, len(module.statements)
         ('a.b', 2)
     """
-    return _with_dialects(text_of(text), _grammar().module)
+    return _with_dialects(load_text(text), _grammar().module)
 
 
-def statements_before(text: str, place: int) -> Module | None:
+def parse_preceding(text: str, place: int) -> Module | None:
     """Parse the statements of a module that end before the place, where the rest is not EPL; None where there are none, and where the text
     is not one of words, numbers and strings.
 
     Examples:
-        >>> before = statements_before("create schema A(x int); select * frm A", 33)
+        >>> before = parse_preceding("create schema A(x int); select * frm A", 33)
         >>> len(before.statements)
         1
     """
@@ -93,7 +93,7 @@ def parse_statement(text: str | PathLike[str]) -> Statement:
         >>> unparse(parse_statement("SELECT  *  FROM A"))
         'select * from A'
     """
-    return _with_dialects(text_of(text), _grammar().statement)
+    return _with_dialects(load_text(text), _grammar().statement)
 
 
 def _with_dialects(text: str, read: Callable[[str, Mapping[int, DialectText]], Read]) -> Read:
@@ -103,7 +103,7 @@ def _with_dialects(text: str, read: Callable[[str, Mapping[int, DialectText]], R
             with hinting_at_files(text):
                 return read(text, known)
         except (EplSyntaxError, EplValidationError) as error:
-            more = detected(text, error, known, _is_epl)
+            more = detect_clauses(text, error, known, _is_epl)
             if not more:
                 raise
             known = {**known, **more}
@@ -131,12 +131,12 @@ def parse_query(text: str | PathLike[str]) -> Statement:
         >>> unparse(parse_query("delete from W where x=1"))
         'delete from W where x = 1'
     """
-    text = text_of(text)
+    text = load_text(text)
     try:
         with hinting_at_files(text):
             return _grammar().query(text)
     except EplSyntaxError as error:
-        clauses = dialect_texts(text) or detected(text, error, {}, _is_epl)
+        clauses = dialect_texts(text) or detect_clauses(text, error, {}, _is_epl)
         if not clauses:
             raise
         clause = min(clauses.values(), key=lambda each: each.opening)
@@ -158,7 +158,7 @@ def parse_expression(text: str | PathLike[str]) -> Expression:
         >>> type(parse_expression("a + 1")).__name__
         'Binary'
     """
-    return _grammar().expression(text_of(text))
+    return _grammar().expression(load_text(text))
 
 
 def keywords() -> frozenset[str]:

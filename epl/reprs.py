@@ -7,11 +7,11 @@ MOST_SHOWN = 200
 PAIRS: dict[type, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}"}
 
 
-def repr_of(value: Any) -> str:
+def safe_repr(value: Any) -> str:
     """Return ``repr(value)``; an integer of more digits than Python writes (``sys.set_int_max_str_digits``) in hexadecimal, also within
     lists and mappings; the class in place of a value whose own ``__repr__`` raises.
 
-    >>> repr_of([1, "a"]), repr_of([16**5000])[:10]
+    >>> safe_repr([1, "a"]), safe_repr([16**5000])[:10]
     ("[1, 'a']", '[0x1000000')
     """
     try:
@@ -20,9 +20,9 @@ def repr_of(value: Any) -> str:
         return _closely(value)
 
 
-def str_of(value: Any) -> str:
+def safe_str(value: Any) -> str:
     """Return ``str(value)``, in the same way."""
-    return value if isinstance(value, str) else repr_of(value) if isinstance(value, (int, *PAIRS, dict)) else _str(value)
+    return value if isinstance(value, str) else safe_repr(value) if isinstance(value, (int, *PAIRS, dict)) else _str(value)
 
 
 def _str(value: Any) -> str:
@@ -37,19 +37,19 @@ def _closely(value: Any) -> str:
         return hex(value)
     try:
         if isinstance(value, dict):
-            return "{" + ", ".join(f"{repr_of(k)}: {repr_of(v)}" for k, v in value.items()) + "}"
+            return "{" + ", ".join(f"{safe_repr(k)}: {safe_repr(v)}" for k, v in value.items()) + "}"
         brackets = PAIRS.get(type(value))
         if brackets is not None:
-            return brackets[0] + ", ".join(map(repr_of, value)) + brackets[1]
+            return brackets[0] + ", ".join(map(safe_repr, value)) + brackets[1]
     except RecursionError:  # very deep, or within itself
         pass
     return f"<{type(value).__name__}>"
 
 
 def brief(value: Any) -> str:
-    """Return ``repr_of(value)`` for a message: at most 200 characters of it."""
-    text = repr_of(value)
+    """Return ``safe_repr(value)`` for a message: at most 200 characters of it."""
+    text = safe_repr(value)
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"
 
 
-__all__ = ["brief", "repr_of", "str_of"]
+__all__ = ["brief", "safe_repr", "safe_str"]

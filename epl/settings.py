@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from epl.durations import units_of
+from epl.durations import duration_units
 from epl.errors import EplRuntimeError
 from epl.java import ROUNDINGS
 from epl.zones import zone_named
@@ -20,7 +20,7 @@ def _refuse(setting: attrs.Attribute[Any], value: Any, expected: str, hint: str 
     raise ValueError(f"Settings({setting.name}={value!r}): expected {expected}{hint}")
 
 
-def _one_of(*words: str) -> Validator:
+def _word_check(*words: str) -> Validator:
     expected = ", ".join(map(repr, words[:-1])) + f" or {words[-1]!r}"
 
     def check(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
@@ -56,19 +56,19 @@ def _all_texts(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
         _refuse(setting, value, "a sequence of names", f": write ({value!r},)" if isinstance(value, str) else "")
 
 
-def _kept(value: Iterable[str] | str) -> str | tuple[str, ...]:
+def _normalise_names(value: Iterable[str] | str) -> str | tuple[str, ...]:
     """``keep``, ``refuse``, or the names in order, so that equal settings are equal."""
     return value if isinstance(value, str) else tuple(sorted(value, key=str))
 
 
 def _keeping(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
     if isinstance(value, str):
-        _one_of("keep", "refuse")(None, setting, value)
+        _word_check("keep", "refuse")(None, setting, value)
     else:
         _all_texts(None, setting, value)
 
 
-def _known_zone(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
+def _check_zone(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
     if not isinstance(value, str) or zone_named(value) is None:
         _refuse(setting, value, "a time zone of the IANA database such as 'Europe/Berlin'")
 
@@ -84,7 +84,7 @@ def _rounding(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
 def _length(_: Any, setting: attrs.Attribute[Any], value: Any) -> None:
     if value is not None:
         try:
-            units_of(setting.name, value, 1_000_000)
+            duration_units(setting.name, value, 1_000_000)
         except EplRuntimeError:
             _refuse(setting, value, "a length of time such as '5 seconds', or None")
 
@@ -99,7 +99,7 @@ def _duration() -> Any:
 
 
 def _choice(default: str, *others: str) -> Any:
-    return attrs.field(default=default, validator=_one_of(default, *others))
+    return attrs.field(default=default, validator=_word_check(default, *others))
 
 
 def _switch(default: bool) -> Any:
@@ -145,7 +145,7 @@ class Settings:
     """
 
     time_unit: str = _choice("milliseconds", "microseconds")
-    time_zone: str = attrs.field(default="UTC", validator=_known_zone)
+    time_zone: str = attrs.field(default="UTC", validator=_check_zone)
     integer_division: bool = _switch(False)
     division_by_zero_returns_null: bool = _switch(False)
     default_stream_selector: str = _choice("istream", "rstream", "irstream")
@@ -177,7 +177,7 @@ class Settings:
     order_on_late: str = _choice("drop", "refuse", "side", "keep")
     order_ahead: str | int | None = _duration()
     order_max_buffered: int = attrs.field(default=1_000_000, validator=_count(optional=False))
-    annotations: str | tuple[str, ...] = attrs.field(default="keep", converter=_kept, validator=_keeping)
+    annotations: str | tuple[str, ...] = attrs.field(default="keep", converter=_normalise_names, validator=_keeping)
 
     @property
     def units_per_second(self) -> int:

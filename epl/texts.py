@@ -13,7 +13,7 @@ FILE_NAME = re.compile(r"[\w.~+/\\:-]+\.(?:epl|sql|ddl|txt)", re.IGNORECASE)
 """One word that ends as a file's name does."""
 
 
-def text_of(value: object, expected: str = "EPL text", *, others: str = "") -> str:
+def load_text(value: object, expected: str = "EPL text", *, others: str = "") -> str:
     """Return a text as it is, or what the file holds that an ``os.PathLike`` leads to.
 
     Args:
@@ -27,13 +27,13 @@ def text_of(value: object, expected: str = "EPL text", *, others: str = "") -> s
         ValueError: The file is not UTF-8.
 
     Examples:
-        >>> text_of("select * from A")
+        >>> load_text("select * from A")
         'select * from A'
-        >>> text_of(b"select * from A")
+        >>> load_text(b"select * from A")
         Traceback (most recent call last):
           ...
         TypeError: EPL text is expected, or a pathlib.Path to its file, not bytes: decode it
-        >>> text_of(None, others="a plan of compile")
+        >>> load_text(None, others="a plan of compile")
         Traceback (most recent call last):
           ...
         TypeError: EPL text is expected, or a pathlib.Path to its file, or a plan of compile, not None
@@ -47,10 +47,10 @@ def text_of(value: object, expected: str = "EPL text", *, others: str = "") -> s
         except UnicodeDecodeError as error:
             raise ValueError(f"{path}: not UTF-8 at offset {error.start}") from error
     more = f", or {others}" if others else ""
-    raise TypeError(f"{expected} is expected, or a pathlib.Path to its file{more}, not {_described(value)}")
+    raise TypeError(f"{expected} is expected, or a pathlib.Path to its file{more}, not {_describe(value)}")
 
 
-def _described(value: object) -> str:
+def _describe(value: object) -> str:
     if value is None:
         return "None"
     kind = type(value).__name__
@@ -72,4 +72,4 @@ def hinting_at_files(text: str) -> Iterator[None]:
         raise
 
 
-__all__ = ["hinting_at_files", "text_of"]
+__all__ = ["hinting_at_files", "load_text"]

@@ -171,7 +171,7 @@ NAMED: dict[str, ValueType] = {
 }
 
 
-def named_type(name: str) -> ValueType | None:
+def find_type(name: str) -> ValueType | None:
     """Return the type that a simple or full Java name stands for (``int``, ``java.lang.Integer``, ``BigDecimal``), or None.
 
     Names of ``create schema`` columns are boxed by the caller where Esper boxes them; ``java.lang.`` names are boxed here.

@@ -1,6 +1,6 @@
 """The two zeros of doubles, distinguished as Java's ``Double.compareTo`` and ``Double.equals`` do: -0.0 is less than 0.0.
 
-Python's compare as equal, so what sorts or looks up doubles holds ``ordered(x)`` in place of x, and gives ``plain`` of it back.
+Python's compare as equal, so what sorts or looks up doubles holds ``sort_value(x)`` in place of x, and gives ``plain`` of it back.
 """
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ class NegativeZero(float):
 NEGATIVE_ZERO = NegativeZero("-0.0")
 
 
-def ordered(value: Any) -> Any:
-    """Return what sorts in the value's place: itself, unless it is -0.0. ``x or ordered(x)`` asks only where x may be zero.
+def sort_value(value: Any) -> Any:
+    """Return what sorts in the value's place: itself, unless it is -0.0. ``x or sort_value(x)`` asks only where x may be zero.
 
-    >>> sorted([ordered(x) for x in (0.0, 1.0, -0.0, -1.0)])
+    >>> sorted([sort_value(x) for x in (0.0, 1.0, -0.0, -1.0)])
     [-1.0, -0.0, 0.0, 1.0]
     """
     return NEGATIVE_ZERO if isinstance(value, float) and value == 0 and copysign(1.0, value) < 0 else value
 
 
 def plain(value: Any) -> Any:
-    """Return what ``ordered`` was given."""
+    """Return what ``sort_value`` was given."""
     return -0.0 if value is NEGATIVE_ZERO else value
 
 
-__all__ = ["NEGATIVE_ZERO", "NegativeZero", "ordered", "plain"]
+__all__ = ["NEGATIVE_ZERO", "NegativeZero", "plain", "sort_value"]

@@ -84,10 +84,10 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-def _shown(plan: object) -> str:
+def _show_plan(plan: object) -> str:
     from runtime.explain.notebook_html import plan_html  # what draws is loaded where a notebook shows a plan
 
     return plan_html(plan)
 
 
-_notebooks.show_as(_shown)
+_notebooks.register_drawing(_show_plan)

@@ -1,7 +1,7 @@
 """The check of arguments at every public door: a parameter takes what its type hint says.
 
-``checked`` stands above a function, ``checked_methods`` above a class, whose public methods it checks. Three kinds of arguments have a
-check of their own, with better words: EPL (``epl.texts``), times and lengths of time (``runtime.clock.instants``, ``epl.durations``), and
+``check_arguments`` stands above a function, ``check_methods`` above a class, whose public methods it checks. Three kinds of arguments have
+a check of their own, with better words: EPL (``epl.texts``), times and lengths of time (``runtime.clock.instants``, ``epl.durations``), and
 functions that are called with arguments (``runtime.statements.callables``). What is called once per event is not checked here.
 """
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import IO, Any, Literal, ParamSpec, Protocol, SupportsIndex, TypeVar
 
 import attrs
 
-from epl.reprs import repr_of
+from epl.reprs import safe_repr
 from runtime.statements.callables import check_callable
 
 P = ParamSpec("P")
@@ -40,7 +40,7 @@ class Takes:
     expected: str
 
 
-def checked(function: Callable[P, T]) -> Callable[P, T]:
+def check_arguments(function: Callable[P, T]) -> Callable[P, T]:
     """Return the function; an argument that its type hints do not allow raises TypeError, which names parameter, kind and value.
 
     Examples:
@@ -72,7 +72,7 @@ def parameter_checks(function: Callable[..., Any]) -> Mapping[str, Takes]:
     return _Checks(unwrap(function)).by_name
 
 
-def checked_methods(*, but: Collection[str] = ()) -> Callable[[Kind], Kind]:
+def check_methods(*, but: Collection[str] = ()) -> Callable[[Kind], Kind]:
     """Return a class decorator that checks the public methods which the class itself has, and its ``__init__``. ``but``: those that run
     once per event."""
 
@@ -82,7 +82,7 @@ def checked_methods(*, but: Collection[str] = ()) -> Callable[[Kind], Kind]:
                 continue
             function = member.__func__ if isinstance(member, (staticmethod, classmethod)) else member
             if isinstance(function, FunctionType) and not hasattr(function, "__wrapped__"):  # what wraps it checks it, too
-                setattr(kind, name, checked(function) if member is function else type(member)(checked(function)))
+                setattr(kind, name, check_arguments(function) if member is function else type(member)(check_arguments(function)))
         return kind
 
     return decorate
@@ -114,19 +114,19 @@ class _Checks:
         """Raise TypeError for the value of a parameter."""
         door = self._function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
         takes = self.by_name[name]
-        raise TypeError(f"{door}({name}={_shown(value)}): expected {takes.expected}{_remedy(takes.expected, value)}")
+        raise TypeError(f"{door}({name}={_show_value(value)}): expected {takes.expected}{_remedy(takes.expected, value)}")
 
 
 def _remedy(expected: str, value: object) -> str:
     """Return what to write where one value stands for a collection of one, or a frame for frames by name."""
     if isinstance(value, str) and expected.startswith("a collection"):
         return f": write [{value!r}]"
-    return f": write {{name: {_shown(value)}}}" if expected.startswith("a mapping") and hasattr(value, "columns") else ""
+    return f": write {{name: {_show_value(value)}}}" if expected.startswith("a mapping") and hasattr(value, "columns") else ""
 
 
-def _shown(value: object) -> str:
+def _show_value(value: object) -> str:
     """Return a value for an error: a short one itself, of others the class; a frame is never written out."""
-    text = repr_of(value) if isinstance(value, SHOWN) else ""
+    text = safe_repr(value) if isinstance(value, SHOWN) else ""
     return text if text and len(text) <= MOST_SHOWN else f"<{type(value).__name__}>"
 
 
@@ -224,4 +224,4 @@ def _protocol(kind: type) -> Takes:
     return Takes(lambda value: all(callable(getattr(value, name, None)) for name in names), f"{kind.__name__} ({', '.join(names)})")
 
 
-__all__ = ["checked", "checked_methods", "parameter_checks"]
+__all__ = ["check_arguments", "check_methods", "parameter_checks"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from epl.plan.join.historical import historical_of
+from epl.plan.join.historical import historical_plan
 from epl.plan.statements import (
     BodyPlan,
     CreateContextPlan,
@@ -44,11 +44,11 @@ from runtime.statements.select_statement import RunningSelect, SelectOperators
 from runtime.statements.select_without_from import RunningSelectRow
 from runtime.statements.update_istream import RunningUpdate
 from runtime.statements.with_subqueries import WithSubqueries
-from windows.protocol import Sink, State
+from windows.protocol import RowReceiver, State
 
 
 def _select(plan: SelectPlan, context: OperatorContext) -> Running:
-    if len(plan.streams) == 1 and historical_of(plan.streams[0]) is not None:
+    if len(plan.streams) == 1 and historical_plan(plan.streams[0]) is not None:
         return RunningHistoricalSelect(plan, context)
     running: SelectOperators
     if plan.join is None:
@@ -137,21 +137,21 @@ class PreparedStatement:
     def _operators(self, context: OperatorContext) -> Running:
         body = self._body
         if not body.subqueries:
-            return _filled(self._build(body, context))
+            return _fill_select(self._build(body, context))
         subqueries = Subqueries(body.subqueries, context)
         statement = self._build(body, context)
         subqueries.open()
-        return WithSubqueries(_filled(statement), subqueries)
+        return WithSubqueries(_fill_select(statement), subqueries)
 
 
-def _filled(statement: Running) -> Running:
+def _fill_select(statement: Running) -> Running:
     """Let a select begin with the rows of the named windows that it reads; its conditions may ask its sub-queries, which are open."""
     if isinstance(statement, SelectOperators):
         statement.fill()
     return statement
 
 
-def prepare(plan: StatementPlan, core: EventLoop, number: int, environment: Environment, output: Sink) -> Prepared:
+def prepare(plan: StatementPlan, core: EventLoop, number: int, environment: Environment, output: RowReceiver) -> Prepared:
     """Return what makes a statement's instances. ``number``: the statement's; ``output``: takes what they emit."""
     prepared = PreparedStatement(StatementContext(core, plan, number, environment, output))
     return prepared if plan.context is None else PreparedInContext(prepared, plan.context)

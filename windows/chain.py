@@ -11,11 +11,11 @@ from windows.generated_steps import WindowSteps
 from windows.group import GroupView, GroupWin, Merge
 from windows.group_context import GroupContext
 from windows.intersection import BatchIntersectionView, IntersectionView
-from windows.protocol import BuildContext, Sink, View
+from windows.protocol import BuildContext, RowReceiver, View
 from windows.shape import ANYTHING, NOTHING, takes
 from windows.union import UnionView
 
-__all__ = ["Chain", "PassThrough", "build_chain", "check_chain", "groups_of", "merge_groups"]
+__all__ = ["PassThrough", "ViewChain", "build_chain", "check_chain", "group_view", "merge_groups"]
 
 
 def build_chain(configs: Sequence[WindowConfig], retain: str | None, context: BuildContext, *, removals: bool = False) -> View:
@@ -27,11 +27,11 @@ def build_chain(configs: Sequence[WindowConfig], retain: str | None, context: Bu
     if not configs:
         return PassThrough()
     if isinstance(configs[0], GroupWin):
-        return _grouped(configs[0], configs[1:], retain, context, removals)
+        return _build_groupwin(configs[0], configs[1:], retain, context, removals)
     return compose(configs, retain, context, removals)
 
 
-def _grouped(group: GroupWin, configs: Sequence[WindowConfig], retain: str | None, context: BuildContext, removals: bool) -> View:
+def _build_groupwin(group: GroupWin, configs: Sequence[WindowConfig], retain: str | None, context: BuildContext, removals: bool) -> View:
     """Return a groupwin: its windows up to the merge once a group, those after it once."""
     merge = next((c for c in configs if isinstance(c, Merge)), None)
     end = len(configs) if merge is None else configs.index(merge)
@@ -39,12 +39,12 @@ def _grouped(group: GroupWin, configs: Sequence[WindowConfig], retain: str | Non
     view = GroupView(
         group, merge, lambda output: compose(inner, retain, output, removals, next(iter(outer), None)), context,
         batches=any(config.is_batch for config in inner))
-    return Chain([view, compose(outer, retain, context)]) if outer else view
+    return ViewChain([view, compose(outer, retain, context)]) if outer else view
 
 
-def groups_of(view: View) -> GroupView | None:
+def group_view(view: View) -> GroupView | None:
     """Return the groupwin that the view of ``build_chain`` begins with."""
-    first = view.views[0] if isinstance(view, Chain) else view
+    first = view.views[0] if isinstance(view, ViewChain) else view
     return first if isinstance(first, GroupView) else None
 
 
@@ -73,7 +73,7 @@ def compose(
         views[-1].replaces = not (taker.keeps_replaced or taker.is_batch)
     if run:
         views.append(_retaining(run, retain, context))
-    return views[0] if len(views) == 1 else Chain(views)
+    return views[0] if len(views) == 1 else ViewChain(views)
 
 
 def _retaining(windows: Sequence[WindowConfig], retain: str | None, context: BuildContext | GroupContext) -> View:
@@ -109,7 +109,7 @@ class PassThrough(View):
         """Do nothing: nothing is kept."""
 
 
-class Chain(View):
+class ViewChain(View):
     """Views that feed one another: an event goes into the first, the last one's contents are seen, and its child is the chain's."""
 
     def __init__(self, views: Sequence[View]) -> None:
@@ -119,11 +119,11 @@ class Chain(View):
         self.update = self.views[0].update  # type: ignore[method-assign]
 
     @property
-    def child(self) -> Sink:
+    def child(self) -> RowReceiver:
         return self.views[-1].child
 
     @child.setter
-    def child(self, child: Sink) -> None:
+    def child(self, child: RowReceiver) -> None:
         self.views[-1].child = child
 
     def __iter__(self) -> Iterator[Event]:

@@ -13,15 +13,15 @@ from epl.value_types import BOXED_DOUBLE, BOXED_LONG, ValueType
 from windows.event import NO_EVENTS, Event, event_class
 from windows.failures import Failures
 from windows.protocol import BuildContext, View
-from windows.shape import ANYTHING, EVENT, Check, compiled, of_type, optional, takes
+from windows.shape import ANYTHING, EVENT, Check, compile_check, of_type, optional, takes
 
-__all__ = ["DOUBLE", "LONG", "Derived", "DerivedView", "Extra", "derived_type", "extra_values"]
+__all__ = ["DOUBLE", "LONG", "DerivedValues", "DerivedView", "ExtraColumn", "extra_values", "row_event_type"]
 
 DOUBLE, LONG = BOXED_DOUBLE, BOXED_LONG
 
 
 @attrs.frozen
-class Extra:
+class ExtraColumn:
     """An extra property of the row: the value of an expression for the last event that came."""
 
     name: str
@@ -29,22 +29,22 @@ class Extra:
 
 
 @attrs.frozen
-class Derived(WindowConfig):
+class DerivedValues(WindowConfig):
     """Base of derived-value windows. ``row_type`` is the type of its rows: the numbers, then the extra properties."""
 
     is_data_window = False
     retains = False
 
-    extras: tuple[Extra, ...]
+    extras: tuple[ExtraColumn, ...]
     row_type: EventType
 
     def output_type(self, event_type: EventType) -> EventType:
         return self.row_type
 
 
-def extra_values(arguments: Sequence[WindowArgument], event_type: EventType, taken: Sequence[str]) -> tuple[Extra, ...]:
+def extra_values(arguments: Sequence[WindowArgument], event_type: EventType, taken: Sequence[str]) -> tuple[ExtraColumn, ...]:
     """Return the extra properties that parameters name: each under its text, ``*`` all of the event's; a name that is taken is omitted."""
-    extras: dict[str, Extra] = {}
+    extras: dict[str, ExtraColumn] = {}
     for argument in arguments:
         if argument.typed is None:
             named = [(p.name, StreamProperty(type=p.type, stream=0, name=p.name)) for p in event_type.properties.values()]
@@ -52,11 +52,11 @@ def extra_values(arguments: Sequence[WindowArgument], event_type: EventType, tak
             named = [(argument.text, argument.typed)]  # type: ignore[list-item]
         for name, value in named:
             if name not in taken:
-                extras.setdefault(name, Extra(name, value))
+                extras.setdefault(name, ExtraColumn(name, value))
     return tuple(extras.values())
 
 
-def derived_type(name: str, numbers: Sequence[tuple[str, ValueType]], extras: Sequence[Extra]) -> EventType:
+def row_event_type(name: str, numbers: Sequence[tuple[str, ValueType]], extras: Sequence[ExtraColumn]) -> EventType:
     """Return the type of a derived-value window's rows."""
     properties = {n: Property(n, t) for n, t in numbers}
     properties.update((e.name, Property(e.name, e.value.type.boxed)) for e in extras)
@@ -76,7 +76,7 @@ class DerivedView(View):
     sums_shape: Check = ANYTHING
     """What ``sums`` gives."""
 
-    def __init__(self, config: Derived, context: BuildContext) -> None:
+    def __init__(self, config: DerivedValues, context: BuildContext) -> None:
         self.make = event_class(config.row_type)
         self.values = [context.evaluator(e.value) for e in config.extras]
         self.last: list[Any] = [None] * len(self.values)
@@ -147,7 +147,7 @@ class DerivedView(View):
         type(self).sums_shape(state["sums"])
         self.restore_sums(state["sums"])
         properties = list(self.make.type.properties.values())[len(self.make.fields) - len(self.values) :]
-        compiled(tuple(of_type(each.type) for each in properties))(state["last"])
+        compile_check(tuple(of_type(each.type) for each in properties))(state["last"])
         self.last = list(state["last"])
         self.failed = dict.fromkeys(state["failed"])
         self.emitted = state.get("emitted")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from weakref import WeakValueDictionary
 
 from epl.event_types import EventType
-from epl.generated_code import class_name, defined, field_name
-from epl.reprs import repr_of
+from epl.generated_code import class_name, define_names, field_name
+from epl.reprs import safe_repr
 
 
 class Extra(dict[str, Any]):
@@ -94,7 +94,7 @@ class Event:
         return copy
 
     def __repr__(self) -> str:
-        inner = ", ".join(f"{n}={repr_of(v)}" for n, v in zip(self.type.names, self.values()))
+        inner = ", ".join(f"{n}={safe_repr(v)}" for n, v in zip(self.type.names, self.values()))
         return f"{self.type.name}({inner})"
 
 
@@ -136,10 +136,11 @@ def _make_class(event_type: EventType) -> type[Event]:
     lines += ["    self.extra = None"] if event_type.open else []
     lines += ["    self.origin = None"] if variant else []
     lines += ["    pass"] if not slots else []
-    fill = defined("\n".join(lines), {})["fill"]
+    fill = define_names("\n".join(lines), {})["fill"]
     copied = [f"r.{f} = self.{f}" for f in fields] + (["r.extra = self.extra"] if event_type.open else [])
     copied += ["r.origin = None"] if variant else []
-    copy = defined("\n    ".join(["def copied(self):", "r = new(self.__class__)", *copied, "return r"]), {"new": object.__new__})["copied"]
+    copy = define_names("\n    ".join(["def copied(self):", "r = new(self.__class__)", *copied, "return r"]),
+        {"new": object.__new__})["copied"]
     readers = {} if variant else {n: attrgetter(f) for n, f in zip(event_type.names, fields)}
     body = {"__slots__": slots, "__init__": fill, "copied": copy, "type": event_type, "fields": fields, "readers": readers}
     event_class: type[Event] = type(class_name(event_type.name), (VariantEvent if variant else Event,), body)

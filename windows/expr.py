@@ -82,7 +82,7 @@ class ExprView(TimedView):
         if new:
             now = self.now()
             for event in new:
-                self.add_at(event, now)
+                self.add_timed(event, now)
         self._emit(new, gone)
 
     def _emit(self, new: Sequence[Event], gone: list[Event]) -> None:

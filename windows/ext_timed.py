@@ -11,7 +11,7 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
 from epl.value_types import is_numeric
 from windows.event import Event
-from windows.failures import Failures, keyed
+from windows.failures import Failures, pair_keys
 from windows.parameters import Duration, constant_refused, duration_argument, is_literal
 from windows.protocol import BuildContext
 from windows.shape import ANYTHING, takes
@@ -83,8 +83,8 @@ class ExtTimedView(TimedView):
         failures = Failures()
         gone = self.remove(old) if old else []
         let_in = []
-        for event, at in keyed(new, self.timestamp, failures):
-            self.add_at(event, int(at or 0))
+        for event, at in pair_keys(new, self.timestamp, failures):
+            self.add_timed(event, int(at or 0))
             let_in.append(event)
         if let_in:
             limit = self.duration.before(self.times[-1])

@@ -12,7 +12,7 @@ from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
 from windows.batch import BatchView
 from windows.event import NO_EVENTS, Event
 from windows.ext_timed import timestamp_argument
-from windows.failures import Failures, keyed
+from windows.failures import Failures, pair_keys
 from windows.parameters import Duration, duration_argument, is_scalar, refuse_event_properties
 from windows.protocol import BuildContext
 from windows.shape import ANYTHING, DUE, takes
@@ -90,7 +90,7 @@ class ExtTimedBatchView(BatchView):
         if old:
             self.drop(old)
             failures.attempt(self.child.update, NO_EVENTS, old)
-        for event, timestamp in keyed(new, self.timestamp, failures):
+        for event, timestamp in pair_keys(new, self.timestamp, failures):
             at = int(timestamp or 0)
             if self.reference is None:
                 self.reference = at
@@ -104,7 +104,7 @@ class ExtTimedBatchView(BatchView):
         """Return the end of the batch: the first boundary after its oldest event."""
         if self.boundary is None:
             oldest = int(self.timestamp(next(iter(self.current))) or 0)
-            self.boundary = self.duration.boundary_after(reference, oldest)
+            self.boundary = self.duration.next_boundary(reference, oldest)
         return self.boundary
 
     def drop(self, events: Sequence[Event]) -> None:

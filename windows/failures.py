@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-__all__ = ["Failures", "keyed"]
+__all__ = ["Failures", "pair_keys"]
 
 
 Row = TypeVar("Row")
@@ -48,7 +48,7 @@ class Failures:
             raise self.first
 
 
-def keyed(events: Iterable[Row], key: Callable[[Row], Any], failures: Failures) -> list[tuple[Row, Any]]:
+def pair_keys(events: Iterable[Row], key: Callable[[Row], Any], failures: Failures) -> list[tuple[Row, Any]]:
     """Return the events with their keys, without those for which ``key`` raises."""
     pairs = []
     for event in events:

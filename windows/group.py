@@ -11,13 +11,13 @@ from epl.plan.expressions import Constant, TypedExpression
 from epl.plan.windows import Locality, WindowArgument, WindowConfig, WindowRefused
 from epl.value_types import DOUBLE, is_null
 from windows.event import NO_EVENTS, Event, event_class
-from windows.failures import Failures, keyed
+from windows.failures import Failures, pair_keys
 from windows.group_context import GroupAccess, GroupContext
 from windows.keys import Key, key_evaluator, key_of_values, may_change
 from windows.paging import Paged
 from windows.parameters import Duration, key_arguments
-from windows.protocol import BuildContext, RandomAccess, Sink, View
-from windows.shape import ANYTHING, DUE, EVENT, TIME, compiled, optional, takes
+from windows.protocol import BuildContext, RandomAccess, RowReceiver, View
+from windows.shape import ANYTHING, DUE, EVENT, TIME, compile_check, optional, takes
 
 __all__ = ["GroupView", "GroupWin", "Merge"]
 
@@ -144,7 +144,7 @@ class KeyAdder:
 class KeyKeeper:
     """Downstream of one group's windows: notes under which key events are held, where it may be another one when they leave."""
 
-    def __init__(self, key: Key, held: dict[Event, Key], child: Sink) -> None:
+    def __init__(self, key: Key, held: dict[Event, Key], child: RowReceiver) -> None:
         self.key = key
         self.held = held
         self.child = child
@@ -158,7 +158,7 @@ class KeyKeeper:
         self.child.update(new, old)
 
 
-_OF_GROUP = compiled((TIME, ANYTHING))
+_OF_GROUP = compile_check((TIME, ANYTHING))
 
 
 class Group:
@@ -196,7 +196,7 @@ class GroupView(View):
         self.key_types = [k.type for k in config.keys]
         self.key_values = [context.evaluator(k) for k in config.keys]
         self.make = make
-        self.access = GroupAccess(self._group_of if batches else None)
+        self.access = GroupAccess(self._event_group if batches else None)
         self.groups: dict[Key, Group] = {}
         self._held: dict[Event, Key] | None = {} if may_change(config.keys) and self.merge is None else None
         self.context = GroupContext(context, self.access, self.groups)
@@ -227,7 +227,7 @@ class GroupView(View):
             return
         failures = Failures()
         deltas: dict[Key, tuple[list[Event], list[Event]]] = {}
-        for event, key in keyed(new, self.key, failures):
+        for event, key in pair_keys(new, self.key, failures):
             deltas.setdefault(key, ([], []))[0].append(event)
         for event in old:
             for key in self._keys_held(event):
@@ -249,7 +249,7 @@ class GroupView(View):
         except Exception:  # noqa: BLE001 - reported when the event came; it may be held all the same
             return [key for key, group in self.groups.items() if any(held is event for held in group.view)]
 
-    def _group_of(self, event: Event | None) -> Group | None:
+    def _event_group(self, event: Event | None) -> Group | None:
         """Return the group that holds the event; None is that of a row of an outer join without one."""
         return None if event is None else next((self.groups[key] for key in self._keys_held(event) if key in self.groups), None)
 

@@ -29,24 +29,24 @@ class GroupAccess:
         self.current: Answering | None = None
         self.group_of = group_of
 
-    def _asked(self, event: Event) -> RandomAccess | None:
+    def _random_access(self, event: Event) -> RandomAccess | None:
         group = self.current if self.group_of is None else self.group_of(event)
         return None if group is None else group.access
 
     def previous(self, event: Event, index: int) -> Event | None:
-        asked = self._asked(event)
+        asked = self._random_access(event)
         return None if asked is None else asked.previous(event, index)
 
     def from_tail(self, event: Event, index: int) -> Event | None:
-        asked = self._asked(event)
+        asked = self._random_access(event)
         return None if asked is None else asked.from_tail(event, index)
 
     def count(self, event: Event, insert_stream: bool) -> int | None:
-        asked = self._asked(event)
+        asked = self._random_access(event)
         return None if asked is None else asked.count(event, insert_stream)
 
     def window(self, event: Event) -> Iterable[Event] | None:
-        asked = self._asked(event)
+        asked = self._random_access(event)
         return None if asked is None else asked.window(event)
 
 
@@ -114,8 +114,8 @@ class GroupContext:
     def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None:
         key = self.key
 
-        def changed() -> None:
+        def on_change() -> None:
             self.touch(key)
             callback()
 
-        self.outer.on_variable_change(expression, changed)
+        self.outer.on_variable_change(expression, on_change)

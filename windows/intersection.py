@@ -10,11 +10,11 @@ from windows.group_context import GroupContext
 from windows.protocol import BuildContext, View
 from windows.shape import ANYTHING, takes
 
-__all__ = ["BatchIntersectionView", "IntersectionView", "Part"]
+__all__ = ["BatchIntersectionView", "IntersectionPart", "IntersectionView"]
 
 
-class Part:
-    """Downstream of one of the windows: notes what it emits while ``open``, else passes what its timer evicts to ``timed``."""
+class IntersectionPart:
+    """Downstream of one of the windows: notes what it emits while ``open``, else passes what its timer evicts to ``note_timer``."""
 
     def __init__(self, owner: IntersectionView | BatchIntersectionView, view: View) -> None:
         self.owner = owner
@@ -29,7 +29,7 @@ class Part:
             self.new.extend(new)
             self.old.extend(old)
         else:
-            self.owner.timed(self, new, old)
+            self.owner.note_timer(self, new, old)
 
     def update_window(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Give the window a delta and note its answer in ``new`` and ``old``."""
@@ -48,14 +48,14 @@ class PartsView(View):
     """Base: the windows side by side. An event for which a window's key or timestamp raises enters none of them."""
 
     def __init__(self, views: Sequence[View], context: BuildContext | GroupContext) -> None:
-        self.parts = tuple(Part(self, v) for v in views)  # type: ignore[arg-type]
+        self.parts = tuple(IntersectionPart(self, v) for v in views)  # type: ignore[arg-type]
         self.keyed_first = tuple(sorted(self.parts, key=lambda part: not part.view.may_refuse))
         self._withhold = context.withhold
 
-    def update_all(self, new: Sequence[Event], failures: Failures, parts: Sequence[Part]) -> Sequence[Event]:
+    def update_all(self, new: Sequence[Event], failures: Failures, parts: Sequence[IntersectionPart]) -> Sequence[Event]:
         """Pass new events to the windows, ``parts`` in an order in which those that may refuse an event come first; return the events
         that are in."""
-        updated: list[Part] = []
+        updated: list[IntersectionPart] = []
         for part in parts:
             if not failures.attempt(part.update_window, new, NO_EVENTS):
                 out = [e for e in new if not part.holds(e)]
@@ -66,7 +66,7 @@ class PartsView(View):
             updated.append(part)
         return new
 
-    def _take_back(self, part: Part, events: list[Event]) -> None:
+    def _take_back(self, part: IntersectionPart, events: list[Event]) -> None:
         """Another window does not take the events: this one forgets them; what they pushed out of it has left."""
         before = part.old
         part.update_window(NO_EVENTS, events)
@@ -93,7 +93,7 @@ class PartsView(View):
         for part in self.parts:
             part.view.close()
 
-    def withdraw(self, events: Sequence[Event], failures: Failures, source: Part | None = None) -> None:
+    def withdraw(self, events: Sequence[Event], failures: Failures, source: IntersectionPart | None = None) -> None:
         """Take events out of all windows but ``source``."""
         if events:
             for part in self.parts:
@@ -132,10 +132,10 @@ class IntersectionView(PartsView):
             known = {e for part in self.parts for e in part.old} if self.selective else set(old)
             gone.update((e, None) for e in old if e in known)
         if new:
-            new = self._let_in(new, gone, failures)
+            new = self._admit(new, gone, failures)
         self.emit(new, list(gone), failures)
 
-    def _let_in(self, new: Sequence[Event], gone: dict[Event, None], failures: Failures) -> Sequence[Event]:
+    def _admit(self, new: Sequence[Event], gone: dict[Event, None], failures: Failures) -> Sequence[Event]:
         """Update the windows and add what leaves to ``gone``; return what they admit."""
         pushed: dict[Event, None] = {}
         refused: dict[Event, None] = {}
@@ -164,7 +164,7 @@ class IntersectionView(PartsView):
             if rest:
                 failures.attempt(part.update_window, NO_EVENTS, rest)
 
-    def timed(self, source: Part, new: Sequence[Event], old: Sequence[Event]) -> None:
+    def note_timer(self, source: IntersectionPart, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Note that a window's timer let events go."""
         failures = Failures()
         self.withdraw(old, failures, source)
@@ -208,7 +208,7 @@ class BatchIntersectionView(PartsView):
             if part is not self.batch:
                 gone.update(dict.fromkeys(part.old))
         if self.selective:
-            new = self._let_in(new)
+            new = self._admit(new)
         left: list[Event] = []
         if gone:
             self.withdraw(list(gone), failures)
@@ -227,12 +227,12 @@ class BatchIntersectionView(PartsView):
             self.released = ()
         failures.settle()
 
-    def _let_in(self, new: Sequence[Event]) -> Sequence[Event]:
+    def _admit(self, new: Sequence[Event]) -> Sequence[Event]:
         """Return the events that one of the other windows has let in, as in Esper: the rest is not in the batch."""
         let_in = {event for part in self.parts if part is not self.batch for event in part.new}
         return [event for event in new if event in let_in]
 
-    def timed(self, source: Part, new: Sequence[Event], old: Sequence[Event]) -> None:
+    def note_timer(self, source: IntersectionPart, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Note that a window's timer let events go, or released the batch."""
         failures = Failures()
         if source is self.batch:

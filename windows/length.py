@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from epl.attribute_text import named, named_class, once_a_class
+from epl.attribute_text import name_attributes, name_class_attributes, once_a_class
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
@@ -78,12 +78,12 @@ class LengthView(SlidingView):
 
     @once_a_class
     def _oldest_lines(self) -> Sequence[str]:
-        view = named("view", self)
+        view = name_attributes("view", self)
         return f"entries = {view.entries}", f"o = entries[0] if len(entries) >= {view.size} else None"
 
     @once_a_class
     def _enter_lines(self, time: str) -> Sequence[str]:
-        view, entries = named("view", self), named_class("entries", deque[Event])
+        view, entries = name_attributes("view", self), name_class_attributes("entries", deque[Event])
         return f"if not entries: entries = {view.begin}()", f"{entries.append}(e)", f"if o is not None: {entries.popleft}()"
 
     def state(self) -> Any:

@@ -159,7 +159,7 @@ class Duration:
     def before(self, end: int) -> int:
         return self._context.add_time(end, self._period, -1) if self.calendar else end - self.length
 
-    def boundary_after(self, reference: int, now: int) -> int:
+    def next_boundary(self, reference: int, now: int) -> int:
         """Return the first of … reference - d, reference, reference + d … that is later than ``now``."""
         if not self.calendar:
             step = max(1, self.length)

@@ -8,7 +8,7 @@ from typing import Any
 
 from windows.event import Event, only_events
 from windows.paging import Long
-from windows.protocol import Sink
+from windows.protocol import RowReceiver
 from windows.shape import EVENT, takes
 
 __all__ = ["PriorBuffer"]
@@ -33,7 +33,7 @@ class PriorBuffer:
     as in Esper the place of the newest event counts for all rows: of one event's delta, and of those that an output rate has held.
     """
 
-    child: Sink
+    child: RowReceiver
 
     def __init__(self, largest: int, *, retains: bool = True) -> None:
         self.retains = retains

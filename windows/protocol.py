@@ -26,7 +26,7 @@ class Damaged(EplRuntimeError):
     """A state, or another part of what was stored, that is not as its writer leaves it; ``runtime.state.seal.reading`` names the part."""
 
 
-class Sink(Protocol):
+class RowReceiver(Protocol):
     """Whatever takes a delta."""
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None: ...
@@ -39,7 +39,7 @@ class View:
     ``restore``.
     """
 
-    child: Sink
+    child: RowReceiver
     may_refuse = False
     """Whether an event does not enter where its key, sort key or timestamp raises."""
 
@@ -167,7 +167,7 @@ class BuildContext(Protocol):
     def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None:
         """Call back whenever a variable that ``expression`` reads was set; nothing to do where it reads none."""
 
-    def withhold(self, sink: Sink, new: Sequence[Event], old: Sequence[Event]) -> None:
+    def withhold(self, sink: RowReceiver, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Pass ``sink`` a delta so that everything downstream takes it in and the statement emits nothing: for an event that is in
         although a condition raised. Only for configs with ``withholds``.
         """
@@ -178,5 +178,5 @@ class BuildContext(Protocol):
 
 
 __all__ = [
-    "NO_EVENTS", "Accumulator", "BuildContext", "Damaged", "Evaluate", "Event", "RandomAccess", "Sink", "State", "Timer", "View",
+    "NO_EVENTS", "Accumulator", "BuildContext", "Damaged", "Evaluate", "Event", "RandomAccess", "RowReceiver", "State", "Timer", "View",
 ]

@@ -10,7 +10,7 @@ from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
 from windows.event import Event
-from windows.failures import Failures, keyed
+from windows.failures import Failures, pair_keys
 from windows.keys import Key, key_evaluator
 from windows.parameters import constant_refused, integer_argument, is_literal, size_value
 from windows.protocol import BuildContext, Damaged, View
@@ -91,7 +91,7 @@ class RankView(View):
         failures = Failures()
         gone: list[Event] = []
         let_in = []
-        for event, (key, order) in keyed(new, lambda e: (self.unique(e), self.order(e)), failures):
+        for event, (key, order) in pair_keys(new, lambda e: (self.unique(e), self.order(e)), failures):
             before = self.by_key.get(key)
             if before is not None:
                 self._take_out(before)

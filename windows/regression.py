@@ -10,10 +10,10 @@ import attrs
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowRefused
-from windows.derived import DOUBLE, LONG, Derived, DerivedView, derived_type, extra_values
+from windows.derived import DOUBLE, LONG, DerivedValues, DerivedView, extra_values, row_event_type
 from windows.event import Event
 from windows.protocol import BuildContext
-from windows.shape import COUNT, FLOAT, compiled
+from windows.shape import COUNT, FLOAT, compile_check
 from windows.uni import is_number
 
 __all__ = ["Correl", "CorrelView", "Linest", "LinestView"]
@@ -35,7 +35,7 @@ def _pair(arguments: Sequence[WindowArgument], title: str) -> tuple[TypedExpress
 
 
 @attrs.frozen
-class Linest(Derived):
+class Linest(DerivedValues):
     """One row of regression statistics; events with a null value are ignored.
 
     ::
@@ -57,14 +57,14 @@ class Linest(Derived):
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> Linest:
         pair = _pair(arguments, cls.title)
         extras = extra_values(arguments[2:], event_type, [n for n, _ in NUMBERS])
-        return cls(extras, derived_type("linest_view", NUMBERS, extras), *pair)
+        return cls(extras, row_event_type("linest_view", NUMBERS, extras), *pair)
 
     def build(self, context: BuildContext) -> LinestView:
         return LinestView(self, context)
 
 
 @attrs.frozen
-class Correl(Derived):
+class Correl(DerivedValues):
     """One row with the correlation of two values; events with a null value are ignored.
 
     ::
@@ -86,7 +86,7 @@ class Correl(Derived):
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> Correl:
         pair = _pair(arguments, cls.title)
         extras = extra_values(arguments[2:], event_type, ("correlation",))
-        return cls(extras, derived_type("correl_view", [("correlation", DOUBLE)], extras), *pair)
+        return cls(extras, row_event_type("correl_view", [("correlation", DOUBLE)], extras), *pair)
 
     def build(self, context: BuildContext) -> CorrelView:
         return CorrelView(self, context)
@@ -95,7 +95,7 @@ class Correl(Derived):
 class PairView(DerivedView):
     """Base of the two: the sums of x, y, their squares and their product."""
 
-    sums_shape = staticmethod(compiled((COUNT, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT)))
+    sums_shape = staticmethod(compile_check((COUNT, FLOAT, FLOAT, FLOAT, FLOAT, FLOAT)))
 
     def __init__(self, config: Linest | Correl, context: BuildContext) -> None:
         super().__init__(config, context)

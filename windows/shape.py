@@ -4,7 +4,7 @@ A shape is a check (below), or consists of shapes: ``[shape]`` is a list of any 
 ``{"name": shape}`` a map that has these keys. A snapshot may come from anywhere, so nothing of a wrong kind may get into an operator, where
 it would raise at some later event.
 
->>> check = compiled({"size": COUNT, "times": [INTEGER]})
+>>> check = compile_check({"size": COUNT, "times": [INTEGER]})
 >>> check({"size": 3, "times": [1, 2]})
 >>> check({"size": -1, "times": []})
 Traceback (most recent call last):
@@ -22,7 +22,7 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from epl.event_types import EventOf, EventType
-from epl.generated_code import defined
+from epl.generated_code import define_names
 from epl.reprs import brief
 from epl.value_types import ArrayType, CollectionType, EnumType, MapType, Scalar, ValueType
 from windows.event import Event, event_class
@@ -48,14 +48,14 @@ def wrong(value: Any, expected: str) -> Damaged:
 # ------------------------------------------------------------------ shapes
 
 
-def compiled(shape: Shape) -> Check:
+def compile_check(shape: Shape) -> Check:
     """Return the shape as one function."""
     if isinstance(shape, list):
-        return _each(compiled(shape[0]))
+        return _each(compile_check(shape[0]))
     if isinstance(shape, tuple):
-        return _exactly([compiled(each) for each in shape])
+        return _exactly([compile_check(each) for each in shape])
     if isinstance(shape, Mapping):
-        return _map({name: compiled(each) for name, each in shape.items()})
+        return _map({name: compile_check(each) for name, each in shape.items()})
     check: Check = shape
     return check
 
@@ -110,9 +110,9 @@ def _map(checks: Mapping[str, Check]) -> Check:
 def takes(shape: Shape) -> Callable[[Restore], Restore]:
     """Decorate ``restore`` methods, whose last argument is the state: refuse one that is not of the shape before anything is taken from
     it."""
-    check = compiled(shape)
+    check = compile_check(shape)
 
-    def decorated(restore: Restore) -> Restore:
+    def decorate(restore: Restore) -> Restore:
         @wraps(restore)
         def restore_checked(*arguments: Any) -> None:
             check(arguments[-1])
@@ -120,13 +120,13 @@ def takes(shape: Shape) -> Callable[[Restore], Restore]:
 
         return cast(Restore, restore_checked)
 
-    return decorated
+    return decorate
 
 
 # ------------------------------------------------------------------ kinds
 
 
-def one_of(expected: str, *classes: type) -> Check:
+def class_check(expected: str, *classes: type) -> Check:
     """Accept a value of one of these classes, not of a subclass: True is not an integer."""
     allowed = frozenset(classes)
 
@@ -164,7 +164,7 @@ EVENT: Check = _event
 
 def optional(shape: Shape) -> Check:
     """Accept None, or what the shape says."""
-    check = compiled(shape)
+    check = compile_check(shape)
 
     def check_optional(value: Any) -> None:
         if value is not None:
@@ -173,10 +173,10 @@ def optional(shape: Shape) -> Check:
     return check_optional
 
 
-BOOLEAN = one_of("true or false", bool)
-NUMBER = one_of("a number", int, float, Decimal)
-FLOAT = one_of("a number", int, float)
-NOTHING = one_of("nothing", type(None))
+BOOLEAN = class_check("true or false", bool)
+NUMBER = class_check("a number", int, float, Decimal)
+FLOAT = class_check("a number", int, float)
+NOTHING = class_check("nothing", type(None))
 INTEGER = integer("an integer", LONG_MIN)
 COUNT = integer("a count", 0)
 TIME = integer("a time", -(1 << 100), 1 << 100)  # sums of times and periods may be beyond a long
@@ -197,7 +197,7 @@ def rows_are(check: Check) -> Iterator[None]:
         _ROWS.reset(token)
 
 
-def joined_row(event_types: Sequence[EventType], optional_streams: Collection[int]) -> Check:
+def row_check(event_types: Sequence[EventType], optional_streams: Collection[int]) -> Check:
     """Accept an event of each type, or null of the streams that a row may lack."""
     checks = [optional(of_event(each)) if n in optional_streams else of_event(each) for n, each in enumerate(event_types)]
     exactly = _exactly(checks)
@@ -249,18 +249,18 @@ def of_type(value_type: ValueType) -> Check:
     if isinstance(value_type, Scalar) and value_type.kind in CLASSES:
         return _scalar(value_type)
     if isinstance(value_type, EnumType):
-        return one_of("a constant of an enum", str, type(None))
+        return class_check("a constant of an enum", str, type(None))
     if isinstance(value_type, EventOf):
         return optional(of_event(value_type.event_type))
     if isinstance(value_type, MapType):
-        return one_of("a map", dict, type(None))
+        return class_check("a map", dict, type(None))
     if isinstance(value_type, (ArrayType, CollectionType)):
         return _collection(value_type)
     return ANYTHING
 
 
 def _scalar(value_type: Scalar) -> Check:
-    check = one_of(f"a value of type {value_type}", *CLASSES[value_type.kind], type(None))
+    check = class_check(f"a value of type {value_type}", *CLASSES[value_type.kind], type(None))
     bits = WIDTHS.get(value_type.kind)
     if bits is None:
         return check
@@ -275,7 +275,7 @@ def _scalar(value_type: Scalar) -> Check:
 
 
 def _collection(value_type: ArrayType | CollectionType) -> Check:
-    whole, element = one_of(f"a value of type {value_type}", *LISTS, type(None)), of_type(value_type.element)
+    whole, element = class_check(f"a value of type {value_type}", *LISTS, type(None)), of_type(value_type.element)
     if element is ANYTHING:
         return whole
 
@@ -300,7 +300,7 @@ def scalars_fit(types: Sequence[ValueType]) -> Callable[[Sequence[Any]], bool]:
     if not tests:
         return lambda values: True
     classes = {each.__name__: each for several in CLASSES.values() for each in several}
-    fit: Callable[[Sequence[Any]], bool] = defined("\n".join(lines), classes)["fit"]
+    fit: Callable[[Sequence[Any]], bool] = define_names("\n".join(lines), classes)["fit"]
     return fit
 
 
@@ -327,6 +327,27 @@ def of_event(event_type: EventType) -> Check:
 
 
 __all__ = [
-    "ANYTHING", "BOOLEAN", "COUNT", "DUE", "EVENT", "FLOAT", "INTEGER", "NOTHING", "NUMBER", "ROW", "TIME", "Check", "Shape",
-    "compiled", "integer", "joined_row", "of_event", "of_type", "one_of", "optional", "rows_are", "scalars_fit", "takes",
+    "ANYTHING",
+    "BOOLEAN",
+    "COUNT",
+    "DUE",
+    "EVENT",
+    "FLOAT",
+    "INTEGER",
+    "NOTHING",
+    "NUMBER",
+    "ROW",
+    "TIME",
+    "Check",
+    "Shape",
+    "class_check",
+    "compile_check",
+    "integer",
+    "of_event",
+    "of_type",
+    "optional",
+    "row_check",
+    "rows_are",
+    "scalars_fit",
+    "takes",
 ]

@@ -8,16 +8,16 @@ import attrs
 
 from epl.event_types import EventType
 from epl.plan.windows import WindowArgument
-from windows.derived import LONG, Derived, DerivedView, derived_type, extra_values
+from windows.derived import LONG, DerivedValues, DerivedView, extra_values, row_event_type
 from windows.event import Event
 from windows.protocol import BuildContext
-from windows.shape import INTEGER, compiled
+from windows.shape import INTEGER, compile_check
 
 __all__ = ["Size", "SizeView"]
 
 
 @attrs.frozen
-class Size(Derived):
+class Size(DerivedValues):
     """One row with the number of events, emitted when the number changes.
 
     ::
@@ -36,7 +36,7 @@ class Size(Derived):
     @classmethod
     def from_arguments(cls, arguments: Sequence[WindowArgument], event_type: EventType) -> Size:
         extras = extra_values(arguments, event_type, ("size",))
-        return cls(extras, derived_type("size_view", [("size", LONG)], extras))
+        return cls(extras, row_event_type("size_view", [("size", LONG)], extras))
 
     def build(self, context: BuildContext) -> SizeView:
         return SizeView(self, context)
@@ -45,7 +45,7 @@ class Size(Derived):
 class SizeView(DerivedView):
     """See Size."""
 
-    sums_shape = staticmethod(compiled(INTEGER))
+    sums_shape = staticmethod(compile_check(INTEGER))
 
     size = 0
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from epl.attribute_text import named, once_a_class
+from epl.attribute_text import name_attributes, once_a_class
 from windows.event import Event
 from windows.paging import Long
 from windows.protocol import BuildContext, View
@@ -117,7 +117,7 @@ class SlidingView(View):
     @once_a_class
     def rare_text(self) -> Sequence[str]:
         """Return the conditions, as source text over ``view``, under which entries are not simply the events in the window."""
-        view = named("view", self)
+        view = name_attributes("view", self)
         return f"{view.removed}", f"{view.members} is not None"
 
     def state(self) -> Any:
@@ -147,7 +147,7 @@ class TimedView(SlidingView):
             self.entries, self.times = deque(), deque()
         return self.times
 
-    def add_at(self, event: Event, time: int) -> None:
+    def add_timed(self, event: Event, time: int) -> None:
         (self.times or self.begin_times()).append(time)
         self.entries.append(event)
         if self.members is not None:

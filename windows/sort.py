@@ -10,7 +10,7 @@ from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowConfig, WindowRefused
 from windows.event import Event
-from windows.failures import Failures, keyed
+from windows.failures import Failures, pair_keys
 from windows.parameters import constant_refused, integer_argument, is_literal, size_value
 from windows.protocol import BuildContext, View
 from windows.shape import COUNT, EVENT, takes
@@ -81,7 +81,7 @@ class SortView(View):
         failures = Failures()
         gone = [e for e in old if self.sorted.take_out(e, self.key)]
         let_in = []
-        for event, key in keyed(new, self.key, failures):
+        for event, key in pair_keys(new, self.key, failures):
             self.sorted.add(key, event)
             let_in.append(event)
         while len(self.sorted) > self.size:

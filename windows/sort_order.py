@@ -10,7 +10,7 @@ import attrs
 
 from epl.plan.expressions import TypedExpression
 from epl.value_types import STRING
-from epl.zeros import ordered
+from epl.zeros import sort_value
 from windows.event import Event
 from windows.protocol import BuildContext
 
@@ -67,7 +67,7 @@ def _part(evaluate: Callable[[Event], Any], descending: bool) -> Callable[[Event
         value = evaluate(event)
         if value is None:
             return (0,)
-        return (2,) if value != value else (1, value or ordered(value))
+        return (2,) if value != value else (1, value or sort_value(value))
 
     if not descending:
         return ascending

@@ -68,7 +68,7 @@ class TimeAccumView(TimedView):
             now = self.now()
             self.timer.set(self.duration.after(now))
             for event in new:
-                self.add_at(event, now)
+                self.add_timed(event, now)
         elif gone:
             self._begin_with_newest()
         if new or gone:

@@ -131,7 +131,7 @@ class TimeBatchView(BatchView):
         now = self.now()
         if self.reference is None:
             self.reference = now
-        self.timer.set(self.duration.boundary_after(self.reference, now))
+        self.timer.set(self.duration.next_boundary(self.reference, now))
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         if old:

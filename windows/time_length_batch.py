@@ -75,7 +75,7 @@ class TimeLengthBatchView(BatchView):
         self.size = size
         self.flags = flags
         self.now = context.now
-        self.timer = context.timer(self.timed)
+        self.timer = context.timer(self.release_due)
         if flags.start_eager:
             self._schedule()
 
@@ -95,7 +95,7 @@ class TimeLengthBatchView(BatchView):
         elif self.timer.due is None:
             self._schedule()
 
-    def timed(self) -> None:
+    def release_due(self) -> None:
         """Release, as the timer asks, what is there."""
         empty = not self.current and not self.last
         if not empty or self.flags.releases_nothing:

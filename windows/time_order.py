@@ -13,7 +13,7 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.windows import Locality, WindowArgument, WindowConfig, WindowRefused
 from epl.value_types import is_numeric
 from windows.event import NO_EVENTS, Event
-from windows.failures import Failures, keyed
+from windows.failures import Failures, pair_keys
 from windows.keys import may_change
 from windows.parameters import Duration, duration_argument, is_literal, is_scalar
 from windows.protocol import BuildContext, View
@@ -179,7 +179,7 @@ class TimeOrderView(View):
         gone = self.drop(old) if old else []
         limit = self._limit()
         let_in = []
-        for event, timestamp in keyed(new, self.timestamp, failures):
+        for event, timestamp in pair_keys(new, self.timestamp, failures):
             at = int(timestamp or 0)
             let_in.append(event)
             if at <= limit:

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from epl.attribute_text import named, once_a_class
+from epl.attribute_text import name_attributes, once_a_class
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 from epl.plan.windows import Locality, WindowArgument, WindowConfig
@@ -73,13 +73,13 @@ class TimeView(TimedView):
         if new:
             now = self.now()
             if not self.times:
-                self.begin_at(now)
+                self.begin_window(now)
             for event in new:
-                self.add_at(event, now)
+                self.add_timed(event, now)
         if new or gone:
             self.child.update(new, gone)
 
-    def begin_at(self, now: int) -> deque[int]:
+    def begin_window(self, now: int) -> deque[int]:
         """Set the timer for the first event, which comes now, into the empty window; return ``times``."""
         self.timer.set(self.duration.after(now))
         return self.begin_times()
@@ -103,9 +103,9 @@ class TimeView(TimedView):
 
     @once_a_class
     def _enter_lines(self, time: str) -> Sequence[str]:
-        view = named("view", self)
+        view = name_attributes("view", self)
         return (
-            f"now = {time}", f"times = {view.times}", f"if not times: times = {view.begin_at}(now)", f"{view.entries}.append(e)",
+            f"now = {time}", f"times = {view.times}", f"if not times: times = {view.begin_window}(now)", f"{view.entries}.append(e)",
             "times.append(now)",
         )
 
@@ -120,7 +120,8 @@ class TimeView(TimedView):
     @once_a_class
     def _expire_text(self) -> tuple[str, ...]:
         """Return the lines of ``_expire_lines`` that read the window."""
-        view, timer, duration = named("view", self), named("timer", self.timer), named("duration", self.duration)
+        view, timer, duration = name_attributes("view", self), name_attributes("timer", self.timer), name_attributes("duration",
+            self.duration)
         return (
             f"times = {view.times}", f"length = {duration.length}", f"o = {view.entries}[0]", f"{view.entries}.popleft()",
             f"if next_time is not None: {timer.set}(next_time + length)",
@@ -136,7 +137,7 @@ class TimeView(TimedView):
                 return
             time, times = now(), self.times
             if not times:
-                times = self.begin_at(time)
+                times = self.begin_window(time)
             self.entries.append(event)
             times.append(time)
             receive(event)

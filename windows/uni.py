@@ -11,10 +11,10 @@ from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowRefused
 from epl.value_types import is_numeric
-from windows.derived import DOUBLE, LONG, Derived, DerivedView, derived_type, extra_values
+from windows.derived import DOUBLE, LONG, DerivedValues, DerivedView, extra_values, row_event_type
 from windows.event import Event
 from windows.protocol import BuildContext
-from windows.shape import COUNT, FLOAT, compiled
+from windows.shape import COUNT, FLOAT, compile_check
 
 __all__ = ["Uni", "UniView", "is_number"]
 
@@ -26,7 +26,7 @@ def is_number(argument: WindowArgument) -> bool:
 
 
 @attrs.frozen
-class Uni(Derived):
+class Uni(DerivedValues):
     """One row of univariate statistics; nulls are ignored. The sample standard deviation and variance are NaN for fewer than two events.
 
     ::
@@ -49,7 +49,7 @@ class Uni(Derived):
             raise WindowRefused("uni view require a single expression returning a numeric value as a parameter", whole=True)
         extras = extra_values(arguments[1:], event_type, [n for n, _ in NUMBERS])
         assert arguments[0].typed is not None
-        return cls(extras, derived_type("uni_view", NUMBERS, extras), arguments[0].typed)
+        return cls(extras, row_event_type("uni_view", NUMBERS, extras), arguments[0].typed)
 
     def build(self, context: BuildContext) -> UniView:
         return UniView(self, context)
@@ -58,7 +58,7 @@ class Uni(Derived):
 class UniView(DerivedView):
     """See Uni."""
 
-    sums_shape = staticmethod(compiled((COUNT, FLOAT, FLOAT)))
+    sums_shape = staticmethod(compile_check((COUNT, FLOAT, FLOAT)))
 
     def __init__(self, config: Uni, context: BuildContext) -> None:
         super().__init__(config, context)

@@ -7,7 +7,7 @@ from typing import Any
 from windows.event import NO_EVENTS, Event
 from windows.failures import Failures
 from windows.group_context import GroupContext
-from windows.intersection import Part, PartsView
+from windows.intersection import IntersectionPart, PartsView
 from windows.protocol import BuildContext, View
 from windows.shape import ANYTHING, COUNT, EVENT, takes
 
@@ -66,7 +66,7 @@ class UnionView(PartsView):
                 gone.append(event)
         return gone
 
-    def timed(self, source: Part, new: Sequence[Event], old: Sequence[Event]) -> None:
+    def note_timer(self, source: IntersectionPart, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Note that a window's timer let events go."""
         gone = self._evict(old)
         if gone:

@@ -11,7 +11,7 @@ from epl.java_hash import hash_of_keys
 from epl.plan.expressions import TypedExpression
 from epl.plan.windows import Locality, WindowArgument, WindowConfig
 from windows.event import Event
-from windows.failures import Failures, keyed
+from windows.failures import Failures, pair_keys
 from windows.keys import Key, bucket_order, key_evaluator, key_of_values, values_of_key
 from windows.paging import Paged
 from windows.parameters import key_arguments
@@ -129,10 +129,10 @@ class KeyedView(View):
     def restore(self, state: Any) -> None:
         types = self.key_types
         self.events = {key_of_values(values, types) if types else event: event for values, event in state["events"]}
-        self.peak = _peak_of(state["peak"])
+        self.peak = _check_peak(state["peak"])
 
 
-def _peak_of(value: Any) -> int:
+def _check_peak(value: Any) -> int:
     """Raise ValueError for what no window can have held: the order of iteration takes steps by it."""
     if type(value) is not int or not 0 <= value < 1 << 63:
         raise ValueError("a number of keys is expected")
@@ -146,7 +146,7 @@ class UniqueView(KeyedView):
         events, failures = self.events, Failures()
         gone = []
         let_in = []
-        for event, key in keyed(new, self.key, failures):
+        for event, key in pair_keys(new, self.key, failures):
             before = events.get(key)
             if before is not None:
                 gone.append(before)
@@ -169,7 +169,7 @@ class FirstUniqueView(KeyedView):
         events, failures = self.events, Failures()
         gone = self.drop(old) if old else old
         let_in = []
-        for event, key in keyed(new, self.key, failures):
+        for event, key in pair_keys(new, self.key, failures):
             if key not in events:
                 events[key] = event
                 self.pages.touch(key)

@@ -10,17 +10,17 @@ import attrs
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 from epl.plan.windows import WindowArgument, WindowRefused
-from windows.derived import DOUBLE, Derived, DerivedView, derived_type, extra_values
+from windows.derived import DOUBLE, DerivedValues, DerivedView, extra_values, row_event_type
 from windows.event import Event
 from windows.protocol import BuildContext
-from windows.shape import FLOAT, compiled
+from windows.shape import FLOAT, compile_check
 from windows.uni import is_number
 
 __all__ = ["WeightedAvg", "WeightedAvgView"]
 
 
 @attrs.frozen
-class WeightedAvg(Derived):
+class WeightedAvg(DerivedValues):
     """One row with Σ x·weight / Σ weight, NaN if the sum of the weights is zero; events with a null value are ignored.
 
     ::
@@ -44,7 +44,7 @@ class WeightedAvg(Derived):
             raise WindowRefused("weighted_avg view requires two expressions returning numeric values as parameters", whole=True)
         extras = extra_values(arguments[2:], event_type, ("average",))
         assert arguments[0].typed is not None and arguments[1].typed is not None
-        return cls(extras, derived_type("weighted_avg_view", [("average", DOUBLE)], extras), arguments[0].typed, arguments[1].typed)
+        return cls(extras, row_event_type("weighted_avg_view", [("average", DOUBLE)], extras), arguments[0].typed, arguments[1].typed)
 
     def build(self, context: BuildContext) -> WeightedAvgView:
         return WeightedAvgView(self, context)
@@ -53,7 +53,7 @@ class WeightedAvg(Derived):
 class WeightedAvgView(DerivedView):
     """See WeightedAvg."""
 
-    sums_shape = staticmethod(compiled((FLOAT, FLOAT)))
+    sums_shape = staticmethod(compile_check((FLOAT, FLOAT)))
 
     def __init__(self, config: WeightedAvg, context: BuildContext) -> None:
         super().__init__(config, context)

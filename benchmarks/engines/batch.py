@@ -13,13 +13,13 @@ from benchmarks.engine import Measured, NotRun, Prepared, timed
 from benchmarks.workloads import LISTENED, Column, Workload
 from epl.errors import EplUnsupportedError
 from runtime import Runtime
-from runtime.api.statement import Statement, output_of
+from runtime.api.statement import Statement, internal_output
 
 
 def tiers(statements: Sequence[Statement]) -> str:
     """The tiers that the statements run in now, with the reasons for the row tier."""
-    outputs = map(output_of, statements)
-    reasons = dict.fromkeys(each.host.tier_of(each) for each in outputs)
+    outputs = map(internal_output, statements)
+    reasons = dict.fromkeys(each.host.statement_tier(each) for each in outputs)
     return "; ".join(f"{tier} tier: {reason}" if tier == "row" and reason else f"{tier} tier" for tier, reason in reasons)
 
 

@@ -68,7 +68,7 @@ SORTED_METHODS = _by_name(
     AggregationMethod("containsKey", "contains_key", "boolean", ("key",), "whether a key has events"),
     AggregationMethod("countEvents", "count_events", "int", summary="how many events there are"),
     AggregationMethod("countKeys", "count_keys", "int", summary="how many keys there are"),
-    AggregationMethod("eventsBetween", "events_between", "events", BETWEEN, "the events of keys between two; flags include the ends"),
+    AggregationMethod("eventsBetween", "range_events", "events", BETWEEN, "the events of keys between two; flags include the ends"),
     AggregationMethod("subMap", "sub_map", "map", BETWEEN, "keys between two with their events"),
     AggregationMethod("navigableMapReference", "all_keys", "map", summary="all keys with their events"),
 )

@@ -15,7 +15,7 @@ import attrs
 from epl.dialects import types as k
 from epl.dialects import values as v
 from epl.dialects.errors import QueryFailed
-from epl.dialects.functions.sizes import joined
+from epl.dialects.functions.sizes import join_texts
 from epl.dialects.types import SqlType
 
 Kinds = Sequence[SqlType]
@@ -57,7 +57,7 @@ def _sum(kinds: Kinds, dialect: str) -> Aggregate | None:
     if kind.name in k.INTEGERS:
         kind = kind if dialect in ("flink", "alibaba") else k.BIGINT
     elif kind.name == "decimal":
-        kind = k.decimal(38, k.scale_of(kind)[1])
+        kind = k.decimal(38, k.precision_and_scale(kind)[1])
     limit = 1 << 63
 
     def add(state: State, row: tuple[Any, ...]) -> State:
@@ -91,7 +91,8 @@ def _avg(kinds: Kinds, dialect: str) -> Aggregate | None:
         if kind.name in k.INTEGERS:
             return int(math.copysign(abs(total) // count, total))
         if kind.name == "decimal":
-            return v.EXACT.divide(Decimal(total), Decimal(count)).quantize(Decimal(1).scaleb(-k.scale_of(kind)[1]), ROUND_HALF_UP, v.EXACT)
+            return v.EXACT.divide(Decimal(total), Decimal(count)).quantize(Decimal(1).scaleb(-k.precision_and_scale(kind)[1]),
+                ROUND_HALF_UP, v.EXACT)
         return float(total) / count
 
     def add(state: State, row: tuple[Any, ...]) -> State:
@@ -127,7 +128,7 @@ def _several(kind: SqlType, sign: int) -> Aggregate:
     return Aggregate(k.array(kind), (), add, lambda state: list(state) or None)
 
 
-def _extreme_by(sign: int) -> Factory:
+def _extreme_factory(sign: int) -> Factory:
     def factory(kinds: Kinds, dialect: str) -> Aggregate | None:
         if len(kinds) not in (2, 3) or not k.is_orderable(kinds[1]):
             return None
@@ -386,13 +387,13 @@ def _approx_percentile(kinds: Kinds, dialect: str) -> Aggregate | None:
     return Aggregate(kind, (), lambda state, row: (*state, row), result)
 
 
-def _joined(kinds: Kinds, dialect: str) -> Aggregate | None:
+def _text_aggregate(kinds: Kinds, dialect: str) -> Aggregate | None:
     if not 1 <= len(kinds) <= 2 or not all(k.is_text(kind) for kind in kinds):
         return None
     default = "," if dialect in ("flink", "alibaba") else ""
 
     def add(state: State, row: tuple[Any, ...]) -> State:
-        return row[0] if state is None else joined(row[1] if len(row) > 1 else default, (state, row[0]))
+        return row[0] if state is None else join_texts(row[1] if len(row) > 1 else default, (state, row[0]))
 
     return Aggregate(k.VARCHAR, None, add, lambda state: state)
 
@@ -404,11 +405,12 @@ def _approx_set(kinds: Kinds, dialect: str) -> Aggregate | None:
 
 
 AGGREGATES: dict[str, Factory] = {
-    "count": _count, "count_if": _count_if, "sum": _sum, "avg": _avg, "min": _extreme(-1), "max": _extreme(1), "min_by": _extreme_by(-1),
-    "max_by": _extreme_by(1), "arbitrary": _arbitrary, "any_value": _arbitrary, "array_agg": _array_agg, "map_agg": _map_agg,
+    "count": _count, "count_if": _count_if, "sum": _sum, "avg": _avg, "min": _extreme(-1), "max": _extreme(1),
+    "min_by": _extreme_factory(-1),
+    "max_by": _extreme_factory(1), "arbitrary": _arbitrary, "any_value": _arbitrary, "array_agg": _array_agg, "map_agg": _map_agg,
     "multimap_agg": _multimap_agg, "bool_and": _all_or_any(True), "every": _all_or_any(True), "bool_or": _all_or_any(False),
     "stddev": _spread(True, False), "stddev_samp": _spread(True, False), "stddev_pop": _spread(False, False),
-    "variance": _spread(True, True), "var_samp": _spread(True, True), "var_pop": _spread(False, True), "listagg": _joined,
+    "variance": _spread(True, True), "var_samp": _spread(True, True), "var_pop": _spread(False, True), "listagg": _text_aggregate,
     "approx_set": _approx_set, "approx_distinct": _approx_distinct, "approx_percentile": _approx_percentile, "histogram": _histogram,
     "geometric_mean": _geometric_mean, "skewness": _moments(_skewness), "kurtosis": _moments(_kurtosis),
     "bitwise_and_agg": _bits(lambda a, b: a & b), "bitwise_or_agg": _bits(lambda a, b: a | b), "bitwise_xor_agg": _bits(lambda a, b: a ^ b),
@@ -443,7 +445,7 @@ def distinct(aggregate: Aggregate) -> Aggregate:
     )
 
 
-def aggregate_of(name: str, kinds: Kinds, dialect: str) -> Aggregate | None:
+def find_aggregate(name: str, kinds: Kinds, dialect: str) -> Aggregate | None:
     """Return the aggregate of this name over arguments of these types; None where it does not take them."""
     factory = AGGREGATES.get(name) or OWN.get(dialect, {}).get(name)
     aggregate = None if factory is None else factory(kinds, dialect)
@@ -455,4 +457,4 @@ def is_aggregate(name: str, dialect: str) -> bool:
     return name in AGGREGATES or name in OWN.get(dialect, {})
 
 
-__all__ = ["Aggregate", "aggregate_of", "distinct", "is_aggregate"]
+__all__ = ["Aggregate", "distinct", "find_aggregate", "is_aggregate"]

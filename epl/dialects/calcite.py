@@ -10,7 +10,7 @@ OFFSETS = {"first": 0, "last": 0, "prev": 1, "next": 1}
 ADVICE = " \nIf you think this function should be supported, you can create an issue and start a discussion for it."
 
 
-def calcite(node: t.Node) -> str:
+def calcite(node: t.SqlNode) -> str:
     """Return an expression as Calcite writes it."""
     match node:
         case t.Name():
@@ -30,24 +30,24 @@ def calcite(node: t.Node) -> str:
             return type(node).__name__.upper()
 
 
-def pattern_text(node: t.Pattern) -> str:
+def pattern_text(node: t.SqlPattern) -> str:
     """Return a pattern as Calcite's plan writes it."""
     match node:
-        case t.Variable():
+        case t.PatternVariable():
             return f"_UTF-16LE'{node.name.written}'"
-        case t.Group():
+        case t.PatternGroup():
             return pattern_text(node.pattern)
         case t.Sequence() if node.parts:
             written = pattern_text(node.parts[0])
             for part in node.parts[1:]:
                 written = f"({written}, {pattern_text(part)})"
             return written
-        case t.Alternation():
+        case t.PatternAlternation():
             written = pattern_text(node.choices[0])
             for choice in node.choices[1:]:
                 written = f"|({written}, {pattern_text(choice)})"
             return written
-        case t.Quantified():
+        case t.QuantifiedPattern():
             most = -1 if node.most is None else node.most
             reluctant = "true" if node.marks else "false"
             return f"PATTERN_QUANTIFIER({pattern_text(node.pattern)}, {node.least}, {most}, {reluctant})"

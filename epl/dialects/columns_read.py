@@ -45,7 +45,7 @@ class _Reading:
 
     def _plan(self, plan: Plan, needed: Places) -> None:
         match plan:
-            case plans.TablePlan():
+            case plans.SqlTablePlan():
                 self.tables.setdefault(plan.name, set()).update(needed)
             case plans.ValuesPlan():
                 self._fields(each for row in plan.rows for each in row)
@@ -53,9 +53,9 @@ class _Reading:
                 self._fields(plan.arrays)
             case plans.RenamedPlan():
                 self.plan(plan.input, needed)
-            case plans.JoinPlan() if not plan.is_lateral:
+            case plans.SqlJoinPlan() if not plan.is_lateral:
                 self._join(plan, needed)
-            case plans.SelectPlan():
+            case plans.SqlSelectPlan():
                 self._select(plan, needed)
             case plans.SetPlan():
                 everything = frozenset(range(len(plan.columns)))
@@ -66,26 +66,26 @@ class _Reading:
             case _:
                 self.reads_all = True
 
-    def _join(self, plan: plans.JoinPlan, needed: Places) -> None:
+    def _join(self, plan: plans.SqlJoinPlan, needed: Places) -> None:
         shift = len(plan.left.columns)
         places = needed if plan.condition is None else needed | self._fields([plan.condition])
         self.plan(plan.left, frozenset(place for place in places if place < shift))
         self.plan(plan.right, frozenset(place - shift for place in places if place >= shift))
 
-    def _select(self, plan: plans.SelectPlan, needed: Places) -> None:
+    def _select(self, plan: plans.SqlSelectPlan, needed: Places) -> None:
         """Note what a select reads. An expression is computed although its column is not needed: it may fail."""
         shown = [
             each for place, each in enumerate(plan.projections)
-            if plan.distinct or place in needed or not isinstance(each, y.Field) or any(key.place == place for key in plan.order)
+            if plan.distinct or place in needed or not isinstance(each, y.ColumnValue) or any(key.place == place for key in plan.order)
         ]
-        outputs = self._fields([*shown, *self._given([plan.having, *(key.typed for key in plan.order)])])
-        inner = self._fields(self._given([plan.where]))
+        outputs = self._fields([*shown, *self._present([plan.having, *(key.typed for key in plan.order)])])
+        inner = self._fields(self._present([plan.where]))
         if plan.keys is None:
             inner |= outputs
         else:  # what is shown is of the row of keys and aggregates
             called = [
                 each for call in plan.aggregates
-                for each in (*call.arguments, *self._given([call.condition, *(key.typed for key in call.order)]))
+                for each in (*call.arguments, *self._present([call.condition, *(key.typed for key in call.order)]))
             ]
             inner |= self._fields([*plan.keys, *called])
         if plan.input is not None:
@@ -99,14 +99,14 @@ class _Reading:
         self.plan(plan.input, frozenset(place for place in places if place < len(plan.input.columns)))
 
     @staticmethod
-    def _given(listed: Iterable[y.Typed | None]) -> list[y.Typed]:
+    def _present(listed: Iterable[y.Typed | None]) -> list[y.Typed]:
         return [each for each in listed if each is not None]
 
     def _fields(self, listed: Iterable[y.Typed], *, of_match: bool = False) -> Places:
         """Return the columns of the row at hand, or of rows of the match, that expressions read; adds what queries within them read."""
         places: set[int] = set()
         for typed in [part for each in listed for part in y.walk(each)]:
-            if isinstance(typed, y.Field):
+            if isinstance(typed, y.ColumnValue):
                 places.add(typed.index)
             elif isinstance(typed, (y.Navigated, y.MatchTime)):
                 places |= set() if typed.column is None else {typed.column}

@@ -34,7 +34,7 @@ class QueryFailed(EplRuntimeError):
         self.sql_code = sql_code
 
 
-def failure_of(error: Exception) -> EplRuntimeError:
+def query_failure(error: Exception) -> EplRuntimeError:
     """Return what fails in an expression as an error of the query, in words of SQL; what already is one stays as it is."""
     if isinstance(error, EplRuntimeError):
         return error
@@ -47,7 +47,7 @@ def failure_of(error: Exception) -> EplRuntimeError:
 
 def raise_failure(error: Exception, at: int | None) -> NoReturn:
     """Raise the error of an expression as one of the query that has the expression's position, or that of the part of it that failed."""
-    failure = failure_of(error)
+    failure = query_failure(error)
     if failure.span is None and at is not None:
         failure.span = Span(at, at + 1)
     if failure is error:
@@ -55,11 +55,11 @@ def raise_failure(error: Exception, at: int | None) -> NoReturn:
     raise failure from error
 
 
-def located(error: DialectError | DialectUnsupported, text: str) -> str:
+def locate_message(error: DialectError | DialectUnsupported, text: str) -> str:
     """Return the message as Trino prints it: ``line 1:8: …``."""
     error.within(text)
     line, column = error.position or (1, 1)
     return f"line {line}:{column}: {error.message}"
 
 
-__all__ = ["DialectError", "DialectUnsupported", "QueryFailed", "failure_of", "located", "raise_failure"]
+__all__ = ["DialectError", "DialectUnsupported", "QueryFailed", "locate_message", "query_failure", "raise_failure"]

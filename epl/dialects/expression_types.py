@@ -19,8 +19,8 @@ from epl.dialects.calcite import calcite, family
 from epl.dialects.errors import DialectError, DialectUnsupported
 from epl.dialects.functions import lambdas, rows
 from epl.dialects.functions.arrays import subscript
-from epl.dialects.functions.registry import SCALARS, scalar_of
-from epl.dialects.functions.signatures import ELSEWHERE, expected
+from epl.dialects.functions.registry import SCALARS, find_scalar
+from epl.dialects.functions.signatures import ELSEWHERE, describe_signatures
 from epl.dialects.syntax import tree as t
 from epl.dialects.types import SqlType
 from epl.functions.like import like_pattern
@@ -28,7 +28,7 @@ from epl.functions.like import like_pattern
 SpanOfUnit = {"SECOND": 1.0, "MINUTE": 60.0, "HOUR": 3600.0, "DAY": 86400.0, "WEEK": 604800.0}
 IN_PATTERNS = ("match_rowtime", "match_proctime", "first", "last", "prev", "next")
 """Flink's functions of the clause."""
-PlanQuery = Callable[[t.Query, scopes.Boundary], Any]
+PlanQuery = Callable[[t.SqlQuery, scopes.Boundary], Any]
 """Query and what it sees outside → plan with ``columns``."""
 
 
@@ -37,34 +37,34 @@ class Typing:
 
     clause = "expression"
 
-    def __init__(self, scope: scopes.Scope, plan_query: PlanQuery) -> None:
+    def __init__(self, scope: scopes.SqlScope, plan_query: PlanQuery) -> None:
         self.scope = scope
         self.dialect = scope.dialect.name
         self.plan_query = plan_query
-        self.parameters: dict[str, y.Parameter] = {}
+        self.parameters: dict[str, y.LambdaParameter] = {}
 
-    def typed(self, node: t.Expression) -> y.Typed:
+    def typed(self, node: t.SqlExpression) -> y.Typed:
         """Return the typed expression."""
         method = getattr(self, "_" + type(node).__name__.lower())
         result = method(node)
         assert isinstance(result, y.Typed)
         return attrs.evolve(result, at=node.at) if isinstance(result, (y.Apply, y.QueryValue)) and result.at is None else result
 
-    def condition(self, node: t.Expression, message: str) -> y.Typed:
+    def condition(self, node: t.SqlExpression, message: str) -> y.Typed:
         """Return a typed condition; ``message`` has a place for the type that is not a boolean."""
         typed = self.typed(node)
         if typed.type.name not in ("boolean", "unknown", "any"):
             raise DialectError("TYPE_MISMATCH", message % typed.type, node.at)
         return typed
 
-    def cast_to(self, typed: y.Typed, target: SqlType) -> y.Typed:
+    def convert_to_type(self, typed: y.Typed, target: SqlType) -> y.Typed:
         """Return the value as one of another type, which it can be brought to."""
         if typed.type == target or target.name == "any" or typed.type.name in ("any", "unknown"):
             return typed
         if typed.type.name == target.name and target.name in ("varchar", "timestamp"):
             return typed
-        if isinstance(typed, y.Constant) and typed.value is None:
-            return y.Constant(target, None)
+        if isinstance(typed, y.ConstantValue) and typed.value is None:
+            return y.ConstantValue(target, None)
         convert = v.cast(typed.type, target)
         return typed if convert is None else y.Apply(target, convert, (typed,), operation="cast")
 
@@ -84,12 +84,12 @@ class Typing:
             if outside is not None:
                 return y.Outer(outside[2], outside[0], outside[1])
         place = self.scope.place(node)
-        return y.Constant(k.ANY, None) if place is None else y.Field(self.scope.type_at(place), place)
+        return y.ConstantValue(k.ANY, None) if place is None else y.ColumnValue(self.scope.column_type(place), place)
 
     def _path(self, node: t.Path) -> y.Typed:
         if scopes.is_path(node) and not self._is_field(node):
             return self._column(node)
-        return rows.field_of(self.typed(node.base), node, self.dialect)
+        return rows.bind_field(self.typed(node.base), node, self.dialect)
 
     def _is_field(self, node: t.Path) -> bool:
         """Return whether a path means a field of a row: it means no column, and what stands before its last dot does."""
@@ -107,21 +107,21 @@ class Typing:
             raise DialectError("INVALID_LITERAL", f"Invalid numeric literal: {node.written}", node.at)
         if node.kind == "integer":
             fits = abs(value) < 1 << 31
-            return y.Constant(k.INTEGER if fits else k.BIGINT, value)
+            return y.ConstantValue(k.INTEGER if fits else k.BIGINT, value)
         if node.kind == "decimal":
             if isinstance(value, str):
                 return self._decimal(node)
             digits = value.as_tuple()
             scale = -int(digits.exponent)
-            return y.Constant(k.decimal(max(len(digits.digits), scale), scale), value)
+            return y.ConstantValue(k.decimal(max(len(digits.digits), scale), scale), value)
         if node.kind == "text":
-            return y.Constant(SqlType("varchar", (len(value),)), value)
+            return y.ConstantValue(SqlType("varchar", (len(value),)), value)
         if node.kind in ("double", "boolean", "null") and not (isinstance(value, str)):
-            return y.Constant({"double": k.DOUBLE, "boolean": k.BOOLEAN, "null": k.UNKNOWN}[node.kind], value)
+            return y.ConstantValue({"double": k.DOUBLE, "boolean": k.BOOLEAN, "null": k.UNKNOWN}[node.kind], value)
         if node.kind == "interval":
             return self._interval(node)
         if node.kind == "bytes":
-            return y.Constant(SqlType("varbinary"), value)
+            return y.ConstantValue(SqlType("varbinary"), value)
         target = k.of_name(node.kind)
         if target is None:
             raise DialectUnsupported(f"literals of type {node.kind} are not supported", node.at)
@@ -130,7 +130,7 @@ class Typing:
         convert = v.cast(k.VARCHAR, target)
         if convert is None:
             raise DialectUnsupported(f"literals of type {node.kind} are not supported", node.at)
-        return y.Constant(target, convert(value))
+        return y.ConstantValue(target, convert(value))
 
     def _decimal(self, node: t.Literal) -> y.Typed:
         try:
@@ -138,7 +138,7 @@ class Typing:
         except InvalidOperation:
             raise DialectError("INVALID_LITERAL", f"'{node.value}' is not a valid DECIMAL literal", node.at) from None
 
-    def _interval(self, node: t.Literal) -> y.Constant:
+    def _interval(self, node: t.Literal) -> y.ConstantValue:
         negative, text, unit, until = node.value
         parts = [part for part in re.split(r"[:\s-]+", text.strip().lstrip("-+")) if part]
         if not parts or not all(re.fullmatch(r"\d+(\.\d*)?|\.\d+", part) for part in parts):
@@ -147,7 +147,7 @@ class Typing:
         sign = -1 if negative != text.strip().startswith("-") else 1
         if unit in ("YEAR", "MONTH"):
             months = int(numbers[0]) * (12 if unit == "YEAR" else 1) + (int(numbers[1]) if len(numbers) > 1 else 0)
-            return y.Constant(k.YEAR_MONTH, v.Months(sign * months))
+            return y.ConstantValue(k.YEAR_MONTH, v.Months(sign * months))
         units = ["DAY", "HOUR", "MINUTE", "SECOND"]
         if unit not in SpanOfUnit:
             raise DialectUnsupported(f"intervals of {unit.lower()}s are not supported", node.at)
@@ -156,7 +156,7 @@ class Typing:
             raise DialectError("INVALID_LITERAL", f"'{text}' is not a valid INTERVAL literal", node.at)
         seconds = sum(number * SpanOfUnit[each] for number, each in zip(numbers, named))
         try:
-            return y.Constant(k.DAY_TIME, datetime.timedelta(seconds=sign * seconds))
+            return y.ConstantValue(k.DAY_TIME, datetime.timedelta(seconds=sign * seconds))
         except OverflowError:
             raise DialectError("INVALID_LITERAL", f"'{text[:100]}' is not a valid INTERVAL literal", node.at) from None
 
@@ -166,15 +166,15 @@ class Typing:
         operand = self.typed(node.operand)
         if node.sign == "NOT":
             self._must_be_boolean(operand, node.operand, "Value of logical NOT expression must evaluate to a boolean (actual: %s)")
-            return self._negated(operand, True)
+            return self._negate(operand, True)
         if node.sign == "~":
             return y.Apply(operand.type, lambda value: ~value, (operand,))
         if not (k.is_number(operand.type) or operand.type.name.startswith(("interval", "unknown"))):
             words = f"Unary '+' operator cannot by applied to {operand.type} type" if node.sign == "+" else f"Cannot negate {operand.type}"
             raise DialectError("TYPE_MISMATCH", words, node.at)
-        return operand if node.sign == "+" else y.Apply(operand.type, v.negated, (operand,))
+        return operand if node.sign == "+" else y.Apply(operand.type, v.negate, (operand,))
 
-    def _must_be_boolean(self, typed: y.Typed, node: t.Expression, message: str) -> None:
+    def _must_be_boolean(self, typed: y.Typed, node: t.SqlExpression, message: str) -> None:
         if typed.type.name not in ("boolean", "unknown", "any"):
             raise DialectError("TYPE_MISMATCH", message % typed.type, node.at)
 
@@ -189,7 +189,7 @@ class Typing:
     def _binary(self, node: t.Binary) -> y.Typed:
         left, right = self.typed(node.left), self.typed(node.right)
         if node.sign in ("=", "<>", "<", "<=", ">", ">="):
-            return self.compared(node.sign, left, right, node.at)
+            return self.type_comparison(node.sign, left, right, node.at)
         if node.sign == "||":
             kinds = (left.type, right.type)
             scalar = SCALARS["concat"]
@@ -208,12 +208,12 @@ class Typing:
 
     def _no_operator(self, sign: str, left: y.Typed, right: y.Typed, at: int) -> DialectError:
         if sign == "||":
-            message = f"Unexpected parameters ({left.type}, {right.type}) for function concat{expected('concat', self.dialect)}"
+            message = f"Unexpected parameters ({left.type}, {right.type}) for function concat{describe_signatures('concat', self.dialect)}"
             return DialectError("FUNCTION_NOT_FOUND", message, at)
         hint = hints.of_comparison((str(left.type), str(right.type)))
         return DialectError("TYPE_MISMATCH", f"Cannot apply operator: {left.type} {sign} {right.type}", at, hint=hint)
 
-    def compared(self, sign: str, left: y.Typed, right: y.Typed, at: int) -> y.Typed:
+    def type_comparison(self, sign: str, left: y.Typed, right: y.Typed, at: int) -> y.Typed:
         """Return the comparison of two values of a common type."""
         shared = k.common(left.type, right.type)
         moment = {left.type.name, right.type.name}
@@ -221,41 +221,41 @@ class Typing:
             shared = k.TIMESTAMP
         if shared is None or not k.is_comparable(shared) or (sign not in ("=", "<>") and not k.is_orderable(shared)):
             raise self._no_operator(sign, left, right, at)
-        operands = (self._aligned(left, shared), self._aligned(right, shared))
+        operands = (self._align_types(left, shared), self._align_types(right, shared))
         compare = COMPARE[sign] if shared.name not in ("array", "row") else rows.comparison(sign, COMPARE[sign])
         return y.Apply(k.BOOLEAN, compare, operands, operation=sign)
 
-    def _aligned(self, typed: y.Typed, shared: SqlType) -> y.Typed:
+    def _align_types(self, typed: y.Typed, shared: SqlType) -> y.Typed:
         """Numbers of other types compare as they are; decimals with doubles, dates with timestamps have to be cast."""
         if shared.name in ("double", "timestamp", "real"):
-            return self.cast_to(typed, shared)
+            return self.convert_to_type(typed, shared)
         return typed
 
     def _between(self, node: t.Between) -> y.Typed:
         value, low, high = (self.typed(each) for each in (node.value, node.low, node.high))
         self._must_agree(f"Cannot check if {value.type} is BETWEEN {low.type} and {high.type}", node.at, value, low, high)
-        both = (self.compared(">=", value, low, node.at), self.compared("<=", value, high, node.at))
-        return self._negated(y.Junction(k.BOOLEAN, both, True), node.negated)
+        both = (self.type_comparison(">=", value, low, node.at), self.type_comparison("<=", value, high, node.at))
+        return self._negate(y.Junction(k.BOOLEAN, both, True), node.negated)
 
     @staticmethod
-    def _negated(typed: y.Typed, negated: bool) -> y.Typed:
+    def _negate(typed: y.Typed, negated: bool) -> y.Typed:
         return y.Apply(k.BOOLEAN, lambda value: not value, (typed,), operation="not") if negated else typed
 
     def _inlist(self, node: t.InList) -> y.Typed:
         value = self.typed(node.value)
         if node.query is not None:
-            plan, is_correlated = self._planned(node.query)
+            plan, is_correlated = self._plan_query(node.query)
             self._comparable(value, plan, node.at)
-            return self._negated(y.QueryValue(k.BOOLEAN, "member", plan, value, is_correlated=is_correlated), node.negated)
+            return self._negate(y.QueryValue(k.BOOLEAN, "member", plan, value, is_correlated=is_correlated), node.negated)
         items = [self.typed(each) for each in node.items]
         if self.dialect == "sql":
             places = [node.value.at, *(each.at for each in node.items)]
-            self.shared([value, *items], places, "IN value and list items")
+            self.common_type([value, *items], places, "IN value and list items")
         for each, item in zip(node.items, items):
-            self.compared("=", value, item, each.at)
-        return self._negated(y.Member(k.BOOLEAN, value, tuple(items)), node.negated)
+            self.type_comparison("=", value, item, each.at)
+        return self._negate(y.MembershipTest(k.BOOLEAN, value, tuple(items)), node.negated)
 
-    def _planned(self, query: t.Query) -> tuple[Any, bool]:
+    def _plan_query(self, query: t.SqlQuery) -> tuple[Any, bool]:
         """Return the plan of a query inside the expression, and whether it refers to what is outside."""
         boundary = self.boundary()
         plan = self.plan_query(query, boundary)
@@ -272,7 +272,7 @@ class Typing:
 
     def _comparedall(self, node: t.ComparedAll) -> y.Typed:
         value = self.typed(node.value)
-        plan, is_correlated = self._planned(node.query)
+        plan, is_correlated = self._plan_query(node.query)
         self._comparable(value, plan, node.at)
         return y.QueryValue(k.BOOLEAN, "all" if node.is_all else "any", plan, value, COMPARE[node.sign], is_correlated)
 
@@ -284,7 +284,7 @@ class Typing:
             if not (k.is_text(operand.type) or operand.type.name == "unknown"):
                 message = f"{side} LIKE expression must evaluate to a varchar (actual: {operand.type})"
                 raise DialectError("TYPE_MISMATCH", message, node.at if part is None else part.at)
-        return self._negated(y.Apply(k.BOOLEAN, like, tuple(operands)), node.negated)
+        return self._negate(y.Apply(k.BOOLEAN, like, tuple(operands)), node.negated)
 
     def _isnull(self, node: t.IsNull) -> y.Typed:
         negated = node.negated
@@ -296,7 +296,7 @@ class Typing:
     def _isdistinct(self, node: t.IsDistinct) -> y.Typed:
         left, right = self.typed(node.left), self.typed(node.right)
         self._must_agree(f"Cannot check if {left.type} is identical to {right.type}", node.at, left, right)
-        self.compared("=", left, right, node.at)
+        self.type_comparison("=", left, right, node.at)
         same = node.negated
         operation = "is not distinct" if same else "is distinct"
         return y.Apply(k.BOOLEAN, lambda a, b: (a == b) == same, (left, right), takes_null=True, operation=operation)
@@ -319,14 +319,15 @@ class Typing:
                 other = self.typed(condition)
                 words = f"CASE operand type does not match WHEN clause operand type: {operand.type} vs {other.type}"
                 self._must_agree(words, condition.at, operand, other)
-                test = self.compared("=", operand, other, condition.at)
+                test = self.type_comparison("=", operand, other, condition.at)
             whens.append((test, self.typed(value)))
-        otherwise = y.Constant(k.UNKNOWN, None) if node.otherwise is None else self.typed(node.otherwise)
+        otherwise = y.ConstantValue(k.UNKNOWN, None) if node.otherwise is None else self.typed(node.otherwise)
         places = [*(value.at for _, value in node.whens), node.at if node.otherwise is None else node.otherwise.at]
-        shared = self.shared([*(value for _, value in whens), otherwise], places, "All CASE results")
-        return y.Choice(shared, tuple((test, self.cast_to(value, shared)) for test, value in whens), self.cast_to(otherwise, shared))
+        shared = self.common_type([*(value for _, value in whens), otherwise], places, "All CASE results")
+        return y.Choice(shared, tuple((test, self.convert_to_type(value, shared)) for test, value in whens),
+            self.convert_to_type(otherwise, shared))
 
-    def shared(self, listed: list[y.Typed], places: list[int], what: str) -> SqlType:
+    def common_type(self, listed: list[y.Typed], places: list[int], what: str) -> SqlType:
         """Return the common type of the expressions."""
         shared: SqlType = k.UNKNOWN
         for each, at in zip(listed, places):
@@ -343,9 +344,9 @@ class Typing:
             shared = narrower
         return shared
 
-    def type_of(self, node: t.TypeName) -> SqlType:
+    def find_type(self, node: t.SqlTypeName) -> SqlType:
         """Return the type that a text names."""
-        arguments = tuple(self.type_of(each) if isinstance(each, t.TypeName) else each for each in node.arguments)
+        arguments = tuple(self.find_type(each) if isinstance(each, t.SqlTypeName) else each for each in node.arguments)
         if node.name == "row":
             return SqlType("row", arguments, node.fields)
         kind = k.of_name(node.name, arguments)
@@ -355,7 +356,7 @@ class Typing:
 
     def _target(self, node: t.Cast) -> SqlType:
         try:
-            return self.type_of(node.type_name)
+            return self.find_type(node.type_name)
         except DialectError as error:
             raise DialectError(error.sql_code, error.message, node.at) from None
 
@@ -367,7 +368,7 @@ class Typing:
         if convert is None or refused or nested[0] != nested[1]:
             if value.type.name not in ("any", "unknown"):
                 raise DialectError("TYPE_MISMATCH", f"Cannot cast {value.type} to {target}", node.at)
-            return y.Constant(target, None)
+            return y.ConstantValue(target, None)
         if self.dialect == "ydb" and target.name == "timestamp" and value.type.name in k.INTEGERS:
             convert = _microseconds
         if self.dialect == "sql" and value.type.name in ("double", "real") and target.name == "varchar":
@@ -382,11 +383,11 @@ class Typing:
     def _lambda(self, node: t.Lambda) -> y.Typed:
         raise DialectError("TYPE_MISMATCH", "Lambda expression should always be used inside a function", node.at)
 
-    def lambda_of(self, node: t.Expression, kinds: list[SqlType]) -> y.LambdaOf | None:
+    def type_lambda(self, node: t.SqlExpression, kinds: list[SqlType]) -> y.LambdaOf | None:
         """Return the typed lambda over parameters of these types; None where it is none, or has another number of them."""
         if not isinstance(node, t.Lambda) or len(node.names) != len(kinds):
             return None
-        parameters = tuple(y.Parameter(kind, name, [None]) for name, kind in zip(node.names, kinds))
+        parameters = tuple(y.LambdaParameter(kind, name, [None]) for name, kind in zip(node.names, kinds))
         before = self.parameters
         self.parameters = {**before, **{self.scope.fold(each.name): each for each in parameters}}
         try:
@@ -397,13 +398,13 @@ class Typing:
 
     def _arrayof(self, node: t.ArrayOf) -> y.Typed:
         items = [self.typed(each) for each in node.items]
-        element = self.shared(items, [item.at for item in node.items], "All ARRAY elements")
-        return y.ListOf(k.array(element), tuple(self.cast_to(item, element) for item in items))
+        element = self.common_type(items, [item.at for item in node.items], "All ARRAY elements")
+        return y.ListOf(k.array(element), tuple(self.convert_to_type(item, element) for item in items))
 
     def _subscript(self, node: t.Subscript) -> y.Typed:
         base, index = self.typed(node.base), self.typed(node.index)
         if base.type.name == "row":
-            return rows.field_at(base, index, node.at)
+            return rows.bind_index(base, index, node.at)
         scalar = SCALARS["element_at"]
         result = scalar.rule((base.type, index.type))
         if result is None:
@@ -411,13 +412,13 @@ class Typing:
         return y.Apply(result, subscript if self.dialect == "sql" else scalar.compute, (base, index))
 
     def _subquery(self, node: t.Subquery) -> y.Typed:
-        plan, is_correlated = self._planned(node.query)
+        plan, is_correlated = self._plan_query(node.query)
         kinds = tuple(column.type for column in plan.columns)
         kind = kinds[0] if len(kinds) == 1 else k.row(kinds, tuple(column.name for column in plan.columns))
         return y.QueryValue(kind, "scalar", plan, is_correlated=is_correlated)
 
     def _exists(self, node: t.Exists) -> y.Typed:
-        plan, is_correlated = self._planned(node.query)
+        plan, is_correlated = self._plan_query(node.query)
         return y.QueryValue(k.BOOLEAN, "exists", plan, is_correlated=is_correlated)
 
     def _tuple(self, node: t.Tuple) -> y.Typed:
@@ -461,20 +462,20 @@ class Typing:
         if self.dialect in ("flink", "alibaba") and node.name in IN_PATTERNS:
             raise self.no_function(node)
         arguments = tuple(self.typed(each) for each in self._unit_first(node))
-        scalar = scalar_of(node.name, self.dialect)
+        scalar = find_scalar(node.name, self.dialect)
         if scalar is None or (self.dialect == "sql" and node.name in ELSEWHERE):
             raise self.no_function(node)
         kinds = [argument.type for argument in arguments]
         result = scalar.rule(kinds)
         if result is None:
             listed = ", ".join(str(kind) for kind in kinds)
-            message = f"Unexpected parameters ({listed}) for function {node.name}{expected(node.name, self.dialect)}"
+            message = f"Unexpected parameters ({listed}) for function {node.name}{describe_signatures(node.name, self.dialect)}"
             raise DialectError("FUNCTION_NOT_FOUND", message, node.at)
         if node.name in ("greatest", "least"):
-            arguments = tuple(self.cast_to(argument, result) for argument in arguments)
+            arguments = tuple(self.convert_to_type(argument, result) for argument in arguments)
         return y.Apply(result, scalar.compute, arguments, scalar.takes_null, node.name)
 
-    def _unit_first(self, node: t.Call) -> tuple[t.Expression, ...]:
+    def _unit_first(self, node: t.Call) -> tuple[t.SqlExpression, ...]:
         """``timestampdiff(minute, a, b)``: the unit is a word, not a column."""
         first = node.arguments[0] if node.arguments else None
         if node.name == "timestampdiff" and isinstance(first, t.Name):
@@ -499,8 +500,8 @@ class Typing:
         operands = [self.typed(each) for each in node.arguments]
         if len(operands) < 2:
             raise DialectError("INVALID_FUNCTION_ARGUMENT", "The 'coalesce' function must have at least two arguments", node.at)
-        shared = self.shared(operands, [each.at for each in node.arguments], "All COALESCE operands")
-        return y.Coalesced(shared, tuple(self.cast_to(operand, shared) for operand in operands))
+        shared = self.common_type(operands, [each.at for each in node.arguments], "All COALESCE operands")
+        return y.Coalesced(shared, tuple(self.convert_to_type(operand, shared) for operand in operands))
 
     def _call_if(self, node: t.Call) -> y.Typed:
         if len(node.arguments) not in (2, 3):
@@ -512,7 +513,7 @@ class Typing:
         if len(node.arguments) != 2:
             raise DialectError("INVALID_FUNCTION_ARGUMENT", "Invalid number of arguments for 'nullif' function", node.at)
         first, second = (self.typed(each) for each in node.arguments)
-        self.compared("=", first, second, node.at)
+        self.type_comparison("=", first, second, node.at)
         return y.Apply(first.type, lambda a, b: None if a == b else a, (first, second), takes_null=True)
 
     def _call_try(self, node: t.Call) -> y.Typed:
@@ -524,7 +525,7 @@ class Typing:
     def _call_typeof(self, node: t.Call) -> y.Typed:
         if len(node.arguments) != 1:
             raise DialectError("FUNCTION_NOT_FOUND", "Unexpected parameters for function typeof. Expected: typeof(t) T", node.at)
-        return y.Constant(k.VARCHAR, str(self.typed(node.arguments[0]).type))
+        return y.ConstantValue(k.VARCHAR, str(self.typed(node.arguments[0]).type))
 
     def _call_now(self, node: t.Call) -> y.Typed:
         return self._moment(k.TIMESTAMP)
@@ -538,7 +539,7 @@ class Typing:
     def _moment(kind: SqlType) -> y.Typed:
         """Return the time of the query, in UTC: one instant for all its rows."""
         now = datetime.datetime.now(datetime.timezone.utc).replace(tzinfo=None)
-        return y.Constant(kind, now.date() if kind == k.DATE else now.replace(microsecond=now.microsecond // 1000 * 1000))
+        return y.ConstantValue(kind, now.date() if kind == k.DATE else now.replace(microsecond=now.microsecond // 1000 * 1000))
 
 
 def _as_row(kinds: tuple[Any, ...]) -> str:

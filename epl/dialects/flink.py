@@ -12,15 +12,15 @@ from epl.dialects import types as k
 from epl.dialects.aggregates import is_aggregate
 from epl.dialects.calcite import ADVICE, calcite, pattern_text, type_name
 from epl.dialects.errors import DialectError, DialectUnsupported
-from epl.dialects.pattern_types import PatternTyping, calls_in, first_of
+from epl.dialects.pattern_types import PatternTyping, find_calls, split_path
 from epl.dialects.recognition import ClauseAnalysis, ClauseRules, variables
-from epl.dialects.scopes import Column
+from epl.dialects.scopes import SqlColumn
 from epl.dialects.syntax import tree as t
 
 VALIDATION = "ValidationException: SQL validation failed. SqlValidatorException: "
 
 
-def refused(words: str, at: int) -> DialectError:
+def flink_error(words: str, at: int) -> DialectError:
     """Return an error of Flink's validator."""
     return DialectError("VALIDATION", VALIDATION + words, at)
 
@@ -40,7 +40,7 @@ class FlinkTyping(PatternTyping):
 
     def no_label(self, node: t.Path) -> DialectError:
         """Return the error of a path that begins with no variable."""
-        return refused(f"Table '{first_of(node)[0].written}' not found", node.at)
+        return flink_error(f"Table '{split_path(node)[0].written}' not found", node.at)
 
     def _path(self, node: t.Path) -> y.Typed:
         """Return a column of the input, named with its table, is null."""
@@ -49,19 +49,19 @@ class FlinkTyping(PatternTyping):
             raise self.no_label(node)
         if label is not None and label not in self.labels and self.scope.has(node):
             place = self.scope.place(node)
-            return y.Constant(self.scope.type_at(place), None)
+            return y.ConstantValue(self.scope.column_type(place), None)
         return super()._path(node)
 
     def _literal(self, node: t.Literal) -> y.Typed:
         if node.kind == "null" and not self.depth:
-            raise refused("Illegal use of 'NULL'", node.at)
+            raise flink_error("Illegal use of 'NULL'", node.at)
         return super()._literal(node)
 
-    def typed(self, node: t.Expression) -> y.Typed:
+    def typed(self, node: t.SqlExpression) -> y.Typed:
         """Return the typed expression; queries have no place in it."""
         if isinstance(node, t.Subquery | t.Exists) and self.in_define and self.depth:
             words = "ValidationException: SQL validation failed. NullPointerException: no SELECT scope for "
-            raise DialectError("VALIDATION", words + _begun(node.query), node.at)
+            raise DialectError("VALIDATION", words + _first_words(node.query), node.at)
         if isinstance(node, t.Subquery | t.Exists):
             message = "SqlParserException: SQL parse failed. Query expression encountered in illegal context"
             raise DialectError("SYNTAX_ERROR", message, node.at)
@@ -75,36 +75,36 @@ class FlinkTyping(PatternTyping):
             self.depth -= is_outermost
 
     def _check_nesting(self, node: t.Call) -> None:
-        inside = [each for argument in node.arguments[:1] for each in calls_in(argument)]
+        inside = [each for argument in node.arguments[:1] for each in find_calls(argument)]
         for each in inside:
             if each.is_plain and each.name in ("first", "last"):
-                raise refused(f"Cannot nest PREV/NEXT under LAST/FIRST '{calcite(each)}'", each.at)
+                raise flink_error(f"Cannot nest PREV/NEXT under LAST/FIRST '{calcite(each)}'", each.at)
             if is_aggregate(each.name, self.dialect):
-                raise refused(f"Cannot use aggregation in navigation '{calcite(each)}'", each.at)
+                raise flink_error(f"Cannot use aggregation in navigation '{calcite(each)}'", each.at)
 
     def no_column(self, node: t.Path, label: t.Name, rest: str) -> DialectError:
         """Return the error of a variable's column that is not there."""
-        return refused(f"Column '{rest}' not found in table '{label.written}'", node.at)
+        return flink_error(f"Column '{rest}' not found in table '{label.written}'", node.at)
 
     def column(self, node: t.Name, label: t.Name | None) -> y.Typed:
         """Return a column; a subset is never filled, so its columns are null."""
         typed = super().column(node, label)
         is_subset = label is not None and not self.labels[label.canonical]
-        return y.Constant(typed.type, None) if is_subset and not self.in_aggregate else typed
+        return y.ConstantValue(typed.type, None) if is_subset and not self.in_aggregate else typed
 
     def _call(self, node: t.Call) -> y.Typed:
         name = node.name
         if node.is_plain and name in ("match_rowtime", "match_proctime"):
             return self._match_time(node)
         if node.is_plain and name in ("prev", "next") and not self.in_define and node.arguments:
-            raise refused(f"Cannot use PREV/NEXT in MEASURE '{calcite(node)}'", node.at)
+            raise flink_error(f"Cannot use PREV/NEXT in MEASURE '{calcite(node)}'", node.at)
         if node.is_plain and name == "match_number":
             words = "No match found for function signature MATCH_NUMBER().\nSupported signatures are:\n'MATCH_NUMBER()'"
-            raise refused(words, node.at)
+            raise flink_error(words, node.at)
         if node.is_plain and name in ("prev", "next"):
             raise not_yet("Flink does not support physical offsets within partition.", node.at)
         if node.mode is not None and self.in_define:
-            raise refused(f"Cannot use RUNNING/FINAL in DEFINE '{calcite(node)}'", node.mode_at)
+            raise flink_error(f"Cannot use RUNNING/FINAL in DEFINE '{calcite(node)}'", node.mode_at)
         if node.mode == "RUNNING" or (node.is_plain and name == "classifier"):
             what = f"{name.upper()}()"
             if node.mode == "RUNNING":
@@ -112,17 +112,17 @@ class FlinkTyping(PatternTyping):
             raise DialectError("CODE_GENERATION", f"CodeGenException: Unsupported call: {what}{ADVICE}", node.at)
         for each in node.arguments:
             if isinstance(each, t.LabelStar):
-                raise refused("Unknown field '*'", each.at)
+                raise flink_error("Unknown field '*'", each.at)
         if node.distinct and is_aggregate(name, self.dialect):
             arguments = ", ".join(calcite(each) for each in node.arguments)
-            raise refused(f"DISTINCT/ALL not allowed with {name.upper()}(DISTINCT {arguments}) function", node.at)
+            raise flink_error(f"DISTINCT/ALL not allowed with {name.upper()}(DISTINCT {arguments}) function", node.at)
         if self.in_aggregate and node.is_plain and name in ("first", "last") and node.arguments:
             return self.typed(node.arguments[0])
         return super()._call(node)
 
     def check_aggregate_nesting(self, node: t.Call) -> None:
         """Refuse aggregates inside an aggregate; FIRST and LAST have no effect there."""
-        for each in (each for argument in node.arguments for each in calls_in(argument)):
+        for each in (each for argument in node.arguments for each in find_calls(argument)):
             if is_aggregate(each.name, self.dialect):
                 super().check_aggregate_nesting(node)
 
@@ -134,14 +134,14 @@ class FlinkTyping(PatternTyping):
             return y.Apply(k.TIMESTAMP, _now, (), takes_null=True)
         argument = node.arguments[0] if node.arguments else None
         if len(node.arguments) > 1:
-            raise refused("Invalid number of arguments to function 'MATCH_ROWTIME'. Was expecting 0 arguments", node.at)
+            raise flink_error("Invalid number of arguments to function 'MATCH_ROWTIME'. Was expecting 0 arguments", node.at)
         if argument is not None and not isinstance(argument, t.Name | t.Path):
             message = "The function MATCH_ROWTIME requires a column as its argument"
             raise DialectError("VALIDATION", f"ValidationException: {message}", node.at)
         place = self.time if argument is None else self.scope.place(argument)
         if place is None:
             raise DialectError("VALIDATION", "ValidationException: MATCH_ROWTIME needs ORDER BY a time", node.at)
-        kind = self.scope.type_at(place)
+        kind = self.scope.column_type(place)
         if kind.name not in ("timestamp", "any") and argument is not None and self.scope.dialect.streaming:
             words = f"The function MATCH_ROWTIME requires argument to be a row time attribute type, but is '{str(kind).upper()}'."
             raise DialectError("VALIDATION", f"ValidationException: {words}", node.at)
@@ -149,23 +149,23 @@ class FlinkTyping(PatternTyping):
 
     def one_label(self, node: t.Call) -> frozenset[str] | None:
         """Return the variable of a call; refuse several."""
-        labels = self._labels_in(node)
+        labels = self._column_labels(node)
         if len(labels) > 1:
-            raise refused(f"Multiple pattern variables in '{calcite(node)}'", node.at)
+            raise flink_error(f"Multiple pattern variables in '{calcite(node)}'", node.at)
         label = next(iter(labels), None)
         return None if label is None else self.labels[label]
 
-    def condition(self, node: t.Expression, message: str) -> y.Typed:
+    def condition(self, node: t.SqlExpression, message: str) -> y.Typed:
         """Return a typed condition."""
         typed = self.typed(node)
         if typed.type.name not in ("boolean", "unknown", "any"):
-            raise refused("DEFINE clause must be a condition", node.at)
+            raise flink_error("DEFINE clause must be a condition", node.at)
         return typed
 
 
-def _begun(query: t.Query) -> str:
+def _first_words(query: t.SqlQuery) -> str:
     """Return how a query begins."""
-    items = query.body.items if isinstance(query.body, t.Select) else ()
+    items = query.body.items if isinstance(query.body, t.SqlSelect) else ()
     return "SELECT " + ", ".join("*" if item.expression is None else calcite(item.expression) for item in items)
 
 
@@ -182,20 +182,20 @@ class FlinkRules(ClauseRules):
         self.labels = {label: frozenset((label,)) for label in self.primary}
         self.labels |= {subset.name.canonical: frozenset() for subset in self.subsets}
         for node in t.descendants(self.pattern):
-            named = node.name if isinstance(node, t.NotNext) else node.until if isinstance(node, t.Quantified) else None
+            named = node.name if isinstance(node, t.NotNext) else node.until if isinstance(node, t.QuantifiedPattern) else None
             if named is not None:
                 self.primary.add(named.canonical)
                 self.labels[named.canonical] = frozenset((named.canonical,))
         for member in (member for subset in self.subsets for member in subset.members):
             if member.canonical not in self.primary:
-                raise refused(f"Unknown pattern '{member.written}'", member.at)
+                raise flink_error(f"Unknown pattern '{member.written}'", member.at)
         names = [define.name.canonical for define in self.defines]
         for define in self.defines:
             if names.count(define.name.canonical) > 1:
-                raise refused(f"Pattern variable '{define.name.written}' has already been defined", define.at)
+                raise flink_error(f"Pattern variable '{define.name.written}' has already been defined", define.at)
         target = None if self.skip is None else self.skip.target
         if target is not None and target.canonical not in self.labels:
-            raise refused(f"Unknown pattern '{target.written}'", target.at)
+            raise flink_error(f"Unknown pattern '{target.written}'", target.at)
 
 
 class FlinkClause(ClauseAnalysis):
@@ -227,10 +227,10 @@ class FlinkClause(ClauseAnalysis):
         places = [self._place(key) for key, _ in self.clause.partition_by]
         for (key, _), place in zip(self.clause.partition_by, places):
             if places.count(place) > 1:
-                raise refused(f"Column '{scopes.path_of(key)[1]}' is ambiguous", key.at)  # type: ignore[arg-type]
+                raise flink_error(f"Column '{scopes.split_column(key)[1]}' is ambiguous", key.at)  # type: ignore[arg-type]
         return places
 
-    def _place(self, key: t.Expression) -> int:
+    def _place(self, key: t.SqlExpression) -> int:
         assert isinstance(key, t.Name | t.Path)
         place = self.scope.place(key)
         if place is None:
@@ -250,7 +250,8 @@ class FlinkClause(ClauseAnalysis):
     def check_form(self) -> None:
         """Everything of the form is checked after names and types, in ``output``."""
 
-    def output(self, partition: list[int], order: list[int], measures: tuple[y.Typed, ...]) -> tuple[tuple[Column, ...], tuple[int, ...]]:
+    def output(self, partition: list[int], order: list[int], measures: tuple[y.Typed, ...]) -> tuple[tuple[SqlColumn, ...],
+        tuple[int, ...]]:
         """Return the output columns, after the checks that Flink's planner does last."""
         names = [measure.name.written for measure in self.clause.measures]
         taken = [self.source.columns[place].name for place in partition]
@@ -270,9 +271,9 @@ class FlinkClause(ClauseAnalysis):
         self._check_planned()
         return super().output(partition, order, measures)
 
-    def _final(self, expression: t.Expression) -> str:
+    def _final(self, expression: t.SqlExpression) -> str:
         if isinstance(expression, t.Path) and scopes.is_path(expression):
-            label, rest = first_of(expression)
+            label, rest = split_path(expression)
             places = self.scope.places(rest)
             return f"FINAL({label.written}.${places[0] if places else rest})"
         return f"FINAL({calcite(expression)})"
@@ -313,11 +314,11 @@ class FlinkClause(ClauseAnalysis):
         if node is None:
             return None
         typed = self._typing(in_define=True).typed(node)
-        if not isinstance(typed, y.Constant) or not isinstance(typed.value, datetime.timedelta):
+        if not isinstance(typed, y.ConstantValue) or not isinstance(typed.value, datetime.timedelta):
             words = "Only constant intervals with millisecond resolution are supported as time constraints of patterns."
             raise not_yet(words, node.at)
         if isinstance(node, t.Literal) and node.value[0]:
-            raise refused(f"Interval must be non-negative '{node.value[1]}'", node.at)
+            raise flink_error(f"Interval must be non-negative '{node.value[1]}'", node.at)
         return max(0, int(typed.value.total_seconds() * 1000)) or None
 
     def skip(self) -> plans.SkipTo:
@@ -332,13 +333,13 @@ def updating(relation: t.Relation) -> str | None:
     """Return the node of Flink's plan by which rows of a relation are updated: groups without a window of time; None where none are."""
     while isinstance(relation, t.Aliased):
         relation = relation.relation
-    body = relation.query.body if isinstance(relation, t.Derived) else None
-    if not isinstance(body, t.Select):
+    body = relation.query.body if isinstance(relation, t.DerivedTable) else None
+    if not isinstance(body, t.SqlSelect):
         return None
-    if any(isinstance(each, t.Call) and each.name == "tumble" for key in body.group_by for each in (key, *calls_in(key))):
+    if any(isinstance(each, t.Call) and each.name == "tumble" for key in body.group_by for each in (key, *find_calls(key))):
         return None
-    shown = [_selected(item, place) for place, item in enumerate(body.items)]
-    keys = [scopes.path_of(key)[1] for key in body.group_by if isinstance(key, t.Name | t.Path)]
+    shown = [_item_text(item, place) for place, item in enumerate(body.items)]
+    keys = [scopes.split_column(key)[1] for key in body.group_by if isinstance(key, t.Name | t.Path)]
     if body.distinct and not body.grouped:
         keys = shown
     elif not body.grouped:
@@ -347,28 +348,28 @@ def updating(relation: t.Relation) -> str | None:
     return f"GroupAggregate({grouped}select=[{', '.join(shown)}])"
 
 
-def _selected(item: t.SelectItem, place: int) -> str:
+def _item_text(item: t.SelectOutput, place: int) -> str:
     if item.expression is None:
         return "*"
     if isinstance(item.expression, t.Name | t.Path):
-        return scopes.path_of(item.expression)[1]
+        return scopes.split_column(item.expression)[1]
     name = f"EXPR${place}" if item.alias is None else item.alias.written
     return f"{calcite(item.expression).replace('`', '')} AS {name}"
 
 
-def check_pattern(pattern: t.Pattern, dialect: str) -> None:
+def check_pattern(pattern: t.SqlPattern, dialect: str) -> None:
     """Refuse patterns that Flink (or Alibaba) does not run."""
     extended = dialect == "alibaba"
     for node in t.descendants(pattern):
-        if isinstance(node, t.Alternation):
+        if isinstance(node, t.PatternAlternation):
             raise not_yet(f"Expression not supported: {pattern_text(node)}. Currently, CEP doesn't support branching patterns.", node.at)
         if isinstance(node, t.Permutation):
             raise not_yet(f"Expression not supported: {pattern_text(node)}. Currently, CEP doesn't support PERMUTE patterns.", node.at)
         if isinstance(node, t.Exclusion) and not extended:
             raise not_yet(f"Expression not supported: {pattern_text(node)}. Currently, CEP doesn't support '{{-' '-}}' patterns.", node.at)
-        if isinstance(node, t.Quantified):
+        if isinstance(node, t.QuantifiedPattern):
             _check_quantifier(node, extended)
-        if extended and isinstance(node, t.Group):
+        if extended and isinstance(node, t.PatternGroup):
             _check_first_of_group(node)
         if isinstance(node, t.Sequence) and not node.parts:
             raise _can_be_empty(node.at)
@@ -381,15 +382,15 @@ def check_pattern(pattern: t.Pattern, dialect: str) -> None:
     _check_last(pattern, extended)
 
 
-def _check_first_of_group(node: t.Group) -> None:
+def _check_first_of_group(node: t.PatternGroup) -> None:
     first = node.pattern.parts[0] if isinstance(node.pattern, t.Sequence) and node.pattern.parts else node.pattern
-    if isinstance(first, t.Quantified) and first.least == 0:
+    if isinstance(first, t.QuantifiedPattern) and first.least == 0:
         raise not_yet("The first pattern of a group must not be optional.", first.at)
 
 
-def _check_quantifier(node: t.Quantified, extended: bool) -> None:
-    inner = node.pattern.pattern if isinstance(node.pattern, t.Group) else node.pattern
-    if isinstance(node.pattern, t.Group) and not isinstance(inner, t.Variable):
+def _check_quantifier(node: t.QuantifiedPattern, extended: bool) -> None:
+    inner = node.pattern.pattern if isinstance(node.pattern, t.PatternGroup) else node.pattern
+    if isinstance(node.pattern, t.PatternGroup) and not isinstance(inner, t.PatternVariable):
         if not extended:
             raise not_yet(f"Expression not supported: {pattern_text(inner)} Group patterns are not supported yet.", node.at)
         if node.greedy and (node.least, node.most) != (0, 1) and node.least != node.most:
@@ -417,19 +418,19 @@ OPTIONAL_BEFORE_NOT = (
 )
 
 
-def _check_last(pattern: t.Pattern, extended: bool) -> None:
+def _check_last(pattern: t.SqlPattern, extended: bool) -> None:
     """Alibaba has the elements of flink-cep's interface, which runs a greedy last element."""
     parts = flat(pattern)
     takes = [part for part in parts if not isinstance(part, t.Anchor | t.Exclusion | t.NotNext)]
-    if not takes or all(isinstance(part, t.Quantified) and part.least == 0 for part in takes):
+    if not takes or all(isinstance(part, t.QuantifiedPattern) and part.least == 0 for part in takes):
         raise _can_be_empty(pattern.at)
     named = [part for part in parts if not isinstance(part, t.Anchor | t.Exclusion)]
     if isinstance(named[0], t.NotNext):
         raise DialectUnsupported("a pattern does not begin with [^ ]", named[0].at)
     for before, after in pairwise(named):
-        if isinstance(after, t.NotNext) and isinstance(before, t.Quantified) and before.least == 0:
+        if isinstance(after, t.NotNext) and isinstance(before, t.QuantifiedPattern) and before.least == 0:
             raise DialectError("NOT_SUPPORTED", OPTIONAL_BEFORE_NOT, after.at)
-        if _is_greedy(before) and isinstance(after, t.Quantified) and after.least == 0 and after.most in (1, None):
+        if _is_greedy(before) and isinstance(after, t.QuantifiedPattern) and after.least == 0 and after.most in (1, None):
             message = "MalformedPatternException: Optional pattern cannot be preceded by greedy pattern"
             raise DialectError("MALFORMED_PATTERN", message, after.at)
     last = parts[-1]
@@ -441,16 +442,16 @@ def _check_last(pattern: t.Pattern, extended: bool) -> None:
         raise not_yet(words, last.at)
 
 
-def _is_greedy(part: t.Pattern) -> bool:
+def _is_greedy(part: t.SqlPattern) -> bool:
     """Return whether a quantifier is greedy: an optional variable and a fixed number of rows are not."""
-    if not isinstance(part, t.Quantified) or part.least == part.most or (part.least, part.most) == (0, 1):
+    if not isinstance(part, t.QuantifiedPattern) or part.least == part.most or (part.least, part.most) == (0, 1):
         return False
     return part.marks in (0, 2)
 
 
-def flat(pattern: t.Pattern) -> list[t.Pattern]:
+def flat(pattern: t.SqlPattern) -> list[t.SqlPattern]:
     """Return the elements of a pattern, those of groups without a quantifier too."""
-    if isinstance(pattern, t.Group):
+    if isinstance(pattern, t.PatternGroup):
         return flat(pattern.pattern)
     if isinstance(pattern, t.Sequence):
         return [each for part in pattern.parts for each in flat(part)]

@@ -50,7 +50,7 @@ class _Statement:
     clauses: list[tuple[int, int, str]] = attrs.field(factory=list)
 
 
-def named_dialect(name: str, *, span: Span | None = None, text: str | None = None) -> str:
+def dialect_name(name: str, *, span: Span | None = None, text: str | None = None) -> str:
     """Return a dialect's name in lower case. Raise EplValidationError where there is none."""
     lowered = name.lower()
     if lowered not in NAMES:
@@ -69,7 +69,7 @@ def dialect_texts(text: str) -> dict[int, DialectText]:
     return texts
 
 
-def detected(
+def detect_clauses(
     text: str, error: EplError, known: dict[int, DialectText], reads: Callable[[str], bool]
 ) -> dict[int, DialectText]:
     """Return the clauses of the statement that EPL does not read, where SQL:2016 reads them and has in them what EPL does not have, and
@@ -99,7 +99,7 @@ class Annotated:
     original: str
     places: tuple[tuple[int, int], ...] = ()
 
-    def located(self, error: EplError) -> None:
+    def locate_error(self, error: EplError) -> None:
         """Let an error in the text point into the original one."""
         if error.text == self.text and self.places:
             error.text = self.original
@@ -110,10 +110,10 @@ class Annotated:
         return offset - sum(min(length, offset - place) for place, length in self.places if place < offset)
 
 
-def annotated(text: str, dialect: str | None) -> Annotated:
+def annotate_module(text: str, dialect: str | None) -> Annotated:
     """Return a module's text with ``@Dialect`` in front of each statement that has a clause and does not say of which dialect it is; the
     text itself where no dialect, or ``epl``, is given."""
-    if dialect is None or named_dialect(dialect) == "epl" or "match_recognize" not in text.lower():
+    if dialect is None or dialect_name(dialect) == "epl" or "match_recognize" not in text.lower():
         return Annotated(text, text)
     mark = f"@Dialect('{dialect.lower()}') "
     written: list[str] = []
@@ -158,7 +158,7 @@ def _clause(text: str, opening: int, statement: _Statement, detects: bool, defau
     """Note a clause; return where the scan goes on."""
     dialect = statement.dialect if statement.dialect is not None else default
     if dialect is not None:
-        named_dialect(dialect, span=statement.named_at, text=text)
+        dialect_name(dialect, span=statement.named_at, text=text)
     if dialect == "epl" or (dialect is None and not detects):
         return opening + 1
     from epl.dialects.syntax.read_clause import clause_end, sql_clause  # the dialects are loaded where a text needs them
@@ -183,4 +183,4 @@ def _alias(text: str, end: int) -> str:
     return "an alias behind the bracket" if word is not None and word.lower() not in AFTER_THE_CLAUSE else ""
 
 
-__all__ = ["NAMES", "Annotated", "DialectText", "annotated", "detected", "dialect_texts", "named_dialect"]
+__all__ = ["NAMES", "Annotated", "DialectText", "annotate_module", "detect_clauses", "dialect_name", "dialect_texts"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 from epl.dialects import scopes
 from epl.dialects import typed as y
 from epl.dialects import types as k
-from epl.dialects.aggregates import aggregate_of, distinct, is_aggregate
+from epl.dialects.aggregates import distinct, find_aggregate, is_aggregate
 from epl.dialects.errors import DialectError
 from epl.dialects.expression_types import PlanQuery, Typing
 from epl.dialects.functions import rows
-from epl.dialects.functions.signatures import expected
+from epl.dialects.functions.signatures import describe_signatures
 from epl.dialects.hints import near
 from epl.dialects.syntax import tree as t
 
@@ -31,7 +31,7 @@ class PatternTyping(Typing):
     """Types the expressions of one clause. ``labels``: variables and subsets → the variables that they are."""
 
     def __init__(
-        self, scope: scopes.Scope, plan_query: PlanQuery, labels: dict[str, frozenset[str]], *, in_define: bool, in_window: bool = False
+        self, scope: scopes.SqlScope, plan_query: PlanQuery, labels: dict[str, frozenset[str]], *, in_define: bool, in_window: bool = False
     ) -> None:
         super().__init__(scope, plan_query)
         self.labels = labels
@@ -52,13 +52,13 @@ class PatternTyping(Typing):
     def _path(self, node: t.Path) -> y.Typed:
         if not scopes.is_path(node):
             return super()._path(node)
-        label, rest = first_of(node)
+        label, rest = split_path(node)
         if label.canonical not in self.labels and isinstance(node.base, t.Name) and self._is_field(node):
-            return rows.field_of(self.typed(node.base), node, self.dialect)
+            return rows.bind_field(self.typed(node.base), node, self.dialect)
         if label.canonical not in self.labels:
             raise self.no_label(node)
         if isinstance(node.base, t.Path) and isinstance(node.base.base, t.Name) and self._is_row(node.base.field.written):
-            return rows.field_of(self.typed(node.base), node, self.dialect)
+            return rows.bind_field(self.typed(node.base), node, self.dialect)
         places = self.scope.places(rest) if isinstance(node.base, t.Name) else []
         if len(places) != 1 and not self.scope.is_open:
             raise self.no_column(node, label, rest)
@@ -66,11 +66,11 @@ class PatternTyping(Typing):
 
     def _is_row(self, name: str) -> bool:
         places = self.scope.places(name)
-        return len(places) == 1 and self.scope.type_at(places[0]).name == "row"
+        return len(places) == 1 and self.scope.column_type(places[0]).name == "row"
 
     def no_label(self, node: t.Path) -> DialectError:
         """Return the error of a path that begins with no variable."""
-        relation, name = scopes.path_of(node)
+        relation, name = scopes.split_column(node)
         message = f"Column '{relation}.{name}' cannot be resolved".lower().replace("column", "Column", 1)
         hint = near(str(relation), self.labels) or f"variables of the pattern: {', '.join(sorted(self.labels))}"
         return DialectError("COLUMN_NOT_FOUND", message, node.at, hint=hint)
@@ -86,13 +86,13 @@ class PatternTyping(Typing):
             self.scope.outside(node)
         place = self.scope.place(node)
         if place is None:
-            return y.Constant(k.ANY, None)
-        kind = self.scope.type_at(place)
+            return y.ConstantValue(k.ANY, None)
+        kind = self.scope.column_type(place)
         if self.in_aggregate:
-            return y.Field(kind, place)
-        return y.Navigated(kind, self.navigated(label), place)
+            return y.ColumnValue(kind, place)
+        return y.Navigated(kind, self.leaf_navigation(label), place)
 
-    def navigated(self, label: t.Name | None) -> y.Navigation:
+    def leaf_navigation(self, label: t.Name | None) -> y.Navigation:
         """Return the navigation that applies to a leaf with this label."""
         labels = None if label is None else self.labels[label.canonical]
         n = self.navigation
@@ -122,7 +122,7 @@ class PatternTyping(Typing):
     def _overmeasure(self, node: t.OverMeasure) -> y.Typed:
         raise DialectError("NESTED_WINDOW", NESTED_WINDOW, node.at)
 
-    def condition(self, node: t.Expression, message: str) -> y.Typed:
+    def condition(self, node: t.SqlExpression, message: str) -> y.Typed:
         """Return a typed condition, which is not a bare null."""
         typed = super().condition(node, message)
         if typed.type.name == "unknown" and self.in_define and self.dialect == "sql":
@@ -192,7 +192,7 @@ class PatternTyping(Typing):
             label = argument
         if self.in_aggregate:
             return y.RowLabel(k.VARCHAR)
-        return y.Navigated(k.VARCHAR, self.navigated(label), None)
+        return y.Navigated(k.VARCHAR, self.leaf_navigation(label), None)
 
     def check_label(self, name: t.Name) -> None:
         """Refuse a name that is neither a variable nor a subset."""
@@ -241,7 +241,7 @@ class PatternTyping(Typing):
     def _check_nesting(self, node: t.Call) -> None:
         """PREV and NEXT may have one FIRST or LAST as their argument; nothing else is nested."""
         code, name = "INVALID_NAVIGATION_NESTING", node.name
-        inside = [each for argument in node.arguments for each in calls_in(argument)]
+        inside = [each for argument in node.arguments for each in find_calls(argument)]
         for each in inside:
             if is_aggregate(each.name, self.dialect) and not (each.is_plain and each.name in FUNCTIONS):
                 raise DialectError("NESTED_AGGREGATION", f"Cannot nest {each.name} aggregate function inside {name} function", each.at)
@@ -252,7 +252,7 @@ class PatternTyping(Typing):
         if name in ("first", "last") or first.name in ("prev", "next"):
             message = f"Cannot nest {first.name} pattern navigation function inside {name} pattern navigation function"
             raise DialectError(code, message, first.at)
-        own = [each for argument in first.arguments for each in calls_in(argument)]
+        own = [each for argument in first.arguments for each in find_calls(argument)]
         others = [each for each in nested[1:] if each not in own]
         if others:
             message = f"Cannot nest multiple pattern navigation functions inside {name} pattern navigation function"
@@ -262,7 +262,7 @@ class PatternTyping(Typing):
 
     def one_label(self, node: t.Call) -> frozenset[str] | None:
         """Return the label that all columns and classifiers in a call have; refuse several."""
-        labels = self._labels_in(node)
+        labels = self._column_labels(node)
         if len(labels) > 1:
             raise DialectError("INVALID_ARGUMENTS", f"All labels and classifiers inside the call to '{node.name}' must match", node.at)
         is_navigation = node.is_plain and node.name in NAVIGATIONS
@@ -272,7 +272,7 @@ class PatternTyping(Typing):
         label = next(iter(labels), None)
         return None if label is None else self.labels[label]
 
-    def _labels_in(self, node: t.Node) -> set[str | None]:
+    def _column_labels(self, node: t.SqlNode) -> set[str | None]:
         """Labels of the columns and classifiers; None: of those without one."""
         labels: set[str | None] = set()
         for child in t.children(node) if not isinstance(node, t.Call) else node.arguments:
@@ -282,12 +282,12 @@ class PatternTyping(Typing):
             elif isinstance(child, t.LabelStar):
                 labels.add(child.label.canonical if child.label else None)
             elif isinstance(child, t.Path) and scopes.is_path(child):
-                label = first_of(child)[0].canonical
+                label = split_path(child)[0].canonical
                 labels.add(label if label in self.labels else None)
             elif isinstance(child, t.Name):
                 labels.add(None)
-            elif not isinstance(child, t.Query):
-                labels |= self._labels_in(child)
+            elif not isinstance(child, t.SqlQuery):
+                labels |= self._column_labels(child)
         return labels
 
     # aggregates
@@ -314,14 +314,14 @@ class PatternTyping(Typing):
             arguments: tuple[y.Typed, ...] = ()
         else:
             arguments = self._arguments(node)
-        aggregate = aggregate_of(name, [argument.type for argument in arguments], self.dialect)
+        aggregate = find_aggregate(name, [argument.type for argument in arguments], self.dialect)
         if aggregate is None:
             kinds = ", ".join(str(argument.type) for argument in arguments)
-            message = f"Unexpected parameters ({kinds}) for function {name}{expected(name, self.dialect)}"
+            message = f"Unexpected parameters ({kinds}) for function {name}{describe_signatures(name, self.dialect)}"
             raise DialectError("FUNCTION_NOT_FOUND", message, node.at)
         labels = self.one_label(node)
         used = distinct(aggregate) if node.distinct else aggregate
-        return y.Aggregated(aggregate.result_type, used, arguments, labels, self.is_final(node))
+        return y.AggregateValue(aggregate.result_type, used, arguments, labels, self.is_final(node))
 
     def takes_distinct(self) -> bool:
         """Return whether aggregates may have DISTINCT."""
@@ -334,7 +334,7 @@ class PatternTyping(Typing):
     def check_aggregate_nesting(self, node: t.Call) -> None:
         """Refuse aggregates and navigation inside an aggregate."""
         for argument in node.arguments:
-            for each in calls_in(argument):
+            for each in find_calls(argument):
                 if each.is_plain and each.name in NAVIGATIONS:
                     message = f"Cannot nest {each.name} pattern navigation function inside {node.name} function"
                     raise DialectError("INVALID_NAVIGATION_NESTING", message, each.at)
@@ -361,7 +361,7 @@ class PatternTyping(Typing):
         return super()._inlist(node)
 
 
-def first_of(path: t.Path) -> tuple[t.Name, str]:
+def split_path(path: t.Path) -> tuple[t.Name, str]:
     """Return the first name of a path and the others."""
     rest = path.field.written
     base = path.base
@@ -372,13 +372,13 @@ def first_of(path: t.Path) -> tuple[t.Name, str]:
     return base, rest
 
 
-def calls_in(node: t.Node) -> list[t.Call]:
+def find_calls(node: t.SqlNode) -> list[t.Call]:
     """Return the calls in an expression, outermost first; those of queries inside it are not."""
     listed = [node] if isinstance(node, t.Call) else []
     for child in t.children(node):
-        if not isinstance(child, (t.Query, t.WindowSpec)):
-            listed.extend(calls_in(child))
+        if not isinstance(child, (t.SqlQuery, t.WindowSpec)):
+            listed.extend(find_calls(child))
     return listed
 
 
-__all__ = ["FUNCTIONS", "PatternTyping", "calls_in", "first_of"]
+__all__ = ["FUNCTIONS", "PatternTyping", "find_calls", "split_path"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 import attrs
 
 from epl.dialects.aggregates import Aggregate
-from epl.dialects.scopes import Column
+from epl.dialects.scopes import SqlColumn
 from epl.dialects.syntax import tree as t
 from epl.dialects.typed import Typed
 
@@ -13,12 +13,12 @@ from epl.dialects.typed import Typed
 class Plan:
     """Something that gives rows."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[SqlColumn, ...]
     is_open: bool = attrs.field(default=False, kw_only=True)
 
 
 @attrs.frozen
-class TablePlan(Plan):
+class SqlTablePlan(Plan):
     """A table of the catalog."""
 
     name: str
@@ -54,7 +54,7 @@ class UnnestPlan(Plan):
 
 
 @attrs.frozen
-class JoinPlan(Plan):
+class SqlJoinPlan(Plan):
     """``condition`` over the columns of both; ``is_lateral``: the right side refers to the row of the left one."""
 
     kind: str
@@ -65,7 +65,7 @@ class JoinPlan(Plan):
 
 
 @attrs.frozen
-class OrderKey:
+class SqlOrderKey:
     """``place``: of an output column, or ``typed`` over the row behind it."""
 
     place: int | None
@@ -81,11 +81,11 @@ class AggregateCall:
     aggregate: Aggregate
     arguments: tuple[Typed, ...]
     condition: Typed | None
-    order: tuple[OrderKey, ...] = ()
+    order: tuple[SqlOrderKey, ...] = ()
 
 
 @attrs.frozen
-class SelectPlan(Plan):
+class SqlSelectPlan(Plan):
     """``input`` None: one row without columns. ``keys`` None: rows are not grouped; else projections, having and order are over the row of
     keys and aggregates. ``sets``: places of the keys of each grouping set; the last key then is the number of the set. ``ties``: rows that
     are equal to the last one by the order are shown too."""
@@ -97,7 +97,7 @@ class SelectPlan(Plan):
     having: Typed | None
     projections: tuple[Typed, ...]
     distinct: bool
-    order: tuple[OrderKey, ...] = ()
+    order: tuple[SqlOrderKey, ...] = ()
     offset: int | None = None
     limit: int | None = None
     ties: bool = False
@@ -112,7 +112,7 @@ class SetPlan(Plan):
     keeps_all: bool
     left: Plan
     right: Plan
-    order: tuple[OrderKey, ...] = ()
+    order: tuple[SqlOrderKey, ...] = ()
     offset: int | None = None
     limit: int | None = None
     ties: bool = False
@@ -143,7 +143,7 @@ class RecognitionPlan(Plan):
     empties: str
     shows_order: bool
     shown: tuple[int, ...]
-    pattern: t.Pattern
+    pattern: t.SqlPattern
     labels: tuple[str, ...]
     defines: dict[str, Typed]
     skip: SkipTo
@@ -153,6 +153,17 @@ class RecognitionPlan(Plan):
 
 
 __all__ = [
-    "AggregateCall", "JoinPlan", "OrderKey", "Plan", "RecognitionPlan", "RenamedPlan", "SelectPlan", "SetPlan", "SkipTo", "TablePlan",
-    "UnknownPlan", "UnnestPlan", "ValuesPlan",
+    "AggregateCall",
+    "Plan",
+    "RecognitionPlan",
+    "RenamedPlan",
+    "SetPlan",
+    "SkipTo",
+    "SqlJoinPlan",
+    "SqlOrderKey",
+    "SqlSelectPlan",
+    "SqlTablePlan",
+    "UnknownPlan",
+    "UnnestPlan",
+    "ValuesPlan",
 ]  # fmt: skip

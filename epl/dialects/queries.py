@@ -12,11 +12,11 @@ from epl.dialects.aggregates import is_aggregate
 from epl.dialects.errors import DialectError, DialectUnsupported
 from epl.dialects.expression_types import Typing
 from epl.dialects.flink import VALIDATION, FlinkClause
-from epl.dialects.functions.rows import field_at
+from epl.dialects.functions.rows import bind_index
 from epl.dialects.grouping import GroupTyping, shape
-from epl.dialects.plans import OrderKey, Plan
-from epl.dialects.recognition import ClauseAnalysis, start_of
-from epl.dialects.scopes import Boundary, Column, Scope
+from epl.dialects.plans import Plan, SqlOrderKey
+from epl.dialects.recognition import ClauseAnalysis, pattern_start
+from epl.dialects.scopes import Boundary, SqlColumn, SqlScope
 from epl.dialects.syntax import tree as t
 from epl.dialects.syntax.lexis import Dialect
 from epl.dialects.syntax.read_patterns import CALCITE
@@ -24,7 +24,7 @@ from epl.dialects.syntax.read_queries import read_query
 from epl.dialects.window_rules import WindowRules, refuse_in_clause
 from epl.dialects.ydb import YdbClause
 
-Catalog = Mapping[str, tuple[Column, ...]]
+Catalog = Mapping[str, tuple[SqlColumn, ...]]
 """Table name → its columns."""
 CLAUSES: dict[str, type[ClauseAnalysis]] = {"sql": ClauseAnalysis, "flink": FlinkClause, "alibaba": FlinkClause, "ydb": YdbClause}
 """Dialect → the rules of its clause."""
@@ -34,7 +34,7 @@ def compile_query(text: str, dialect: Dialect, catalog: Catalog, *, open_tables:
     """Return the plan of a query; raises with the text's positions. ``open_tables``: tables that are not known have every column; what
     comes out can be looked at, not run."""
     try:
-        return _compiled(text, dialect, catalog, open_tables)
+        return _compile_query(text, dialect, catalog, open_tables)
     except (DialectError, DialectUnsupported) as error:
         error.within(text)
         raise
@@ -42,7 +42,7 @@ def compile_query(text: str, dialect: Dialect, catalog: Catalog, *, open_tables:
         raise DialectError("STACK_OVERFLOW", "statement is too large: it is nested too deeply", 0).within(text) from None
 
 
-def _compiled(text: str, dialect: Dialect, catalog: Catalog, open_tables: bool) -> Plan:
+def _compile_query(text: str, dialect: Dialect, catalog: Catalog, open_tables: bool) -> Plan:
     analysis = QueryAnalysis(dialect, catalog)
     query = read_query(text, dialect)
     try:
@@ -70,7 +70,7 @@ class QueryAnalysis:
     def _fold(self, name: str) -> str:
         return name.upper() if self.dialect.folds_case else name
 
-    def plan_query(self, query: t.Query, boundary: Boundary) -> Plan:
+    def plan_query(self, query: t.SqlQuery, boundary: Boundary) -> Plan:
         """Return the plan of a query that sees what is outside of the boundary."""
         before, self.outer = self.outer, boundary
         try:
@@ -78,18 +78,18 @@ class QueryAnalysis:
         finally:
             self.outer = before
 
-    def scope(self, columns: tuple[Column, ...] = (), is_open: bool = False) -> Scope:
+    def scope(self, columns: tuple[SqlColumn, ...] = (), is_open: bool = False) -> SqlScope:
         """Return the scope of these columns, with what is around the query."""
-        return Scope(columns, self.dialect, is_open, self.outer)
+        return SqlScope(columns, self.dialect, is_open, self.outer)
 
-    def query(self, query: t.Query, named: dict[str, Plan]) -> Plan:
+    def query(self, query: t.SqlQuery, named: dict[str, Plan]) -> Plan:
         """Return the plan of a query. ``named``: common table expressions around it."""
         before, at_before = self.named, self.query_at
         self.named, self.query_at = dict(named), query.at
         try:
             for each in query.withs:
                 self._with(each, query.recursive)
-            return self._ordered(query)
+            return self._plan_order(query)
         finally:
             self.named, self.query_at = before, at_before
 
@@ -98,22 +98,22 @@ class QueryAnalysis:
         tables = [node.names[-1].written for node in t.descendants(each.query) if isinstance(node, t.TableName)]
         if recursive and name in map(self._fold, tables):
             for node in t.descendants(each.query):
-                if isinstance(node, t.Recognition) or (isinstance(node, t.Frame) and node.pattern is not None):
+                if isinstance(node, t.RecognitionClause) or (isinstance(node, t.WindowFrame) and node.pattern is not None):
                     message = "nested row pattern recognition in recursive query"
-                    raise DialectError("NESTED_ROW_PATTERN_RECOGNITION", message, self._place_of(node))
+                    raise DialectError("NESTED_ROW_PATTERN_RECOGNITION", message, self._node_start(node))
             raise DialectUnsupported("recursive queries are not supported", each.at)
         plan = self.query(each.query, self.named)
         if each.columns:
-            plan = self._renamed(plan, each.name, each.columns, each.at)
+            plan = self._rename_columns(plan, each.name, each.columns, each.at)
         self.named[name] = plan
 
     @staticmethod
-    def _place_of(node: t.Node) -> int:
-        return start_of(node.pattern) if isinstance(node, t.Frame) and node.pattern is not None else node.at
+    def _node_start(node: t.SqlNode) -> int:
+        return pattern_start(node.pattern) if isinstance(node, t.WindowFrame) and node.pattern is not None else node.at
 
-    def _ordered(self, query: t.Query) -> Plan:
+    def _plan_order(self, query: t.SqlQuery) -> Plan:
         body = query.body
-        if isinstance(body, t.Select):
+        if isinstance(body, t.SqlSelect):
             return self._select(body, query)
         plan = self._body(body)
         order = tuple(self._output_key(item, plan) for item in query.order_by)
@@ -121,14 +121,14 @@ class QueryAnalysis:
             return plan
         return plans.SetPlan(plan.columns, "all", True, plan, plan, order, query.offset, query.limit, query.ties, is_open=plan.is_open)
 
-    def _output_key(self, item: t.SortItem, plan: Plan) -> OrderKey:
+    def _output_key(self, item: t.SortItem, plan: Plan) -> SqlOrderKey:
         scope = self.scope(plan.columns, plan.is_open)
         if isinstance(item.key, t.Literal) and item.key.kind == "integer":
             return self._ordinal(item, len(plan.columns))
         typed = Typing(scope, self.plan_query).typed(item.key)
         return self._key(item, None, typed)
 
-    def _ordinal(self, item: t.SortItem, count: int) -> OrderKey:
+    def _ordinal(self, item: t.SortItem, count: int) -> SqlOrderKey:
         assert isinstance(item.key, t.Literal)
         place = int(item.key.value) - 1
         if not 0 <= place < count:
@@ -136,13 +136,13 @@ class QueryAnalysis:
         return self._key(item, place, None)
 
     @staticmethod
-    def _key(item: t.SortItem, place: int | None, typed: y.Typed | None) -> OrderKey:
-        return OrderKey(place, typed, item.descending, bool(item.nulls_first))
+    def _key(item: t.SortItem, place: int | None, typed: y.Typed | None) -> SqlOrderKey:
+        return SqlOrderKey(place, typed, item.descending, bool(item.nulls_first))
 
     # bodies
 
-    def _body(self, body: t.Body) -> Plan:
-        if isinstance(body, t.Select):
+    def _body(self, body: t.QueryBody) -> Plan:
+        if isinstance(body, t.SqlSelect):
             return self._select(body, None)
         if isinstance(body, t.Nested):
             return self.query(body.query, self.named)
@@ -159,28 +159,28 @@ class QueryAnalysis:
             if shared is None:
                 message = f"column {place + 1} in {body.kind.upper()} query has incompatible types: {mine.type}, {other.type}"
                 raise DialectError("TYPE_MISMATCH", message, body.at)
-            columns.append(Column(mine.name, shared))
+            columns.append(SqlColumn(mine.name, shared))
         return plans.SetPlan(tuple(columns), body.kind, body.keeps_all, left, right)
 
     def _values(self, body: t.Values) -> Plan:
         typing = Typing(self.scope(), self.plan_query)
         if isinstance(body.rows[0], t.Call) and is_aggregate(body.rows[0].name, self.dialect.name):
-            return self._aggregated_values(body)
+            return self._plan_aggregate_values(body)
         rows = []
         for row in body.rows:
             items = row.items if isinstance(row, t.Tuple) else (row,)
             rows.append([typing.typed(item) for item in items])
             if len(rows[0]) != len(items):
                 raise DialectError("TYPE_MISMATCH", f"Values rows have mismatched sizes: {len(rows[0])} vs {len(items)}", body.at)
-        columns: list[Column] = []
+        columns: list[SqlColumn] = []
         for place in range(len(rows[0])):
             listed = [row[place] for row in rows]
-            columns.append(Column(None, self._shared(listed, rows, body.at)))
-        cast = [tuple(typing.cast_to(item, column.type) for item, column in zip(row, columns)) for row in rows]
+            columns.append(SqlColumn(None, self._common_type(listed, rows, body.at)))
+        cast = [tuple(typing.convert_to_type(item, column.type) for item, column in zip(row, columns)) for row in rows]
         return plans.ValuesPlan(tuple(columns), tuple(cast))
 
     @staticmethod
-    def _shared(listed: list[y.Typed], rows: list[list[y.Typed]], at: int) -> k.SqlType:
+    def _common_type(listed: list[y.Typed], rows: list[list[y.Typed]], at: int) -> k.SqlType:
         shared = k.UNKNOWN
         for each, row in zip(listed, rows):
             narrower = k.common(shared, each.type)
@@ -190,17 +190,17 @@ class QueryAnalysis:
             shared = narrower
         return shared
 
-    def _aggregated_values(self, body: t.Values) -> Plan:
+    def _plan_aggregate_values(self, body: t.Values) -> Plan:
         """``values approx_set(1)``: an aggregate over no rows, which is of use for its type alone."""
         typing = GroupTyping(self.scope(), self.plan_query, [])
         typed = typing.typed(body.rows[0])
-        return plans.SelectPlan(
-            (Column(None, typed.type),), None, None, (), tuple(typing.aggregates), None, (typed,), False
+        return plans.SqlSelectPlan(
+            (SqlColumn(None, typed.type),), None, None, (), tuple(typing.aggregates), None, (typed,), False
         )
 
     # select
 
-    def _select(self, select: t.Select, query: t.Query | None) -> Plan:
+    def _select(self, select: t.SqlSelect, query: t.SqlQuery | None) -> Plan:
         source = None if select.relation is None else self.relation(select.relation)
         scope = self.scope(() if source is None else source.columns, source is not None and source.is_open)
         name = self.dialect.name
@@ -224,19 +224,19 @@ class QueryAnalysis:
             self._check_sorted_by_time(order_by[0], columns)
         grouped = isinstance(typing, GroupTyping)
         aggregates = tuple(typing.aggregates) if isinstance(typing, GroupTyping) else ()
-        return plans.SelectPlan(
+        return plans.SqlSelectPlan(
             tuple(columns), source, where, tuple(keys) if grouped else None, aggregates, having, tuple(typed), select.distinct, order,
             None if query is None else query.offset, None if query is None else query.limit, query is not None and query.ties,
             typing.sets if isinstance(typing, GroupTyping) and typing.marker is not None else None,
         )  # fmt: skip
 
-    def _check_sorted_by_time(self, item: t.SortItem, columns: list[Column]) -> None:
+    def _check_sorted_by_time(self, item: t.SortItem, columns: list[SqlColumn]) -> None:
         """Refuse to sort a stream by anything but its time, as Flink does."""
-        name = scopes.path_of(item.key)[1] if isinstance(item.key, t.Name | t.Path) else None
+        name = scopes.split_column(item.key)[1] if isinstance(item.key, t.Name | t.Path) else None
         if not any(column.name == name and column.is_time for column in columns):
             raise DialectError("TABLE_EXCEPTION", "TableException: Sort on a non-time-attribute field is not supported.", item.at)
 
-    def _grouping(self, select: t.Select, rows: Typing, order_by: tuple[t.SortItem, ...]) -> tuple[Typing, list[y.Typed]]:
+    def _grouping(self, select: t.SqlSelect, rows: Typing, order_by: tuple[t.SortItem, ...]) -> tuple[Typing, list[y.Typed]]:
         """Return how the projections are typed, and the keys."""
         expressions = [item.expression for item in select.items if item.expression is not None]
         used = [*expressions, *([select.having] if select.having is not None else []), *(item.key for item in order_by)]
@@ -248,25 +248,25 @@ class QueryAnalysis:
             if isinstance(key, t.Tuple) and not key.items:
                 continue
             if isinstance(key, t.Literal) and key.kind == "integer":
-                key = self._item_of(key, select)
+                key = self._select_item(key, select)
             keys.append((key, self._group_key(key, rows)))
         if select.sets is None:
             return GroupTyping(rows.scope, self.plan_query, keys), [typed for _, typed in keys]
         numbers = {shape(key): place for place, key in enumerate(select.group_by)}
         marker = t.Name(select.at, "$set", True, "$set")
-        typing = GroupTyping(rows.scope, self.plan_query, [*keys, (marker, y.Constant(k.INTEGER, 0))])
+        typing = GroupTyping(rows.scope, self.plan_query, [*keys, (marker, y.ConstantValue(k.INTEGER, 0))])
         typing.marker = len(keys)
         typing.sets = tuple(tuple(numbers[shape(key)] for key in each) for each in select.sets)
         return typing, [typed for _, typed in typing.keys]
 
-    def _item_of(self, key: t.Literal, select: t.Select) -> t.Expression:
+    def _select_item(self, key: t.Literal, select: t.SqlSelect) -> t.SqlExpression:
         place = int(key.value) - 1
         expression = select.items[place].expression if 0 <= place < len(select.items) else None
         if expression is None:
             raise DialectError("INVALID_COLUMN_REFERENCE", f"GROUP BY position {key.value} is not in select list", key.at)
         return expression
 
-    def _group_key(self, key: t.Expression, rows: Typing) -> y.Typed:
+    def _group_key(self, key: t.SqlExpression, rows: Typing) -> y.Typed:
         if isinstance(key, t.Call) and key.name == "tumble" and self.dialect.name in ("flink", "alibaba"):
             return tumble(key, rows)
         typed = rows.typed(key)
@@ -274,16 +274,16 @@ class QueryAnalysis:
             raise DialectError("TYPE_MISMATCH", f"{typed.type} is not comparable, and therefore cannot be used in GROUP BY", key.at)
         return typed
 
-    def _has_aggregate(self, node: t.Node) -> bool:
-        if isinstance(node, t.Query):
+    def _has_aggregate(self, node: t.SqlNode) -> bool:
+        if isinstance(node, t.SqlQuery):
             return False
         if isinstance(node, t.Call) and node.over is None and is_aggregate(node.name, self.dialect.name):
             return True
         return any(self._has_aggregate(child) for child in t.children(node))
 
-    def _projections(self, select: t.Select, typing: Typing, scope: Scope) -> tuple[list[y.Typed], list[Column]]:
+    def _projections(self, select: t.SqlSelect, typing: Typing, scope: SqlScope) -> tuple[list[y.Typed], list[SqlColumn]]:
         typed: list[y.Typed] = []
-        columns: list[Column] = []
+        columns: list[SqlColumn] = []
         for item in select.items:
             if item.expression is None and select.relation is None and item.of is None:
                 raise DialectError("COLUMN_NOT_FOUND", "SELECT * not allowed in queries without FROM clause", item.at)
@@ -296,26 +296,26 @@ class QueryAnalysis:
                 continue
             value = typing.typed(item.expression)
             typed.append(value)
-            columns.append(Column(self._name_of(item, len(columns)), value.type, None, self._is_time(item, value, scope)))
+            columns.append(SqlColumn(self._item_name(item, len(columns)), value.type, None, self._is_time(item, value, scope)))
         return typed, columns
 
-    def _is_time(self, item: t.SelectItem, value: y.Typed, scope: Scope) -> bool:
+    def _is_time(self, item: t.SelectOutput, value: y.Typed, scope: SqlScope) -> bool:
         if isinstance(item.expression, t.Call) and item.expression.name == "tumble_rowtime":
             return True
-        return isinstance(value, y.Field) and value.index < len(scope.columns) and scope.columns[value.index].is_time
+        return isinstance(value, y.ColumnValue) and value.index < len(scope.columns) and scope.columns[value.index].is_time
 
     @staticmethod
-    def _fields(row: y.Typed, item: t.SelectItem, typed: list[y.Typed], columns: list[Column]) -> None:
+    def _fields(row: y.Typed, item: t.SelectOutput, typed: list[y.Typed], columns: list[SqlColumn]) -> None:
         """``row.*``: its fields."""
         if row.type.name != "row":
             raise DialectError("TYPE_MISMATCH", "expected expression of type Row", item.at)
         names = row.type.fields or (None,) * len(row.type.arguments)
         for place, name in enumerate(names):
-            field = field_at(row, y.Constant(k.INTEGER, place + 1), item.at)
+            field = bind_index(row, y.ConstantValue(k.INTEGER, place + 1), item.at)
             typed.append(field)
-            columns.append(Column(name, field.type))
+            columns.append(SqlColumn(name, field.type))
 
-    def _star(self, item: t.SelectItem, typing: Typing, scope: Scope, typed: list[y.Typed], columns: list[Column]) -> None:
+    def _star(self, item: t.SelectOutput, typing: Typing, scope: SqlScope, typed: list[y.Typed], columns: list[SqlColumn]) -> None:
         relation = item.of.written if isinstance(item.of, t.Name) else None
         places = [
             place for place, column in enumerate(scope.columns)
@@ -326,20 +326,20 @@ class QueryAnalysis:
         for place in places:
             column = scope.columns[place]
             if isinstance(typing, GroupTyping):
-                value = typing.grouped_column(column, item.at)
+                value = typing.star_column(column, item.at)
             else:
-                value = y.Field(column.type, place)
+                value = y.ColumnValue(column.type, place)
             typed.append(value)
-            columns.append(Column(column.name, column.type, None, column.is_time))
+            columns.append(SqlColumn(column.name, column.type, None, column.is_time))
 
-    def _name_of(self, item: t.SelectItem, place: int) -> str | None:
+    def _item_name(self, item: t.SelectOutput, place: int) -> str | None:
         if item.alias is not None:
             return item.alias.written
         if isinstance(item.expression, t.Name):
             return item.expression.written
         return item.expression.field.written if isinstance(item.expression, t.Path) else None
 
-    def _select_key(self, item: t.SortItem, select: t.Select, typing: Typing, columns: list[Column]) -> OrderKey:
+    def _select_key(self, item: t.SortItem, select: t.SqlSelect, typing: Typing, columns: list[SqlColumn]) -> SqlOrderKey:
         key = item.key
         if isinstance(key, t.Literal) and key.kind == "integer":
             return self._ordinal(item, len(columns))
@@ -363,31 +363,31 @@ class QueryAnalysis:
         match relation:
             case t.TableName():
                 return self._table(relation)
-            case t.Derived():
+            case t.DerivedTable():
                 return self.query(relation.query, self.named)
             case t.Unnest():
                 return self._unnest(relation)
             case t.Aliased():
-                if relation.columns and self.dialect.name in CALCITE and isinstance(relation.relation, t.Recognition):
+                if relation.columns and self.dialect.name in CALCITE and isinstance(relation.relation, t.RecognitionClause):
                     message = f"{VALIDATION}Duplicate relation name '{relation.alias.written}' in FROM clause"
                     raise DialectError("VALIDATION", message, relation.at)
                 inner = self.relation(relation.relation)
-                return self._renamed(inner, relation.alias, relation.columns, relation.at)
-            case t.Join():
+                return self._rename_columns(inner, relation.alias, relation.columns, relation.at)
+            case t.JoinedRelation():
                 return self._join(relation)
-            case t.Recognition():
+            case t.RecognitionClause():
                 return self._recognition(relation)
             case t.TableFunction():
                 if self.unknown is None:
                     self.unknown = DialectUnsupported("table functions are not supported", relation.at)
                 return plans.UnknownPlan((), relation.call.name, is_open=True)
             case _:
-                return self._sampled(relation)
+                return self._refuse_sample(relation)
 
     def _unnest(self, relation: t.Unnest) -> Plan:
         typing = Typing(self.scope(), self.plan_query)
         arrays = tuple(typing.typed(each) for each in relation.arrays)
-        columns: list[Column] = []
+        columns: list[SqlColumn] = []
         for each, node in zip(arrays, relation.arrays):
             if each.type.name not in ("array", "map"):
                 raise DialectError("TYPE_MISMATCH", f"Cannot unnest type: {each.type}", node.at)
@@ -396,12 +396,12 @@ class QueryAnalysis:
                 is_row = each.type.name == "array" and kind.name == "row"
                 names = kind.fields or (None,) * len(kind.arguments)
                 parts = [(n, a) for n, a in zip(names, kind.arguments) if isinstance(a, k.SqlType)] if is_row else [(None, kind)]
-                columns.extend(Column(name, part) for name, part in parts)
+                columns.extend(SqlColumn(name, part) for name, part in parts)
         if relation.is_numbered:
-            columns.append(Column(None, k.BIGINT))
+            columns.append(SqlColumn(None, k.BIGINT))
         return plans.UnnestPlan(tuple(columns), arrays, relation.is_numbered)
 
-    def _sampled(self, relation: t.Relation) -> NoReturn:
+    def _refuse_sample(self, relation: t.Relation) -> NoReturn:
         assert isinstance(relation, t.Sampled)
         self.relation(relation.relation)
         raise DialectUnsupported("TABLESAMPLE is not supported", relation.at)
@@ -413,7 +413,7 @@ class QueryAnalysis:
             return plans.RenamedPlan(self._of(plan.columns, name.written), plan, is_open=plan.is_open)
         known = self.catalog.get(self._fold(name.written))
         if known is not None:
-            return plans.TablePlan(self._of(known[1], name.written), known[0])
+            return plans.SqlTablePlan(self._of(known[1], name.written), known[0])
         if self.unknown is None:
             written = ".".join(each.written for each in relation.names)
             self.unknown = self._no_table(written, relation.at)
@@ -426,23 +426,23 @@ class QueryAnalysis:
         return DialectError("TABLE_NOT_FOUND", f"Table '{written.lower()}' does not exist", at, hint=hint)
 
     @staticmethod
-    def _of(columns: tuple[Column, ...], relation: str) -> tuple[Column, ...]:
-        return tuple(Column(column.name, column.type, relation, column.is_time) for column in columns)
+    def _of(columns: tuple[SqlColumn, ...], relation: str) -> tuple[SqlColumn, ...]:
+        return tuple(SqlColumn(column.name, column.type, relation, column.is_time) for column in columns)
 
-    def _renamed(self, inner: Plan, alias: t.Name, names: tuple[t.Name, ...], at: int) -> Plan:
+    def _rename_columns(self, inner: Plan, alias: t.Name, names: tuple[t.Name, ...], at: int) -> Plan:
         columns = inner.columns
         if names and inner.is_open:
-            return plans.RenamedPlan(tuple(Column(name.written, k.ANY, alias.written) for name in names), inner)
+            return plans.RenamedPlan(tuple(SqlColumn(name.written, k.ANY, alias.written) for name in names), inner)
         if names:
             if len(names) != len(columns):
                 message = (
                     f"Column alias list has {len(names)} entries but '{alias.written}' has {len(columns)} columns available"
                 )
                 raise DialectError("MISMATCHED_COLUMN_ALIASES", message, at)
-            columns = tuple(Column(name.written, column.type, None, column.is_time) for name, column in zip(names, columns))
+            columns = tuple(SqlColumn(name.written, column.type, None, column.is_time) for name, column in zip(names, columns))
         return plans.RenamedPlan(self._of(columns, alias.written), inner, is_open=inner.is_open)
 
-    def _join(self, join: t.Join) -> Plan:
+    def _join(self, join: t.JoinedRelation) -> Plan:
         left = self.relation(join.left)
         right, is_lateral = self._right_side(join, left)
         columns = (*left.columns, *right.columns)
@@ -454,12 +454,12 @@ class QueryAnalysis:
             refuse_in_clause(join.on, "JOIN", self.dialect.name)
             typing = Typing(self.scope(columns, is_open), self.plan_query)
             condition = typing.condition(join.on, "JOIN ON clause must evaluate to a boolean: actual type %s")
-        return plans.JoinPlan(columns, join.kind, left, right, condition, is_lateral, is_open=is_open)
+        return plans.SqlJoinPlan(columns, join.kind, left, right, condition, is_lateral, is_open=is_open)
 
-    def _right_side(self, join: t.Join, left: Plan) -> tuple[Plan, bool]:
+    def _right_side(self, join: t.JoinedRelation, left: Plan) -> tuple[Plan, bool]:
         """Return the plan of the right side, and whether it refers to the rows of the left one."""
         inner = join.right.relation if isinstance(join.right, t.Aliased) else join.right
-        if not isinstance(inner, t.Unnest) and not (isinstance(inner, t.Derived) and inner.lateral):
+        if not isinstance(inner, t.Unnest) and not (isinstance(inner, t.DerivedTable) and inner.lateral):
             return self.relation(join.right), False
         boundary = Boundary(self.scope(left.columns, left.is_open))
         before, self.outer = self.outer, boundary
@@ -471,14 +471,14 @@ class QueryAnalysis:
             raise DialectError("INVALID_COLUMN_REFERENCE", "LATERAL reference not allowed in " + join.kind.upper() + " JOIN", inner.at)
         return right, boundary.crossings > 0
 
-    def _using(self, join: t.Join, left: Plan, right: Plan) -> Plan:
+    def _using(self, join: t.JoinedRelation, left: Plan, right: Plan) -> Plan:
         """``using (a)``: the shared columns once, then the others of both sides."""
         shift = len(left.columns)
         columns = (*left.columns, *right.columns)
         scopes = (self.scope(left.columns, left.is_open), self.scope(right.columns, right.is_open))
         typing = Typing(self.scope(columns), self.plan_query)
         equal: list[y.Typed] = []
-        shared: list[tuple[Column, y.Typed]] = []
+        shared: list[tuple[SqlColumn, y.Typed]] = []
         used: set[int] = set()
         for name in join.using:
             places = []
@@ -489,20 +489,21 @@ class QueryAnalysis:
                 place = scope.place(name)
                 assert place is not None
                 places.append(place)
-            mine, other = y.Field(columns[places[0]].type, places[0]), y.Field(columns[places[1] + shift].type, places[1] + shift)
-            equal.append(typing.compared("=", mine, other, name.at))
+            mine, other = y.ColumnValue(columns[places[0]].type, places[0]), y.ColumnValue(columns[places[1] + shift].type,
+                places[1] + shift)
+            equal.append(typing.type_comparison("=", mine, other, name.at))
             kind = k.common(mine.type, other.type) or mine.type
             used |= {mine.index, other.index}
-            shared.append((Column(name.written, kind), y.Coalesced(kind, (mine, other))))
+            shared.append((SqlColumn(name.written, kind), y.Coalesced(kind, (mine, other))))
         condition = equal[0] if len(equal) == 1 else y.Junction(k.BOOLEAN, tuple(equal), True)
-        join_plan = plans.JoinPlan(columns, join.kind, left, right, condition)
-        rest = [(column, y.Field(column.type, place)) for place, column in enumerate(columns) if place not in used]
-        shown: list[tuple[Column, y.Typed]] = [*shared, *rest]
-        return plans.SelectPlan(
+        join_plan = plans.SqlJoinPlan(columns, join.kind, left, right, condition)
+        rest = [(column, y.ColumnValue(column.type, place)) for place, column in enumerate(columns) if place not in used]
+        shown: list[tuple[SqlColumn, y.Typed]] = [*shared, *rest]
+        return plans.SqlSelectPlan(
             tuple(column for column, _ in shown), join_plan, None, None, (), None, tuple(typed for _, typed in shown), False
         )
 
-    def _recognition(self, clause: t.Recognition) -> Plan:
+    def _recognition(self, clause: t.RecognitionClause) -> Plan:
         boundary, before = self.outer, 0 if self.outer is None else self.outer.crossings
         source = self.relation(clause.input)
         if boundary is not None and boundary.crossings > before:
@@ -516,7 +517,8 @@ def tumble(key: t.Call, rows: Typing) -> y.Typed:
     if len(key.arguments) != 2:
         raise DialectError("INVALID_FUNCTION_ARGUMENT", "TUMBLE needs a time and an interval", key.at)
     time, size = rows.typed(key.arguments[0]), rows.typed(key.arguments[1])
-    if time.type.name not in ("timestamp", "any") or not isinstance(size, y.Constant) or not isinstance(size.value, datetime.timedelta):
+    if time.type.name not in ("timestamp", "any") or not isinstance(size, y.ConstantValue) or not isinstance(size.value,
+        datetime.timedelta):
         raise DialectError("INVALID_FUNCTION_ARGUMENT", "TUMBLE needs a time and an interval", key.at)
     width = size.value
     epoch = datetime.datetime(1970, 1, 1)

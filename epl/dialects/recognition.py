@@ -10,25 +10,25 @@ from epl.dialects.errors import DialectError, DialectUnsupported
 from epl.dialects.expression_types import PlanQuery
 from epl.dialects.hints import NO_OUTPUT
 from epl.dialects.pattern_types import PatternTyping
-from epl.dialects.scopes import Column
+from epl.dialects.scopes import SqlColumn
 from epl.dialects.syntax import tree as t
 from epl.dialects.syntax.lexis import Dialect
-from epl.dialects.syntax.written import written
+from epl.dialects.syntax.written import write_expression
 
 NESTED = "nested row pattern recognition in row pattern recognition"
 
 
-def variables(pattern: t.Pattern) -> list[t.Name]:
+def variables(pattern: t.SqlPattern) -> list[t.Name]:
     """Return the variables of a pattern in the order of the text."""
-    return [node.name for node in t.descendants(pattern) if isinstance(node, t.Variable)]
+    return [node.name for node in t.descendants(pattern) if isinstance(node, t.PatternVariable)]
 
 
-def shown(name: t.Name) -> str:
+def quote_variable(name: t.Name) -> str:
     """Return a variable as messages have it: as it is written, in its quotes."""
     return f'"{name.written}"' if name.quoted else name.written
 
 
-def start_of(pattern: t.Pattern) -> int:
+def pattern_start(pattern: t.SqlPattern) -> int:
     """Return the offset of a pattern's first sign; that of a quantified one is its quantifier's."""
     return min(node.at for node in t.descendants(pattern))
 
@@ -37,7 +37,7 @@ class ClauseRules:
     """What a clause, or a window's frame, has to satisfy before its expressions are typed."""
 
     def __init__(
-        self, pattern: t.Pattern, subsets: tuple[t.Subset, ...], defines: tuple[t.Define, ...], measures: tuple[t.Measure, ...],
+        self, pattern: t.SqlPattern, subsets: tuple[t.Subset, ...], defines: tuple[t.Define, ...], measures: tuple[t.MeasureItem, ...],
         skip: t.Skip | None,
     ) -> None:  # fmt: skip
         self.pattern = pattern
@@ -60,14 +60,15 @@ class ClauseRules:
         for subset in self.subsets:
             label = subset.name.canonical
             if label in self.primary:
-                message = f"union pattern variable name: {shown(subset.name)} is a duplicate of primary pattern variable name"
+                message = f"union pattern variable name: {quote_variable(subset.name)} is a duplicate of primary pattern variable name"
                 raise DialectError("INVALID_LABEL", message, subset.name.at)
             if label in seen:
-                raise DialectError("INVALID_LABEL", f"union pattern variable name: {shown(subset.name)} is declared twice", subset.name.at)
+                raise DialectError("INVALID_LABEL", f"union pattern variable name: {quote_variable(subset.name)} is declared twice",
+                    subset.name.at)
             seen.add(label)
             for member in subset.members:
                 if member.canonical not in self.primary:
-                    message = f"subset element: {shown(member)} is not a primary pattern variable"
+                    message = f"subset element: {quote_variable(member)} is not a primary pattern variable"
                     raise DialectError("INVALID_LABEL", message, member.at)
             self.labels[label] = frozenset(member.canonical for member in subset.members)
 
@@ -77,27 +78,28 @@ class ClauseRules:
         for define in self.defines:
             label = define.name.canonical
             if label not in self.primary:
-                message = f"defined variable: {shown(define.name)} is not a primary pattern variable"
+                message = f"defined variable: {quote_variable(define.name)} is not a primary pattern variable"
                 raise DialectError("INVALID_LABEL", message, define.at)
             if label in seen:
-                raise DialectError("INVALID_LABEL", f"pattern variable with name: {shown(define.name)} is defined twice", define.at)
+                raise DialectError("INVALID_LABEL", f"pattern variable with name: {quote_variable(define.name)} is defined twice",
+                    define.at)
             seen.add(label)
 
     def check_skip(self) -> None:
         """Check that the target of a skip is a variable or a subset."""
         target = None if self.skip is None else self.skip.target
         if target is not None and target.canonical not in self.labels:
-            raise DialectError("INVALID_LABEL", f"{shown(target)} is not a primary or union pattern variable", target.at)
+            raise DialectError("INVALID_LABEL", f"{quote_variable(target)} is not a primary or union pattern variable", target.at)
 
     def check_nesting(self) -> None:
         """Refuse a clause inside a measure or condition."""
         expressions = [*(measure.expression for measure in self.measures), *(define.condition for define in self.defines)]
         for expression in expressions:
             for node in t.descendants(expression):
-                if isinstance(node, t.Recognition):
+                if isinstance(node, t.RecognitionClause):
                     raise DialectError("NESTED_ROW_PATTERN_RECOGNITION", NESTED, node.at)
-                if isinstance(node, t.Frame) and node.pattern is not None:
-                    raise DialectError("NESTED_ROW_PATTERN_RECOGNITION", NESTED, start_of(node.pattern))
+                if isinstance(node, t.WindowFrame) and node.pattern is not None:
+                    raise DialectError("NESTED_ROW_PATTERN_RECOGNITION", NESTED, pattern_start(node.pattern))
 
 
 class ClauseAnalysis:
@@ -109,13 +111,13 @@ class ClauseAnalysis:
     final_by_default = False
 
     def __init__(
-        self, clause: t.Recognition, source: plans.Plan, dialect: Dialect, plan_query: PlanQuery, outer: scopes.Boundary | None = None
+        self, clause: t.RecognitionClause, source: plans.Plan, dialect: Dialect, plan_query: PlanQuery, outer: scopes.Boundary | None = None
     ) -> None:
         self.clause = clause
         self.source = source
         self.dialect = dialect
         self.plan_query = plan_query
-        self.scope = scopes.Scope(source.columns, dialect, source.is_open, outer)
+        self.scope = scopes.SqlScope(source.columns, dialect, source.is_open, outer)
         self.computed: list[y.Typed] = []
 
     def plan(self) -> plans.RecognitionPlan:
@@ -144,7 +146,7 @@ class ClauseAnalysis:
     def _typing(self, *, in_define: bool) -> PatternTyping:
         return self.typing(self.scope, self.plan_query, self.labels, in_define=in_define)
 
-    def check_output(self, columns: tuple[Column, ...]) -> None:
+    def check_output(self, columns: tuple[SqlColumn, ...]) -> None:
         """Refuse a clause that has no output."""
         if not columns:
             raise DialectError("TABLE_HAS_NO_COLUMNS", "pattern recognition output table has no columns", self.clause.at, hint=NO_OUTPUT)
@@ -176,11 +178,11 @@ class ClauseAnalysis:
         places = []
         for key, _ in self.clause.partition_by:
             place = self._input_column(key)
-            if not k.is_comparable(self.scope.type_at(place)):
-                message = f"{self.scope.type_at(place)} is not comparable, and therefore cannot be used in PARTITION BY"
+            if not k.is_comparable(self.scope.column_type(place)):
+                message = f"{self.scope.column_type(place)} is not comparable, and therefore cannot be used in PARTITION BY"
                 raise DialectError("TYPE_MISMATCH", message, key.at)
-            if not k.is_orderable(self.scope.type_at(place)):
-                raise DialectError("NOT_SUPPORTED", f"{self.scope.type_at(place)} is not orderable", key.at)
+            if not k.is_orderable(self.scope.column_type(place)):
+                raise DialectError("NOT_SUPPORTED", f"{self.scope.column_type(place)} is not orderable", key.at)
             places.append(place)
         return places
 
@@ -189,22 +191,22 @@ class ClauseAnalysis:
         keys = []
         for item in self.clause.order_by:
             place = self._input_column(item.key)
-            if not k.is_orderable(self.scope.type_at(place)):
-                message = f"{self.scope.type_at(place)} is not orderable, and therefore cannot be used in ORDER BY"
+            if not k.is_orderable(self.scope.column_type(place)):
+                message = f"{self.scope.column_type(place)} is not orderable, and therefore cannot be used in ORDER BY"
                 raise DialectError("TYPE_MISMATCH", message, item.at)
             keys.append((place, item.descending, bool(item.nulls_first)))
         return keys
 
-    def _input_column(self, key: t.Expression) -> int:
+    def _input_column(self, key: t.SqlExpression) -> int:
         if not isinstance(key, t.Name | t.Path) or not scopes.is_path(key):
-            raise DialectError("INVALID_COLUMN_REFERENCE", f"Expected column reference. Actual: {written(key)}", key.at)
-        relation, name = scopes.path_of(key)
+            raise DialectError("INVALID_COLUMN_REFERENCE", f"Expected column reference. Actual: {write_expression(key)}", key.at)
+        relation, name = scopes.split_column(key)
         places = self.scope.places(name, relation)
         if len(places) == 1:
             return places[0]
         if self.scope.is_open:
-            raise DialectUnsupported(f"the type of column {written(key)} is not known", key.at)
-        raise DialectError("COLUMN_NOT_FOUND", f"Column {written(key)} is not present in the input relation", key.at)
+            raise DialectUnsupported(f"the type of column {write_expression(key)} is not known", key.at)
+        raise DialectError("COLUMN_NOT_FOUND", f"Column {write_expression(key)} is not present in the input relation", key.at)
 
     def check_form(self) -> None:
         """Refuse parts of the clause that do not go together."""
@@ -227,11 +229,12 @@ class ClauseAnalysis:
             typed[define.name.canonical] = typing.condition(define.condition, message)
         return typed
 
-    def output(self, partition: list[int], order: list[int], measures: tuple[y.Typed, ...]) -> tuple[tuple[Column, ...], tuple[int, ...]]:
+    def output(self, partition: list[int], order: list[int], measures: tuple[y.Typed, ...]) -> tuple[tuple[SqlColumn, ...],
+        tuple[int, ...]]:
         """Return the output columns, and the input's columns that ALL ROWS shows after the measures."""
         names = [measure.name.written for measure in self.clause.measures]
-        own = [Column(name, typed.type) for name, typed in zip(names, measures)]
-        source = [Column(column.name, column.type, None, column.is_time) for column in self.source.columns]
+        own = [SqlColumn(name, typed.type) for name, typed in zip(names, measures)]
+        source = [SqlColumn(column.name, column.type, None, column.is_time) for column in self.source.columns]
         first = [source[place] for place in partition]
         if self.clause.rows != "all":
             return (*first, *own), ()
@@ -255,11 +258,11 @@ class ClauseAnalysis:
         if node is None:
             return None
         typed = self._typing(in_define=True).typed(node)
-        if not isinstance(typed, y.Constant) or not isinstance(typed.value, datetime.timedelta):
+        if not isinstance(typed, y.ConstantValue) or not isinstance(typed.value, datetime.timedelta):
             raise DialectError("TYPE_MISMATCH", "WITHIN needs an interval of days, hours, minutes or seconds", node.at)
         if not self.clause.order_by:
             raise DialectError("MISSING_ORDER_BY", "WITHIN needs ORDER BY with a time as its first key", node.at)
-        first = self.scope.type_at(self._input_column(self.clause.order_by[0].key))
+        first = self.scope.column_type(self._input_column(self.clause.order_by[0].key))
         if first.name not in ("timestamp", "date", "any", *(k.INTEGERS if self.dialect.streaming else ())):
             message = f"WITHIN needs ORDER BY with a time as its first key (actual type: {first})"
             raise DialectError("TYPE_MISMATCH", message, node.at)
@@ -268,4 +271,4 @@ class ClauseAnalysis:
         return int(typed.value.total_seconds() * 1000)
 
 
-__all__ = ["ClauseAnalysis", "ClauseRules", "start_of", "variables"]
+__all__ = ["ClauseAnalysis", "ClauseRules", "pattern_start", "variables"]

@@ -14,7 +14,7 @@ MOST_NAMED = 12
 
 
 @attrs.frozen
-class Column:
+class SqlColumn:
     """A column of a relation. ``name`` None: it has none; ``relation``: the alias that may stand before it, as it is compared."""
 
     name: str | None
@@ -29,16 +29,16 @@ class Boundary:
     """Where a query inside another one begins. ``scope``: what it sees outside; ``crossings``: references to that, or further out.
     ``is_closed``: references are refused."""
 
-    scope: Scope
+    scope: SqlScope
     is_closed: bool = False
     crossings: int = 0
 
 
 @attrs.frozen
-class Scope:
+class SqlScope:
     """The columns of a from clause. ``is_open``: a table of it is not known, so any column may be there. ``outer``: around the query."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[SqlColumn, ...]
     dialect: Dialect
     is_open: bool = False
     outer: Boundary | None = None
@@ -59,7 +59,7 @@ class Scope:
 
     def place(self, node: t.Name | t.Path) -> int | None:
         """Return the place of the column that a name or path means; None where the relation is not known, raises where there is none."""
-        relation, name = path_of(node)
+        relation, name = split_column(node)
         listed = self.places(name, relation) if is_column(node) else []
         if len(listed) == 1:
             return listed[0]
@@ -73,7 +73,7 @@ class Scope:
 
     def has(self, node: t.Name | t.Path) -> bool:
         """Return whether a name or path means a column here."""
-        relation, name = path_of(node)
+        relation, name = split_column(node)
         return is_column(node) and bool(self.places(name, relation))
 
     def outside(self, node: t.Name | t.Path) -> tuple[int, int, SqlType] | None:
@@ -86,13 +86,13 @@ class Scope:
                 place = boundary.scope.place(node)
                 assert place is not None
                 if boundary.is_closed:
-                    relation, name = path_of(node)
+                    relation, name = split_column(node)
                     written = name if relation is None else f"{relation}.{name}"
                     message = f"Reference to column '{written.lower()}' from outer scope not allowed in this context"
                     raise DialectError("EXPRESSION_NOT_CONSTANT", message, node.at)
                 for each in crossed:
                     each.crossings += 1
-                return len(crossed), place, boundary.scope.type_at(place)
+                return len(crossed), place, boundary.scope.column_type(place)
             boundary = boundary.scope.outer
         return None
 
@@ -119,12 +119,12 @@ class Scope:
         hint = near(name, names or [column.name for column in self.columns])
         return hint or (f"known columns: {', '.join(names)}" if 0 < len(names) <= MOST_NAMED else None)
 
-    def type_at(self, place: int | None) -> SqlType:
+    def column_type(self, place: int | None) -> SqlType:
         """Return the type of a column."""
         return ANY if place is None else self.columns[place].type
 
 
-def path_of(node: t.Name | t.Path) -> tuple[str | None, str]:
+def split_column(node: t.Name | t.Path) -> tuple[str | None, str]:
     """Return what stands before the last dot, and the column's name."""
     if isinstance(node, t.Name):
         return None, node.written
@@ -132,7 +132,7 @@ def path_of(node: t.Name | t.Path) -> tuple[str | None, str]:
     if isinstance(base, t.Name):
         return base.written, node.field.written
     if isinstance(base, t.Path):
-        before, name = path_of(base)
+        before, name = split_column(base)
         return f"{before}.{name}" if before else name, node.field.written
     return "", node.field.written
 
@@ -142,9 +142,9 @@ def is_column(node: t.Name | t.Path) -> bool:
     return isinstance(node, t.Name) or isinstance(node.base, t.Name)
 
 
-def is_path(node: t.Node) -> bool:
+def is_path(node: t.SqlNode) -> bool:
     """Return whether an expression is a name, or names with dots."""
     return isinstance(node, t.Name) or (isinstance(node, t.Path) and is_path(node.base))
 
 
-__all__ = ["Boundary", "Column", "Scope", "is_column", "is_path", "path_of"]
+__all__ = ["Boundary", "SqlColumn", "SqlScope", "is_column", "is_path", "split_column"]

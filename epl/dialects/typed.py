@@ -18,14 +18,14 @@ class Typed:
 
 
 @attrs.frozen
-class Constant(Typed):
+class ConstantValue(Typed):
     """A value that the text has."""
 
     value: Any
 
 
 @attrs.frozen
-class Field(Typed):
+class ColumnValue(Typed):
     """A column of the row at hand."""
 
     index: int
@@ -67,7 +67,7 @@ class Coalesced(Typed):
 
 
 @attrs.frozen
-class Member(Typed):
+class MembershipTest(Typed):
     """Whether the value is one of the items."""
 
     value: Typed
@@ -97,7 +97,7 @@ class Outer(Typed):
 
 
 @attrs.frozen
-class Parameter(Typed):
+class LambdaParameter(Typed):
     """A parameter of a lambda; ``cell`` has its value while the lambda runs."""
 
     name: str
@@ -108,7 +108,7 @@ class Parameter(Typed):
 class LambdaOf(Typed):
     """A function of its parameters; ``type`` is that of its result."""
 
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[LambdaParameter, ...]
     body: Typed
 
 
@@ -163,7 +163,7 @@ class RowLabel(Typed):
 
 
 @attrs.frozen
-class Aggregated(Typed):
+class AggregateValue(Typed):
     """An aggregate over the rows with one of the labels (None: all rows of the match). ``past``: without the row that is tested."""
 
     aggregate: Aggregate

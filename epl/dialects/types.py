@@ -115,7 +115,7 @@ def as_decimal(kind: SqlType) -> SqlType:
     return decimal(DIGITS[kind.name], 0) if kind.name in DIGITS else kind
 
 
-def scale_of(kind: SqlType) -> tuple[int, int]:
+def precision_and_scale(kind: SqlType) -> tuple[int, int]:
     """Return precision and scale of an exact number type."""
     precision, scale = as_decimal(kind).arguments
     assert isinstance(precision, int) and isinstance(scale, int)
@@ -176,13 +176,40 @@ def _common_number(left: SqlType, right: SqlType) -> SqlType:
         return REAL
     if "decimal" not in names:
         return max(left, right, key=lambda kind: BITS[kind.name])
-    (p1, s1), (p2, s2) = scale_of(left), scale_of(right)
+    (p1, s1), (p2, s2) = precision_and_scale(left), precision_and_scale(right)
     scale = max(s1, s2)
     return decimal(max(p1 - s1, p2 - s2) + scale, scale)
 
 
 __all__ = [
-    "ANY", "BIGINT", "BITS", "BOOLEAN", "DATE", "DAY_TIME", "DOUBLE", "INTEGER", "INTEGERS", "REAL", "SKETCH", "SMALLINT", "TIMESTAMP",
-    "TINYINT", "UNKNOWN", "VARCHAR", "YEAR_MONTH", "Argument", "SqlType", "array", "as_decimal", "common", "decimal", "is_comparable",
-    "is_number", "is_orderable", "is_text", "of_name", "row", "scale_of",
+    "ANY",
+    "BIGINT",
+    "BITS",
+    "BOOLEAN",
+    "DATE",
+    "DAY_TIME",
+    "DOUBLE",
+    "INTEGER",
+    "INTEGERS",
+    "REAL",
+    "SKETCH",
+    "SMALLINT",
+    "TIMESTAMP",
+    "TINYINT",
+    "UNKNOWN",
+    "VARCHAR",
+    "YEAR_MONTH",
+    "Argument",
+    "SqlType",
+    "array",
+    "as_decimal",
+    "common",
+    "decimal",
+    "is_comparable",
+    "is_number",
+    "is_orderable",
+    "is_text",
+    "of_name",
+    "precision_and_scale",
+    "row",
 ]  # fmt: skip

@@ -67,7 +67,7 @@ def cast(source: SqlType, target: SqlType, dialect: str = "sql") -> Cast | None:
     if name == "boolean":
         return lambda value: _to_boolean(value, target)
     if name == "timestamp":
-        return _to_timestamp_of(target)
+        return _timestamp_cast(target)
     if name == "date":
         return to_date
     if name == "row" and source.name == "row":
@@ -117,7 +117,7 @@ def _to_row(source: SqlType, target: SqlType, dialect: str) -> Cast | None:
     return lambda value: tuple([None if each is None else convert(each) for each, convert in zip(value, fields)])
 
 
-def _to_timestamp_of(target: SqlType) -> Cast:
+def _timestamp_cast(target: SqlType) -> Cast:
     digits = target.arguments[0] if target.arguments else 3
     assert isinstance(digits, int)
     if digits >= 6:
@@ -164,7 +164,7 @@ def _to_double(value: Any, target: SqlType) -> float:
 
 
 def _to_decimal(value: Any, target: SqlType) -> Decimal:
-    precision, scale = k.scale_of(target)
+    precision, scale = k.precision_and_scale(target)
     try:
         with localcontext(EXACT):
             exact = Decimal(repr(value)) if isinstance(value, float) else Decimal(value)
@@ -181,7 +181,7 @@ def _to_text(source: SqlType, target: SqlType, dialect: str) -> Cast:
     assert longest is None or isinstance(longest, int)
 
     def convert(value: Any) -> str:
-        text = text_of(value, source, dialect)
+        text = varchar_text(value, source, dialect)
         if longest is None or len(text) <= longest:
             return text
         if k.is_text(source) or source.name == "any":
@@ -193,7 +193,7 @@ def _to_text(source: SqlType, target: SqlType, dialect: str) -> Cast:
     return convert
 
 
-def text_of(value: Any, kind: SqlType, dialect: str = "sql") -> str:
+def varchar_text(value: Any, kind: SqlType, dialect: str = "sql") -> str:
     """Return a value as ``cast(value as varchar)`` gives it."""
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -221,14 +221,14 @@ def _text_of_parts(value: Any, kind: SqlType, dialect: str) -> str:
     """Write an array, row or map as Flink does: ``[1, 2]``, ``(1, a)``, ``{a=1}``."""
     kinds = [each if isinstance(each, SqlType) else k.ANY for each in kind.arguments] or [k.ANY]
 
-    def written(each: Any, place: int) -> str:
-        return "NULL" if each is None else text_of(each, kinds[min(place, len(kinds) - 1)], dialect)
+    def part_text(each: Any, place: int) -> str:
+        return "NULL" if each is None else varchar_text(each, kinds[min(place, len(kinds) - 1)], dialect)
 
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{written(key, 0)}={written(each, 1)}" for key, each in value.items()) + "}"
+        return "{" + ", ".join(f"{part_text(key, 0)}={part_text(each, 1)}" for key, each in value.items()) + "}"
     if isinstance(value, tuple):
-        return "(" + ", ".join(written(each, place) for place, each in enumerate(value)) + ")"
-    return "[" + ", ".join(written(each, 0) for each in value) + "]"
+        return "(" + ", ".join(part_text(each, place) for place, each in enumerate(value)) + ")"
+    return "[" + ", ".join(part_text(each, 0) for each in value) + "]"
 
 
 def _text_of_months(value: Months, dialect: str) -> str:
@@ -287,10 +287,10 @@ def _to_timestamp(value: Any) -> datetime.datetime:
         return datetime.datetime(value.year, value.month, value.day)
     if isinstance(value, (int, float, Decimal)):
         return EPOCH + datetime.timedelta(seconds=float(value))
-    return instant_of(str(value))
+    return parse_instant(str(value))
 
 
-def instant_of(text: str) -> datetime.datetime:
+def parse_instant(text: str) -> datetime.datetime:
     """Return the instant that a text says."""
     trimmed = text.strip().removesuffix("Z").removesuffix(" UTC")
     for form in INSTANT_FORMATS:
@@ -307,10 +307,10 @@ def to_date(value: Any) -> datetime.date:
         return value.date()
     if isinstance(value, datetime.date):
         return value
-    return date_of(str(value))
+    return parse_date(str(value))
 
 
-def date_of(text: str) -> datetime.date:
+def parse_date(text: str) -> datetime.date:
     """Return the date that a text says."""
     try:
         return datetime.datetime.strptime(text.strip(), "%Y-%m-%d").date()
@@ -346,7 +346,7 @@ def arithmetic_type(sign: str, left: SqlType, right: SqlType, dialect: str) -> S
     shared = k.common(left, right)
     if shared is None or shared.name != "decimal":
         return shared
-    (p1, s1), (p2, s2) = k.scale_of(left), k.scale_of(right)
+    (p1, s1), (p2, s2) = k.precision_and_scale(left), k.precision_and_scale(right)
     scale, before = max(s1, s2), max(p1 - s1, p2 - s2)
     if sign in "+-":
         return k.decimal(before + scale + 1, min(scale, k.MAX_DIGITS - before) if dialect == "sql" else scale)
@@ -433,7 +433,7 @@ def _double_arithmetic(sign: str) -> Two:
 
 
 def _decimal_arithmetic(sign: str, result: SqlType) -> Two:
-    _, scale = k.scale_of(result)
+    _, scale = k.precision_and_scale(result)
     unit = Decimal(1).scaleb(-scale)
 
     def compute(left: Any, right: Any) -> Decimal:
@@ -497,19 +497,38 @@ def hashable(value: Any) -> Any:
     return value
 
 
-def negated(value: Any) -> Any:
+def negate(value: Any) -> Any:
     """Return ``-value``."""
     if isinstance(value, Decimal):
         return EXACT.minus(value)
     return Months(-value) if isinstance(value, Months) else -value
 
 
-def truncated(value: Decimal) -> int:
+def truncate(value: Decimal) -> int:
     """Return the whole part of a decimal."""
     return int(value.to_integral_value(ROUND_DOWN))
 
 
 __all__ = [
-    "DAY", "EPOCH", "EXACT", "Cast", "Months", "Two", "add_months", "arithmetic", "arithmetic_type", "bad_cast", "cast", "date_of",
-    "division_by_zero", "hashable", "instant_of", "negated", "out_of_range", "scientific", "text_of", "to_date", "truncated",
+    "DAY",
+    "EPOCH",
+    "EXACT",
+    "Cast",
+    "Months",
+    "Two",
+    "add_months",
+    "arithmetic",
+    "arithmetic_type",
+    "bad_cast",
+    "cast",
+    "division_by_zero",
+    "hashable",
+    "negate",
+    "out_of_range",
+    "parse_date",
+    "parse_instant",
+    "scientific",
+    "to_date",
+    "truncate",
+    "varchar_text",
 ]  # fmt: skip

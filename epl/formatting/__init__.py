@@ -13,11 +13,11 @@ import attrs
 from epl import syntax as S
 from epl.errors import EplError
 from epl.formatting.documents import Document, render
-from epl.formatting.layout import Layout
-from epl.formatting.pieces import Comment, Piece, joined, read
-from epl.formatting.spacing import keyword_choices, lowered
+from epl.formatting.layout import StatementLayout
+from epl.formatting.pieces import Comment, Piece, join_pieces, read
+from epl.formatting.spacing import keyword_choices, lower_keywords
 from epl.parse import parse_module, parse_statement
-from epl.texts import text_of
+from epl.texts import load_text
 
 WIDTH = 100
 
@@ -38,7 +38,7 @@ def format_module(text: str | PathLike[str], width: int = WIDTH) -> str:
         from Trade#time(10 sec)
         where price > 10
     """
-    text = text_of(text).removeprefix("\ufeff")
+    text = load_text(text).removeprefix("\ufeff")
     module = parse_module(text)
     statements = {statement.span.start: statement for statement in module.statements if statement.span is not None}
     *pieces, last = read(text, module)
@@ -47,7 +47,7 @@ def format_module(text: str | PathLike[str], width: int = WIDTH) -> str:
     start = 0
     while start < len(pieces):
         if pieces[start].key == ";":
-            _pass_on(pieces, start, last)
+            _move_comments(pieces, start, last)
             start += 1
             continue
         end = next((i for i in range(start, len(pieces)) if pieces[i].key == ";"), len(pieces))
@@ -61,10 +61,10 @@ def format_module(text: str | PathLike[str], width: int = WIDTH) -> str:
     return "".join(output).strip("\n") + "\n" if any(output) else ""
 
 
-def _pass_on(pieces: list[Piece], index: int, last: Piece) -> None:
+def _move_comments(pieces: list[Piece], index: int, last: Piece) -> None:
     """Drop a semicolon after no statement of its own; the comments before it move before what comes next."""
     following = pieces[index + 1] if index + 1 < len(pieces) else last
-    following.comments = joined(pieces[index].comments, following.comments)
+    following.comments = join_pieces(pieces[index].comments, following.comments)
 
 
 def _inline(semicolon: Piece | None) -> str:
@@ -103,11 +103,11 @@ def _statement(pieces: list[Piece], statement: S.Statement | None, text: str, wi
     """Return one statement or header, without its semicolon."""
     pieces = [attrs.evolve(pieces[0], comments=()), *pieces[1:]]
     if statement is None:
-        pieces = lowered(pieces, frozenset({"module", "uses", "import"}))
-        return render(Layout(pieces).flat(0, len(pieces)), width)
+        pieces = lower_keywords(pieces, frozenset({"module", "uses", "import"}))
+        return render(StatementLayout(pieces).flat(0, len(pieces)), width)
     for words in keyword_choices():
         try:
-            candidate = render(_document(lowered(pieces, words), statement), width)
+            candidate = render(_document(lower_keywords(pieces, words), statement), width)
             if parse_statement(candidate) == statement:
                 return candidate
         except EplError:
@@ -128,7 +128,7 @@ def _document(pieces: list[Piece], statement: S.Statement) -> Document:
     heads.update(number for number, piece in enumerate(pieces[:start]) if piece.key == "inlined_class")
     if statement.context is not None:
         heads.add(start - 2)
-    return Layout(pieces).statement(sorted(heads), _kind(statement.body))
+    return StatementLayout(pieces).statement(sorted(heads), _kind(statement.body))
 
 
 def _kind(body: S.Body) -> str:

@@ -14,7 +14,7 @@ INDENT = 4
 
 
 @attrs.frozen
-class Text:
+class Characters:
     """Characters as they are. ``free``: they do not count for the width (comments at the end of a line)."""
 
     text: str
@@ -48,9 +48,9 @@ class Many:
     is_hard: bool = False
 
 
-Document = Text | Break | Many
+Document = Characters | Break | Many
 
-SPACE, NOTHING = Text(" "), Text("")
+SPACE, NOTHING = Characters(" "), Characters("")
 LINE, SOFT, HARD, BLANK = Break(), Break(""), Break(hard=True), Break(hard=True, blank=True)
 
 
@@ -62,17 +62,17 @@ def group(*items: Document) -> Many:
     return many(items, group=True)
 
 
-def indented(*items: Document) -> Many:
+def indent(*items: Document) -> Many:
     return many(items, indent=True)
 
 
 def render(document: Document, width: int) -> str:
     """Return the text, without space at line ends.
 
-    >>> items = indented(LINE, Text("alpha,"), LINE, Text("beta"))
-    >>> render(group(Text("select"), items), 80)
+    >>> items = indent(LINE, Characters("alpha,"), LINE, Characters("beta"))
+    >>> render(group(Characters("select"), items), 80)
     'select alpha, beta'
-    >>> print(render(group(Text("select"), items), 10))
+    >>> print(render(group(Characters("select"), items), 10))
     select
         alpha,
         beta
@@ -82,7 +82,7 @@ def render(document: Document, width: int) -> str:
     waiting: list[tuple[int, bool, Document]] = [(0, False, document)]
     while waiting:
         margin, flat, item = waiting.pop()
-        if isinstance(item, Text):
+        if isinstance(item, Characters):
             *whole, rest = item.text.split("\n")
             for part in whole:
                 lines.append(line + part)
@@ -113,7 +113,7 @@ def _fits(room: int, margin: int, document: Many, waiting: list[tuple[int, bool,
             rest -= 1
             items.append(waiting[rest])
         margin, flat, item = items.pop()
-        if isinstance(item, Text):
+        if isinstance(item, Characters):
             if not item.free:
                 first, line_end, _ = item.text.partition("\n")
                 room -= len(first)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from epl.formatting.documents import BLANK, HARD, LINE, NOTHING, SOFT, SPACE, Document, Text, group, indented, many
+from epl.formatting.documents import BLANK, HARD, LINE, NOTHING, SOFT, SPACE, Characters, Document, group, indent, many
 from epl.formatting.pieces import Comment, Piece
-from epl.formatting.spacing import CLOSING, OPENING, ends_operand, space_between
+from epl.formatting.spacing import CLOSING, OPENING, ends_operand, is_space_needed
 
 LIST_CLAUSES = frozenset({"select", "from", "set", "by", "measures", "define", "values"})
 """Words before a list whose items go on lines of their own if they do not fit on one."""
@@ -18,17 +18,17 @@ MANY = 8
 """From how many commas on single words share lines."""
 
 
-def commented(comments: Sequence[Comment], separator: Document, blank_lines: bool = False) -> list[Document]:
+def leading_comments(comments: Sequence[Comment], separator: Document, blank_lines: bool = False) -> list[Document]:
     """Return the comments before a piece, and what separates it from the piece before: the separator, unless comments end the line."""
     result: list[Document] = []
     own_line = must_end = False
     for comment in comments:
         if comment.own_line or must_end:
-            result += [BLANK if blank_lines and comment.after_blank else HARD, Text(comment.text)]
+            result += [BLANK if blank_lines and comment.after_blank else HARD, Characters(comment.text)]
             own_line = True
         else:
             is_line = comment.text.startswith("//")
-            result += [Text(f"  {comment.text}" if is_line else f" {comment.text}", free=is_line)]
+            result += [Characters(f"  {comment.text}" if is_line else f" {comment.text}", free=is_line)]
         must_end = comment.text.startswith("//") or (own_line and comment.ends_line)
     if must_end:
         return [*result, HARD]
@@ -37,7 +37,7 @@ def commented(comments: Sequence[Comment], separator: Document, blank_lines: boo
     return [*result, SPACE if own_line or separator is NOTHING else separator]
 
 
-class Layout:
+class StatementLayout:
     """The layout of the pieces of one statement."""
 
     def __init__(self, pieces: list[Piece]) -> None:
@@ -45,12 +45,12 @@ class Layout:
         self.closing = _closings(pieces)
 
     def before(self, index: int, separator: Document) -> list[Document]:
-        return commented(self.pieces[index].comments, separator)
+        return leading_comments(self.pieces[index].comments, separator)
 
     def between(self, index: int) -> list[Document]:
         """Return what separates a piece from the one before it on one line."""
         previous = self.pieces[index - 2] if index > 1 else None
-        return self.before(index, SPACE if space_between(self.pieces[index - 1], self.pieces[index], previous) else NOTHING)
+        return self.before(index, SPACE if is_space_needed(self.pieces[index - 1], self.pieces[index], previous) else NOTHING)
 
     # ------------------------------------------------------------------ statements and clauses
 
@@ -83,8 +83,8 @@ class Layout:
                 continue
             clause = self.clause(start, stop)
             deeper = self.pieces[start].key in ("then",)
-            rest += [indented(*self.before(start, separator), clause)] if deeper else [*self.before(start, separator), clause]
-        return group(*parts, indented(*rest) if inside else many(rest))
+            rest += [indent(*self.before(start, separator), clause)] if deeper else [*self.before(start, separator), clause]
+        return group(*parts, indent(*rest) if inside else many(rest))
 
     def clause(self, start: int, end: int) -> Document:
         """Lay out a clause: its words, then its list or expression."""
@@ -94,7 +94,7 @@ class Layout:
             return head
         commas = self.separators(words, end, (",",))
         if commas and LIST_CLAUSES & {self.pieces[start].key, self.pieces[words - 1].key}:
-            return group(head, indented(*self.listed(words, end, commas, self.before(words, LINE))))
+            return group(head, indent(*self.comma_list(words, end, commas, self.before(words, LINE))))
         rest = self.flat(words, end) if self.pieces[start].key == "create" else self.run(words, end, deeper=True)
         return many([head, *self.between(words), rest])
 
@@ -157,7 +157,7 @@ class Layout:
         """Pieces in a row: split at the loosest separators that occur outside of brackets. ``deeper``: further lines are indented."""
         commas = self.separators(start, end, (",",))
         if commas:
-            return group(*self.listed(start, end, commas, [NOTHING]))
+            return group(*self.comma_list(start, end, commas, [NOTHING]))
         for keys in (("->", "-["), ("or",), ("and",), ("||", "+", "-")):
             operators = self.separators(start, end, keys)
             if operators:
@@ -168,10 +168,10 @@ class Layout:
         """Operands with an operator at the beginning of each further line."""
         parts: list[Document] = []
         for operator, stop in zip(operators, [*operators[1:], end], strict=True):
-            parts += [*self.before(operator, LINE), self.run_after(operator, stop)]
-        return group(self.run(start, operators[0]), indented(*parts) if deeper else many(parts))
+            parts += [*self.before(operator, LINE), self.operator_run(operator, stop)]
+        return group(self.run(start, operators[0]), indent(*parts) if deeper else many(parts))
 
-    def run_after(self, operator: int, end: int) -> Document:
+    def operator_run(self, operator: int, end: int) -> Document:
         """Return an operator and its operand."""
         after = self.closing.get(operator, operator) + 1
         if self.pieces[operator].key == "-[" and after < end and self.pieces[after].key == ">":
@@ -179,19 +179,19 @@ class Layout:
         head = self.flat(operator, after)
         return many([head, *self.between(after), self.run(after, end, deeper=True)]) if after < end else head
 
-    def listed(self, start: int, end: int, commas: list[int], lead: list[Document]) -> list[Document]:
+    def comma_list(self, start: int, end: int, commas: list[int], lead: list[Document]) -> list[Document]:
         """Items with the commas after them; ``lead``: what is before the first one."""
         parts: list[Document] = []
         bounds = [start, *(comma + 1 for comma in commas)]
         for first, stop in zip(bounds, [*commas, end], strict=True):
             if first == stop:
                 if stop < end:
-                    parts += [*self.between(stop), Text(",")]
+                    parts += [*self.between(stop), Characters(",")]
                 continue
             parts += lead if first == start else self.before(first, LINE)
             parts.append(self.run(first, stop, deeper=True))
             if stop < end:
-                parts += [*self.between(stop), Text(",")]
+                parts += [*self.between(stop), Characters(",")]
         return parts
 
     def values(self, start: int, end: int, commas: list[int]) -> Document:
@@ -199,10 +199,10 @@ class Layout:
         bounds = [start, *(comma + 1 for comma in commas)]
         is_short = all(stop == first + 1 for first, stop in zip(bounds, [*commas, end], strict=True))
         if not is_short or len(commas) < MANY:
-            return many(self.listed(start, end, commas, [NOTHING]))
+            return many(self.comma_list(start, end, commas, [NOTHING]))
         parts: list[Document] = []
         for first, stop in zip(bounds, [*commas, end], strict=True):
-            item = [Text(self.pieces[first].text), *([*self.between(stop), Text(",")] if stop < end else [])]
+            item = [Characters(self.pieces[first].text), *([*self.between(stop), Characters(",")] if stop < end else [])]
             parts.append(group(*([] if first == start else self.before(first, LINE)), *item))
         return many(parts)
 
@@ -218,7 +218,7 @@ class Layout:
                 parts.append(self.bracket(index, close))
                 index = close + 1
             else:
-                parts.append(Text(self.pieces[index].text))
+                parts.append(Characters(self.pieces[index].text))
                 index += 1
         return many(parts)
 
@@ -242,7 +242,7 @@ class Layout:
 
     def bracket(self, start: int, end: int) -> Document:
         """Return a bracket with its contents, on one line or with the contents indented below."""
-        opening, closing = Text(self.pieces[start].text), Text(self.pieces[end].text)
+        opening, closing = Characters(self.pieces[start].text), Characters(self.pieces[end].text)
         if self.pieces[start].key == "case":
             return self.case(start, end)
         if start + 1 == end:
@@ -252,14 +252,14 @@ class Layout:
         if before == "match_recognize":
             starts = [start + 1, *self.clause_starts(start + 2, end, "match")]
             inner = self.clauses(starts, end, hard=True)
-            return many([opening, indented(*self.before(start + 1, HARD), inner), *self.before(end, HARD), closing])
+            return many([opening, indent(*self.before(start + 1, HARD), inner), *self.before(end, HARD), closing])
         if self.pieces[start + 1].key == "select":
             starts = [start + 1, *self.clause_starts(start + 2, end, "select")]
             inner = self.clauses(starts, end, hard=False)
         else:
             commas = self.separators(start + 1, end, (",",))
             inner = self.values(start + 1, end, commas) if commas else self.run(start + 1, end)
-        return group(opening, indented(*self.before(start + 1, padding), inner), *self.before(end, padding), closing)
+        return group(opening, indent(*self.before(start + 1, padding), inner), *self.before(end, padding), closing)
 
     def case(self, start: int, end: int) -> Document:
         """``case``, its branches indented, ``end``."""
@@ -269,20 +269,21 @@ class Layout:
             if self.pieces[index].key in ("when", "else"):
                 starts.append(index)
             index = self.closing.get(index, index) + 1
-        parts: list[Document] = [Text(self.pieces[start].text)]
+        parts: list[Document] = [Characters(self.pieces[start].text)]
         if starts and starts[0] > start + 1:
             parts += [*self.between(start + 1), self.run(start + 1, starts[0])]
         for first, stop in zip(starts, [*starts[1:], end], strict=True):
-            parts.append(indented(*self.before(first, LINE), self.branch(first, stop)))
-        return group(*parts, *self.before(end, LINE), Text(self.pieces[end].text))
+            parts.append(indent(*self.before(first, LINE), self.branch(first, stop)))
+        return group(*parts, *self.before(end, LINE), Characters(self.pieces[end].text))
 
     def branch(self, start: int, end: int) -> Document:
         """Lay out ``when … then …`` or ``else …``."""
-        parts: list[Document] = [Text(self.pieces[start].text)]
+        parts: list[Document] = [Characters(self.pieces[start].text)]
         then = next(iter(self.separators(start + 1, end, ("then",))), end)
         parts += [*self.between(start + 1), self.run(start + 1, then, deeper=True)]
         if then < end:
-            parts += [*self.between(then), Text(self.pieces[then].text), *self.between(then + 1), self.run(then + 1, end, deeper=True)]
+            parts += [*self.between(then), Characters(self.pieces[then].text), *self.between(then + 1),
+                self.run(then + 1, end, deeper=True)]
         return many(parts)
 
     # ------------------------------------------------------------------ contexts
@@ -301,7 +302,7 @@ class Layout:
             index = self.closing.get(index, index) + 1
         parts: list[Document] = [self.run(start, starts[0] if starts else end)]
         for first, stop in zip(starts, [*starts[1:], end], strict=False):
-            parts.append(indented(*self.before(first, HARD if nested else LINE), self.run(first, stop, deeper=True)))
+            parts.append(indent(*self.before(first, HARD if nested else LINE), self.run(first, stop, deeper=True)))
         return group(*parts)
 
 

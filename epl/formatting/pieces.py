@@ -79,11 +79,11 @@ def read(text: str, module: S.Module) -> list[Piece]:
         after = piece.end
     for before, piece in pairwise(result):
         if before.key in (",", ";") and not all(comment.is_inline for comment in before.comments):
-            piece.comments, before.comments = joined(before.comments, piece.comments), ()
+            piece.comments, before.comments = join_pieces(before.comments, piece.comments), ()
     return result
 
 
-def joined(first: tuple[Comment, ...], second: tuple[Comment, ...]) -> tuple[Comment, ...]:
+def join_pieces(first: tuple[Comment, ...], second: tuple[Comment, ...]) -> tuple[Comment, ...]:
     """Return both; what comes after a ``//`` is in the next line."""
     if first and second and first[-1].text.startswith("//"):
         second = (attrs.evolve(second[0], own_line=True), *second[1:])

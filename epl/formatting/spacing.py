@@ -28,7 +28,7 @@ def ends_operand(piece: Piece) -> bool:
     return piece.key not in BEFORE_OPERAND
 
 
-def space_between(before: Piece, after: Piece, previous: Piece | None) -> bool:
+def is_space_needed(before: Piece, after: Piece, previous: Piece | None) -> bool:
     """Return whether a space is between the two; ``previous`` is what is before the first of them."""
     apart = _apart(before, after, previous)
     return apart or first_token_end(before.text + after.text) != len(before.text)
@@ -92,7 +92,7 @@ def _is_word(piece: Piece) -> bool:
     return piece.kind in ("word", "quoted", "string", "integer", "float")
 
 
-def lowered(pieces: list[Piece], words: frozenset[str]) -> list[Piece]:
+def lower_keywords(pieces: list[Piece], words: frozenset[str]) -> list[Piece]:
     """Return the pieces with these keywords in lower case, where they cannot be names as far as their neighbours show."""
     result = []
     for index, piece in enumerate(pieces):

@@ -47,7 +47,7 @@ class TimeSettings:
         return cls(UTC if zone == "UTC" else ZoneInfo(zone), 1000 if time_unit == "microseconds" else 1)
 
 
-def kind_of(value_type: ValueType) -> str | None:
+def date_time_kind(value_type: ValueType) -> str | None:
     """Return the kind of a date-time value, or None for what is none."""
     return value_type.kind if isinstance(value_type, Scalar) and value_type.kind in KINDS else None
 
@@ -59,7 +59,7 @@ def is_java_time(kind: str) -> bool:
 # ------------------------------------------------------------------ values ↔ moments
 
 
-def units_of(moment: Moment, settings: TimeSettings) -> int:
+def epoch_units(moment: Moment, settings: TimeSettings) -> int:
     """Return engine time units since 1970; a moment without a zone is in the engine's."""
     if isinstance(moment, FarMoment):
         units = moment.instant * settings.units_per_millisecond // 1000
@@ -68,7 +68,7 @@ def units_of(moment: Moment, settings: TimeSettings) -> int:
     return (aware - EPOCH) // MICROSECOND * settings.units_per_millisecond // 1000
 
 
-def moment_of(units: int, settings: TimeSettings) -> Moment:
+def engine_moment(units: int, settings: TimeSettings) -> Moment:
     """Return the moment in the engine's time zone."""
     microseconds = units * (1000 // settings.units_per_millisecond)
     if NEAR_BEGIN <= microseconds < NEAR_END:
@@ -78,13 +78,13 @@ def moment_of(units: int, settings: TimeSettings) -> Moment:
 
 def to_units(kind: str, settings: TimeSettings) -> Callable[[Any], int]:
     """Convert values of a kind to engine time units."""
-    return (lambda value: int(value)) if kind == "long" else lambda value: units_of(value, settings)
+    return (lambda value: int(value)) if kind == "long" else lambda value: epoch_units(value, settings)
 
 
 def to_moment(kind: str, settings: TimeSettings) -> Callable[[Any], Any]:
     zone = settings.zone
     if kind == "long":
-        return lambda value: moment_of(value, settings)
+        return lambda value: engine_moment(value, settings)
     if kind == "Date":
         return lambda value: value.astimezone(zone) if value.year in NEAR_YEARS else FarMoment.of(value).astimezone(zone)
     if kind == "Calendar":
@@ -98,7 +98,7 @@ def from_moment(kind: str, settings: TimeSettings) -> Callable[[Any], Any]:
 
         def encode(moment: Moment) -> int:
             if isinstance(moment, FarMoment):
-                return units_of(moment, settings)
+                return epoch_units(moment, settings)
             return (moment - EPOCH) // MICROSECOND * factor // 1000
 
         return encode
@@ -120,7 +120,7 @@ def in_utc(moment: Moment) -> datetime.datetime:
         raise beyond() from None
 
 
-def carried(change: Callable[..., Any], kind: str) -> Callable[..., Any]:
+def extend_years(change: Callable[..., Any], kind: str) -> Callable[..., Any]:
     """Return a change that may lead beyond the years that ``datetime`` carries as Java's calendars do: far moments go on there, java.time
     has an error."""
 
@@ -216,11 +216,11 @@ def setter(field: str, java_time: bool) -> Callable[[Any, int], Moment]:
     if not java_time:
         return lambda m, value: lenient(m, **{field: value})
     if field in ("month", "year"):
-        return lambda m, value: strict(strict(m, day=1, **{field: value}), day=min(m.day, _length_with(m, field, value)))
+        return lambda m, value: strict(strict(m, day=1, **{field: value}), day=min(m.day, _field_length(m, field, value)))
     return lambda m, value: strict(m, **{field: value})
 
 
-def _length_with(moment: datetime.datetime, field: str, value: int) -> int:
+def _field_length(moment: datetime.datetime, field: str, value: int) -> int:
     return calendar.monthrange(value if field == "year" else moment.year, value if field == "month" else moment.month)[1]
 
 

@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from epl.functions.calendars import NEAR_YEARS, TimeSettings, in_utc, near, resolve, units_of
+from epl.functions.calendars import NEAR_YEARS, TimeSettings, epoch_units, in_utc, near, resolve
 from epl.functions.far_dates import DAY, MICROSECOND, UTC, FarMoment, beyond, gregorian_day
-from epl.functions.formats import date_of, hour_of, parser, zone_of
+from epl.functions.formats import field_date, field_hour, parse_zone, parser
 from epl.functions.java_values import JavaException
 from epl.functions.registry import NOT_CONSTANT, Bound, FunctionRegistry, FunctionSpec
 from epl.value_types import STRING, Scalar, ValueType, is_null
@@ -40,9 +40,9 @@ def unreadable(text: str, pattern: str) -> JavaException:
 
 def _lenient_moment(fields: dict[str, Any], zone: datetime.tzinfo) -> Any:
     """Parse as SimpleDateFormat does: fields beyond their range carry over."""
-    year, month, day = date_of(fields)
-    hour, minute, second, millisecond = hour_of(fields), fields.get("minute", 0), fields.get("second", 0), fields.get("millisecond", 0)
-    own_zone = zone_of(fields["zone"]) if "zone" in fields else zone
+    year, month, day = field_date(fields)
+    hour, minute, second, millisecond = field_hour(fields), fields.get("minute", 0), fields.get("second", 0), fields.get("millisecond", 0)
+    own_zone = parse_zone(fields["zone"]) if "zone" in fields else zone
     years, month0 = divmod(month - 1, 12)
     if year in NEAR_YEARS and year + years in NEAR_YEARS:
         clock = datetime.timedelta(days=day - 1, hours=hour, minutes=minute, seconds=second, milliseconds=millisecond)
@@ -59,7 +59,7 @@ def _smart_date(fields: dict[str, Any]) -> datetime.date:
     """Parse as DateTimeFormatter does: a day up to 31 is cut to the month's last."""
     if "year" not in fields or not ({"month", "day"} <= fields.keys() or "day_of_year" in fields):
         raise ValueError("no date")
-    year, month, day = date_of(fields)
+    year, month, day = field_date(fields)
     if not 1 <= month <= 12 or not 1 <= day <= 31:
         raise ValueError("no date")
     if not 1 <= year <= 9999:
@@ -70,7 +70,7 @@ def _smart_date(fields: dict[str, Any]) -> datetime.date:
 def _smart_time(fields: dict[str, Any]) -> datetime.time:
     if "hour" not in fields and not {"half_hour", "pm"} <= fields.keys():
         raise ValueError("no time")
-    return datetime.time(hour_of(fields), fields.get("minute", 0), fields.get("second", 0), fields.get("microsecond", 0))
+    return datetime.time(field_hour(fields), fields.get("minute", 0), fields.get("second", 0), fields.get("microsecond", 0))
 
 
 def _smart_moment(fields: dict[str, Any]) -> datetime.datetime:
@@ -78,7 +78,7 @@ def _smart_moment(fields: dict[str, Any]) -> datetime.datetime:
 
 
 def _smart_zoned(fields: dict[str, Any]) -> datetime.datetime:
-    return resolve(_smart_moment(fields), zone_of(fields["zone"]))
+    return resolve(_smart_moment(fields), parse_zone(fields["zone"]))
 
 
 _FROM_FIELDS: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -97,7 +97,7 @@ def _clock(text: str, groups: Sequence[str | None]) -> datetime.time:
         raise unreadable(text, "iso") from None
 
 
-def _matched(expression: re.Pattern[str], text: str) -> re.Match[str]:
+def _match(expression: re.Pattern[str], text: str) -> re.Match[str]:
     match = expression.fullmatch(text.strip())
     if match is None:
         raise unreadable(text, "iso")
@@ -116,36 +116,36 @@ def _iso_day(text: str, groups: Sequence[str | None]) -> datetime.date:
 
 def iso_local_date(text: str) -> datetime.date:
     """Implement ``LocalDate.parse``."""
-    return _iso_day(text, _matched(_ISO_DATE, text).groups())
+    return _iso_day(text, _match(_ISO_DATE, text).groups())
 
 
 def iso_local_time(text: str) -> datetime.time:
     """Implement ``LocalTime.parse``."""
-    return _clock(text, _matched(_ISO_TIME, text).groups())
+    return _clock(text, _match(_ISO_TIME, text).groups())
 
 
 def iso_local_date_time(text: str) -> datetime.datetime:
     """Implement ``LocalDateTime.parse``; a zone is ignored."""
-    groups = _matched(_ISO_LOCAL, text).groups()
+    groups = _match(_ISO_LOCAL, text).groups()
     return datetime.datetime.combine(_iso_day(text, groups[:3]), _clock(text, groups[3:7]))
 
 
 def iso_zoned_date_time(text: str) -> datetime.datetime:
     """Implement ``ZonedDateTime.parse``: offset and, in brackets, a zone."""
-    groups = _matched(_ISO_ZONED, text).groups()
+    groups = _match(_ISO_ZONED, text).groups()
     naive = datetime.datetime.combine(_iso_day(text, groups[:3]), _clock(text, groups[3:7]))
     try:
-        offset = naive.replace(tzinfo=zone_of(groups[7]))
-        return offset.astimezone(zone_of(groups[8])) if groups[8] else offset
+        offset = naive.replace(tzinfo=parse_zone(groups[7]))
+        return offset.astimezone(parse_zone(groups[8])) if groups[8] else offset
     except OverflowError:
         raise beyond() from None
 
 
 def _iso_moment(zone: datetime.tzinfo, text: str) -> Any:
     """Return a date, date and time, or date, time and zone; without a zone in the engine's. The year -1 is 1 BC."""
-    groups = _matched(_ISO_LENIENT, text).groups()
+    groups = _match(_ISO_LENIENT, text).groups()
     year, clock = int(groups[0]), _clock(text, groups[3:7])
-    own_zone = zone_of(groups[7]) if groups[7] else zone
+    own_zone = parse_zone(groups[7]) if groups[7] else zone
     if year in NEAR_YEARS:
         return resolve(datetime.datetime.combine(_iso_day(text, groups[:3]), clock), own_zone).astimezone(zone)
     month, day, last = int(groups[1]), int(groups[2]), 2000 + year % 400
@@ -186,7 +186,7 @@ def reader(kind: str, pattern: str, zone: datetime.tzinfo) -> Callable[[str], An
 
 def _encoder(kind: str, settings: TimeSettings) -> Callable[[Any], Any]:
     if kind == "long":
-        return lambda moment: units_of(moment, settings)
+        return lambda moment: epoch_units(moment, settings)
     if kind == "Date":
         return in_utc
     return near if kind == "Calendar" else lambda moment: moment
@@ -230,7 +230,7 @@ def _dynamic(kind: str, pattern: str, zone: datetime.tzinfo) -> Callable[[str], 
         raise JavaException(f"Invalid date format '{pattern}': {error}") from None
 
 
-def dated_cast_key(target: ValueType) -> str:
+def date_cast_key(target: ValueType) -> str:
     """Return the name under which the registry's ``single_row`` holds the cast to a type; ValueError in Esper's words for other types."""
     if not isinstance(target, Scalar) or target.kind not in TARGETS:
         raise ValueError(

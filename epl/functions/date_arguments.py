@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from epl.event_types import EventOf, EventType
-from epl.functions.calendars import FIELDS, kind_of
+from epl.functions.calendars import FIELDS, date_time_kind
 from epl.functions.registry import NOT_CONSTANT, TIME_PERIOD
 from epl.generated_code import field_name
 from epl.value_types import Scalar, ValueType, is_boolean, is_null, is_numeric
@@ -34,19 +34,20 @@ def time_source(value_type: ValueType) -> TimeSource | None:
     """Return the source of a value's time; None for what has no time: other values, events of types without a start timestamp."""
     if isinstance(value_type, EventOf):
         return _event_source(value_type.event_type)
-    kind = kind_of(value_type)
+    kind = date_time_kind(value_type)
     return TimeSource(kind) if kind is not None else None
 
 
 def _event_source(event_type: EventType) -> TimeSource | None:
     for declared in event_type.lineage():
         if declared.start_timestamp is not None:
-            start_type = event_type.type_of(declared.start_timestamp)
-            kind = kind_of(start_type) if start_type is not None else None
+            start_type = event_type.property_type(declared.start_timestamp)
+            kind = date_time_kind(start_type) if start_type is not None else None
             if kind is None:
                 return None
-            end_type = event_type.type_of(declared.end_timestamp) if declared.end_timestamp else None
-            return TimeSource(kind, declared.start_timestamp, declared.end_timestamp, kind_of(end_type) if end_type is not None else None)
+            end_type = event_type.property_type(declared.end_timestamp) if declared.end_timestamp else None
+            return TimeSource(kind, declared.start_timestamp, declared.end_timestamp,
+                date_time_kind(end_type) if end_type is not None else None)
     return None
 
 
@@ -87,7 +88,7 @@ def _truth(value_type: ValueType) -> str | None:
 
 
 def _moment(value_type: ValueType) -> str | None:
-    return None if kind_of(value_type) else "a long-typed, Date-typed or Calendar-typed"
+    return None if date_time_kind(value_type) else "a long-typed, Date-typed or Calendar-typed"
 
 
 def _anything(_: ValueType) -> str | None:
@@ -159,7 +160,7 @@ def _sentence(footprint: tuple[Role, ...]) -> str:
     return " and ".join(f"an expression providing {r.provides}" for r in footprint) or "no parameters"
 
 
-def field_of(name: str, constant: Any) -> str:
+def constant_field(name: str, constant: Any) -> str:
     """Return the field that a constant text names."""
     if constant is NOT_CONSTANT:
         raise ValueError(

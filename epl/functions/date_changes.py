@@ -7,7 +7,7 @@ from typing import Any
 from epl.errors import EplUnsupportedError
 from epl.functions import calendars
 from epl.functions.calendars import Moment, TimeSettings
-from epl.functions.date_arguments import CARRIERS, TimeSource, field_of, property_reader, with_length
+from epl.functions.date_arguments import CARRIERS, TimeSource, constant_field, property_reader, with_length
 from epl.functions.java_values import JavaException
 from epl.value_types import ValueType
 
@@ -47,18 +47,18 @@ def changing(change_of: ChangeOf) -> Callable[..., Call]:
 
     def make(settings: TimeSettings, source: TimeSource, field: str | None) -> Call:
         change = change_of(settings, source.kind, field)
-        change = calendars.carried(change, source.kind)
+        change = calendars.extend_years(change, source.kind)
         decode, encode = calendars.to_moment(source.kind, settings), calendars.from_moment(source.kind, settings)
 
-        def changed(value: Any, arguments: tuple[Any, ...]) -> Any:
+        def change_value(value: Any, arguments: tuple[Any, ...]) -> Any:
             moment = change(decode(value), *arguments)
             if moment is None:
                 return None
             return with_length(encode(moment), value.length) if type(value) in CARRIERS else encode(moment)
 
         if source.start is None:
-            return lambda value, *arguments: None if value is None else changed(value, arguments)
-        return _on_event(settings, source, changed)
+            return lambda value, *arguments: None if value is None else change_value(value, arguments)
+        return _on_event(settings, source, change_value)
 
     return make
 
@@ -86,15 +86,15 @@ def _set_field(settings: TimeSettings, kind: str, field: str | None) -> Change:
 
 
 def with_fields(names: tuple[str, ...]) -> ChangeOf:
-    def change_of(_settings: TimeSettings, kind: str, _: str | None) -> Change:
+    def build_change(_settings: TimeSettings, kind: str, _: str | None) -> Change:
         change = calendars.strict if calendars.is_java_time(kind) else calendars.lenient
         return lambda moment, *numbers: change(moment, **dict(zip(names, numbers)))
 
-    return change_of
+    return build_change
 
 
 def with_extreme(largest: bool) -> ChangeOf:
-    def change_of(_settings: TimeSettings, kind: str, field: str | None) -> Change:
+    def build_change(_settings: TimeSettings, kind: str, field: str | None) -> Change:
         assert field is not None
         java_time = calendars.is_java_time(kind)
         setter = calendars.setter(field, java_time)
@@ -104,7 +104,7 @@ def with_extreme(largest: bool) -> ChangeOf:
         minimum = calendars.smallest(field, java_time)
         return lambda moment: setter(moment, minimum)
 
-    return change_of
+    return build_change
 
 
 def _refuse(message: str) -> Change:
@@ -115,12 +115,12 @@ def _refuse(message: str) -> Change:
 
 
 def check_extreme(largest: bool, kind: str, _types: Sequence[ValueType], constants: Sequence[Any]) -> None:
-    if field_of("withMax", constants[0]) == "year" and (calendars.is_java_time(kind) or (largest and kind != "long")):
+    if constant_field("withMax", constants[0]) == "year" and (calendars.is_java_time(kind) or (largest and kind != "long")):
         raise EplUnsupportedError(f"{kind} has no first or last year of Java's calendars, years go from 1 to 9999")
 
 
 def rounding(function: Callable[[Moment, str], Moment]) -> ChangeOf:
-    def change_of(settings: TimeSettings, kind: str, field: str | None) -> Change:
+    def build_change(settings: TimeSettings, kind: str, field: str | None) -> Change:
         assert field is not None
         if calendars.is_java_time(kind) and field in ("month", "year", "week"):
             return _refuse("java.time.temporal.UnsupportedTemporalTypeException: Unit is too large to be used for truncation")
@@ -133,17 +133,17 @@ def rounding(function: Callable[[Moment, str], Moment]) -> ChangeOf:
             return lambda moment: kept(moment, field)
         return lambda moment: function(moment, field)
 
-    return change_of
+    return build_change
 
 
 def _keeping_microseconds(function: Callable[[Moment, str], Moment]) -> Callable[[Moment, str], Moment]:
     """Engine time in microseconds: what is below the millisecond stays as it is."""
 
-    def rounded(moment: Moment, field: str) -> Moment:
+    def round_moment(moment: Moment, field: str) -> Moment:
         rest = moment.microsecond % 1000
         return calendars.elapse(function(calendars.elapse(moment, -rest), field), rest)
 
-    return rounded
+    return round_moment
 
 
 def check_half(kind: str, _types: Sequence[ValueType], _constants: Sequence[Any]) -> None:
@@ -154,7 +154,7 @@ def check_half(kind: str, _types: Sequence[ValueType], _constants: Sequence[Any]
 def shift(sign: int) -> ChangeOf:
     """Implement plus and minus: milliseconds or a time period; a null number changes nothing."""
 
-    def change_of(settings: TimeSettings, _kind: str, _: str | None) -> Change:
+    def build_change(settings: TimeSettings, _kind: str, _: str | None) -> Change:
         def change(moment: Moment, amount: Any) -> Moment | None:
             if amount is None:
                 return moment
@@ -164,7 +164,7 @@ def shift(sign: int) -> ChangeOf:
 
         return change
 
-    return change_of
+    return build_change
 
 
 def field_only(change_of: ChangeOf) -> ChangeOf:

@@ -21,7 +21,7 @@ from epl.functions.date_arguments import (
     Footprints,
     TimeSource,
     check_arguments,
-    field_of,
+    constant_field,
     property_reader,
     time_source,
 )
@@ -57,7 +57,7 @@ class _Method:
             return None
         try:
             check_arguments(self.name, self.footprints, types[1:])
-            field = field_of(self.name, constants[1]) if self.on_field else None
+            field = constant_field(self.name, constants[1]) if self.on_field else None
         except ValueError:
             if self.quiet:
                 return None
@@ -69,18 +69,18 @@ class _Method:
     def spec(self, settings: TimeSettings) -> FunctionSpec:
         forms = (", ".join(r.provides for r in f) for f in self.footprints)
         return FunctionSpec(
-            key=f"dt.{self.name}", bind=self.bind, make=partial(_made, self.make, settings), summary=self.summary,
+            key=f"dt.{self.name}", bind=self.bind, make=partial(_build_call, self.make, settings), summary=self.summary,
             signature=" | ".join(f"time.{self.name}({f})" for f in forms),
         )
 
 
-def _made(make: Callable[..., Call], settings: TimeSettings, *constants: Any) -> Call:
+def _build_call(make: Callable[..., Call], settings: TimeSettings, *constants: Any) -> Call:
     *source, field = constants
     return make(settings, TimeSource(*source), field)
 
 
 def _reading(function_of: Callable[[TimeSettings, str, str | None], Callable[..., Any]]) -> Callable[..., Call]:
-    """Return a method that reads a time: ``function_of(settings, kind, field)`` gives a function of (value, arguments…)."""
+    """Return a method that reads a time: ``build_function(settings, kind, field)`` gives a function of (value, arguments…)."""
 
     def make(settings: TimeSettings, source: TimeSource, field: str | None) -> Call:
         function = function_of(settings, source.kind, field)
@@ -106,7 +106,7 @@ def _field_reader(settings: TimeSettings, kind: str, field: str | None) -> Calla
     return lambda value: get(moment(value))
 
 
-def _named_field(settings: TimeSettings, kind: str, field: str | None) -> Callable[[Any, Any], int]:
+def _field_function(settings: TimeSettings, kind: str, field: str | None) -> Callable[[Any, Any], int]:
     read = _field_reader(settings, kind, field)
     return lambda value, _name: read(value)
 
@@ -115,12 +115,12 @@ def _getter(field: str) -> Callable[..., Call]:
     return _reading(lambda settings, kind, _: _field_reader(settings, kind, field))
 
 
-def _derived(function: Callable[[Any], int]) -> Callable[..., Call]:
-    def function_of(settings: TimeSettings, kind: str, _: str | None) -> Callable[[Any], int]:
+def _derive(function: Callable[[Any], int]) -> Callable[..., Call]:
+    def build_function(settings: TimeSettings, kind: str, _: str | None) -> Callable[[Any], int]:
         moment = calendars.to_moment(kind, settings)
         return lambda value: function(moment(value))
 
-    return _reading(function_of)
+    return _reading(build_function)
 
 
 def _day_of_week(settings: TimeSettings, kind: str, _: str | None) -> Callable[[Any], Any]:
@@ -185,7 +185,7 @@ class _Between:
         if source is None:
             return None
         check_arguments("between", signatures.BETWEEN, types[1:])
-        kinds = tuple(calendars.kind_of(t) for t in types[1:3])
+        kinds = tuple(calendars.date_time_kind(t) for t in types[1:3])
         return Bound(BOXED_BOOLEAN, (*source.constants(), *kinds))
 
     def make(self, settings: TimeSettings, *constants: Any) -> Call:
@@ -229,11 +229,11 @@ def _readers() -> list[_Method]:
         "getWeekyear": ("week", "The week of the year."), "getYear": ("year", "The year."),
     }
     return [
-        _Method("get", signatures.ON_FIELD, integer, _reading(_named_field), "The value of a named field.", on_field=True, quiet=True),
+        _Method("get", signatures.ON_FIELD, integer, _reading(_field_function), "The value of a named field.", on_field=True, quiet=True),
         *(_Method(name, signatures.NOTHING, integer, _getter(field), summary) for name, (field, summary) in getters.items()),
         _Method("getDayOfWeek", signatures.NOTHING, _week_day_type, _reading(_day_of_week), "1 (Sunday) to 7; of java.time the DayOfWeek."),
-        _Method("getDayOfYear", signatures.NOTHING, integer, _derived(day_of_year), "The day of the year, from 1."),
-        _Method("getEra", signatures.NOTHING, integer, _derived(era), "The era: 1 after Christ, 0 before."),
+        _Method("getDayOfYear", signatures.NOTHING, integer, _derive(day_of_year), "The day of the year, from 1."),
+        _Method("getEra", signatures.NOTHING, integer, _derive(era), "The era: 1 after Christ, 0 before."),
         _Method("format", signatures.FORMAT, _always(STRING), _reading(_format), "The time as text, by a Java date pattern.",
             check=_check_format),
         _Method("toDate", signatures.NOTHING, _always(DATE), _reading(_to_date), "The time as Date."),

@@ -60,7 +60,7 @@ class _Method:
     def spec(self) -> EnumerationSpec:
         return EnumerationSpec(
             name=self.name, arguments=self.arguments, bind=self.bind, make=self.make, summary=self.summary,
-            signature=" | ".join(_written_form(self.name, f) for f in self.footprints),
+            signature=" | ".join(_call_form(self.name, f) for f in self.footprints),
                 mismatch=partial(mismatch, self.name, self.footprints),
         )
 
@@ -89,7 +89,7 @@ def _wrong_input(name: str, count: int, element: ValueType) -> ValueError:
     )
 
 
-def _written_form(name: str, footprint: Footprint) -> str:
+def _call_form(name: str, footprint: Footprint) -> str:
     def form(count: int) -> str:
         if not count:
             return "expression"
@@ -102,7 +102,7 @@ def _written_form(name: str, footprint: Footprint) -> str:
 # ------------------------------------------------------------------ types
 
 
-def _expected(name: str, expected: str, received: ValueType, position: int = 0) -> ValueError:
+def _expectation(name: str, expected: str, received: ValueType, position: int = 0) -> ValueError:
     if is_null(received):
         detail = f"expected a non-null result for expression parameter {position} but received a null-typed expression"
     else:
@@ -112,15 +112,15 @@ def _expected(name: str, expected: str, received: ValueType, position: int = 0) 
 
 def _check_predicate(name: str, arguments: Sequence[ValueType]) -> None:
     if arguments and not is_boolean(arguments[0]):
-        raise _expected(name, "boolean", arguments[0])
+        raise _expectation(name, "boolean", arguments[0])
 
 
 def _check_count(name: str, arguments: Sequence[ValueType]) -> None:
     if not is_numeric(arguments[0]):
-        raise _expected(name, "number", arguments[0])
+        raise _expectation(name, "number", arguments[0])
 
 
-def _selected(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
+def _selector_type(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
     """Return the type of the values that a method works on: a selector's results, or the elements."""
     value = arguments[0].boxed if arguments else element
     if is_null(value):
@@ -128,8 +128,8 @@ def _selected(name: str, element: ValueType, arguments: Sequence[ValueType]) -> 
     return value
 
 
-def _compared(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
-    value = _selected(name, element, arguments)
+def _comparison_type(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
+    value = _selector_type(name, element, arguments)
     if isinstance(value, NOT_COMPARABLE):
         raise ValueError(f"Failed to validate enumeration method '{name}', values of type {value} cannot be compared")
     return value
@@ -138,7 +138,7 @@ def _compared(name: str, element: ValueType, arguments: Sequence[ValueType]) -> 
 def _number(name: str, element: ValueType, arguments: Sequence[ValueType]) -> Scalar:
     if arguments:
         if not is_numeric(arguments[0]):
-            raise _expected(name, "number", arguments[0])
+            raise _expectation(name, "number", arguments[0])
         value = arguments[0].boxed
     else:
         value = element
@@ -167,7 +167,7 @@ def _same(name: str, element: ValueType, arguments: Sequence[ValueType]) -> Valu
     return CollectionType(element)
 
 
-def _filtered(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
+def _filter_type(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
     _check_predicate(name, arguments)
     return CollectionType(element)
 
@@ -177,28 +177,28 @@ def _one_filtered(name: str, element: ValueType, arguments: Sequence[ValueType])
     return element
 
 
-def _tested(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
+def _test_type(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
     _check_predicate(name, arguments)
     return BOXED_BOOLEAN
 
 
-def _counted(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
+def _count_type(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
     _check_predicate(name, arguments)
     return BOXED_INT
 
 
-def _taken(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
+def _take_type(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
     _check_count(name, arguments)
     return CollectionType(element)
 
 
-def _element_by(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
-    _compared(name, element, arguments)
+def _element_type(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
+    _comparison_type(name, element, arguments)
     return element
 
 
-def _ordered(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
-    _compared(name, element, arguments)
+def _order_type(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
+    _comparison_type(name, element, arguments)
     return CollectionType(element)
 
 
@@ -211,7 +211,7 @@ def _select_type(name: str, element: ValueType, arguments: Sequence[ValueType]) 
 
 
 def _array_type(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
-    return ArrayType(_selected(name, element, arguments))
+    return ArrayType(_selector_type(name, element, arguments))
 
 
 def _group_type(name: str, element: ValueType, arguments: Sequence[ValueType]) -> ValueType:
@@ -234,7 +234,7 @@ def _aggregate_type(name: str, element: ValueType, arguments: Sequence[ValueType
     return seed
 
 
-def _wanted(name: str, what: str, element: ValueType) -> ValueError:
+def _argument_error(name: str, what: str, element: ValueType) -> ValueError:
     return ValueError(
         f"Enumeration method '{name}' requires an expression yielding a collection of {what} of type '{element}' as input parameter")
 
@@ -243,11 +243,11 @@ def _set_type(name: str, element: ValueType, arguments: Sequence[ValueType]) -> 
     other = element_type(arguments[0])
     if isinstance(element, EventOf):
         if other is None or not isinstance(other, EventOf):
-            raise _wanted(name, "events", element)
+            raise _argument_error(name, "events", element)
         if not other.event_type.is_a(element.event_type):
             raise ValueError(f"Enumeration method '{name}' expects event type '{element}' but receives event type '{other}'")
     elif other is None or isinstance(other, EventOf):
-        raise _wanted(name, "values", element)
+        raise _argument_error(name, "values", element)
     elif other != element and OBJECT not in (element, other):
         raise ValueError(f"Enumeration method '{name}' expects scalar type '{element}' but receives event type '{other}'")
     return CollectionType(element)
@@ -277,19 +277,20 @@ def _methods(math_context: tuple[int, str] | None) -> list[_Method]:
 
 def _selecting() -> list[_Method]:
     return [
-        _Method("where", PREDICATE, _filtered, run.where, "The elements for which the predicate is not false."),
-        _Method("anyOf", PREDICATE, _tested, run.any_of, "Whether the predicate is true for an element; false of an empty collection."),
-        _Method("allOf", PREDICATE, _tested, run.all_of, "Whether the predicate is true for every element; true of an empty collection."),
-        _Method("countOf", (*NOTHING, *PREDICATE), _counted, run.count_of,
+        _Method("where", PREDICATE, _filter_type, run.where, "The elements for which the predicate is not false."),
+        _Method("anyOf", PREDICATE, _test_type, run.any_of, "Whether the predicate is true for an element; false of an empty collection."),
+        _Method("allOf", PREDICATE, _test_type, run.all_of,
+        "Whether the predicate is true for every element; true of an empty collection."),
+        _Method("countOf", (*NOTHING, *PREDICATE), _count_type, run.count_of,
             "The number of elements, or of those for which the predicate is not false."),
         _Method("firstOf", (*NOTHING, *PREDICATE), _one_filtered, run.first_of,
             "The first element, or the first for which the predicate is not false."),
         _Method("lastOf", (*NOTHING, *PREDICATE), _one_filtered, run.last_of,
             "The last element, or the last for which the predicate is not false."),
-        _Method("take", plain("count"), _taken, run.take, "The first n elements."),
-        _Method("takeLast", plain("count"), _taken, run.take_last, "The last n elements."),
-        _Method("takeWhile", PREDICATE, _filtered, run.take_while, "The elements before the first for which the predicate is false."),
-        _Method("takeWhileLast", PREDICATE, _filtered, run.take_while_last,
+        _Method("take", plain("count"), _take_type, run.take, "The first n elements."),
+        _Method("takeLast", plain("count"), _take_type, run.take_last, "The last n elements."),
+        _Method("takeWhile", PREDICATE, _filter_type, run.take_while, "The elements before the first for which the predicate is false."),
+        _Method("takeWhileLast", PREDICATE, _filter_type, run.take_while_last,
                 "The elements after the last for which the predicate is false; the index counts from the end."),
     ]
 
@@ -309,16 +310,17 @@ def _numeric(math_context: tuple[int, str] | None) -> list[_Method]:
 def _comparing() -> list[_Method]:
     forms = (*NOTHING, *SELECTOR)
     return [
-        _Method("min", forms, _compared, run.minimum, "The smallest value that is not null.", False),
-        _Method("max", forms, _compared, run.maximum, "The largest value that is not null.", False),
-        _Method("minBy", SELECTOR, _element_by, run.min_by, "The first element with the smallest value."),
-        _Method("maxBy", SELECTOR, _element_by, run.max_by, "The first element with the largest value."),
-        _Method("orderBy", forms, _ordered, run.order_by, "The elements by ascending value, equal ones in their order; nulls first.",
+        _Method("min", forms, _comparison_type, run.minimum, "The smallest value that is not null.", False),
+        _Method("max", forms, _comparison_type, run.maximum, "The largest value that is not null.", False),
+        _Method("minBy", SELECTOR, _element_type, run.min_by, "The first element with the smallest value."),
+        _Method("maxBy", SELECTOR, _element_type, run.max_by, "The first element with the largest value."),
+        _Method("orderBy", forms, _order_type, run.order_by, "The elements by ascending value, equal ones in their order; nulls first.",
             False),
-        _Method("orderByDesc", forms, _ordered, run.order_by_descending,
+        _Method("orderByDesc", forms, _order_type, run.order_by_descending,
             "The elements by descending value, equal ones in their order; nulls last.", False),
-        _Method("mostFrequent", forms, _selected, run.most_frequent, "The value that occurs most often; the first of several.", False),
-        _Method("leastFrequent", forms, _selected, run.least_frequent, "The value that occurs least often; the first of several.", False),
+        _Method("mostFrequent", forms, _selector_type, run.most_frequent, "The value that occurs most often; the first of several.", False),
+        _Method("leastFrequent", forms, _selector_type, run.least_frequent, "The value that occurs least often; the first of several.",
+        False),
     ]
 
 

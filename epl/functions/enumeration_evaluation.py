@@ -16,7 +16,7 @@ from epl.errors import EplRuntimeError
 from epl.functions.java_values import equality_key, map_key
 from epl.java import decimal_add, decimal_divide, to_double, wrap_int, wrap_long
 from epl.java import math_context as context_of
-from epl.zeros import ordered
+from epl.zeros import sort_value
 
 Counts = tuple[int, ...]
 Items = list[Any]
@@ -201,18 +201,18 @@ def _needs_ranks(known: Items) -> bool:
 
 def _rank(value: Any) -> Any:
     """NaN is greater than every number, -0.0 less than 0.0."""
-    return (value != value, value or ordered(value))
+    return (value != value, value or sort_value(value))
 
 
 def min_by(counts: Counts) -> Call:
-    return _extreme_by(counts, min)
+    return _extreme_item(counts, min)
 
 
 def max_by(counts: Counts) -> Call:
-    return _extreme_by(counts, max)
+    return _extreme_item(counts, max)
 
 
-def _extreme_by(counts: Counts, choose: Callable[..., Any]) -> Call:
+def _extreme_item(counts: Counts, choose: Callable[..., Any]) -> Call:
     def extreme(items: Items, values: Iterable[Any]) -> Any:
         pairs = [(v, x) for v, x in zip(values, items) if v is not None]
         if not pairs:
@@ -224,14 +224,14 @@ def _extreme_by(counts: Counts, choose: Callable[..., Any]) -> Call:
 
 
 def order_by(counts: Counts) -> Call:
-    return _with_results(counts, lambda items, values: _sorted(items, list(values), False))
+    return _with_results(counts, lambda items, values: _sort(items, list(values), False))
 
 
 def order_by_descending(counts: Counts) -> Call:
-    return _with_results(counts, lambda items, values: _sorted(items, list(values), True))
+    return _with_results(counts, lambda items, values: _sort(items, list(values), True))
 
 
-def _sorted(items: Items, values: Items, descending: bool) -> Items:
+def _sort(items: Items, values: Items, descending: bool) -> Items:
     if _needs_ranks([v for v in values if v is not None]):
         values = [v if v is None else _rank(v) for v in values]
     keys = [(v is not None, v) for v in values] if any(v is None for v in values) else values

@@ -44,10 +44,10 @@ def gregorian_day(year: int, month: int, day: int) -> int:
     return 365 * before + before // 4 - before // 100 + before // 400 + _BEFORE_MONTH[month - 1] + leap_day + day - 719_163
 
 
-def day_of(year: int, month: int, day: int) -> int:
+def java_day(year: int, month: int, day: int) -> int:
     """Return the same in Java's calendar, which is Julian before October 15, 1582.
 
-    >>> day_of(1582, 10, 15) - day_of(1582, 10, 4), day_of(1, 1, 1)
+    >>> java_day(1582, 10, 15) - java_day(1582, 10, 4), java_day(1, 1, 1)
     (1, -719164)
     """
     if year >= 1582:
@@ -62,16 +62,16 @@ def julian_day(year: int, month: int, day: int) -> int:
     return 365 * before + before // 4 + _BEFORE_MONTH[month - 1] + (month > 2 and year % 4 == 0) + day - 719_165
 
 
-def _year_of(day: int) -> int:
+def _java_year(day: int) -> int:
     year = day * 400 // 146_097 + 1970
-    while day_of(year, 1, 1) > day:
+    while java_day(year, 1, 1) > day:
         year -= 1
-    while day_of(year + 1, 1, 1) <= day:
+    while java_day(year + 1, 1, 1) <= day:
         year += 1
     return year
 
 
-def _week_start(year: int, day_of: Callable[[int, int, int], int] = day_of) -> int:
+def _week_start(year: int, day_of: Callable[[int, int, int], int] = java_day) -> int:
     """Return the Sunday that begins week 1 of a year in the US."""
     first = day_of(year, 1, 1)
     return first - (first + 4) % 7
@@ -86,22 +86,22 @@ def _near(microseconds: int) -> tuple[datetime.datetime, int]:
     return datetime.datetime(1970, 1, 1) + (microseconds - cycles * _CYCLE) * MICROSECOND, cycles * _CYCLE
 
 
-def _offset_of(moment: datetime.datetime) -> int:
+def _utc_offset(moment: datetime.datetime) -> int:
     return (moment.utcoffset() or datetime.timedelta()) // MICROSECOND
 
 
 def _old_offset(zone: datetime.tzinfo) -> int:
-    return min(_offset_of(datetime.datetime(9000, month, 1, tzinfo=zone)) for month in (1, 7))
+    return min(_utc_offset(datetime.datetime(9000, month, 1, tzinfo=zone)) for month in (1, 7))
 
 
-def _offset_at(instant: int, zone: datetime.tzinfo) -> int:
+def _zone_offset(instant: int, zone: datetime.tzinfo) -> int:
     """Return the zone's distance from UTC at an instant, in microseconds."""
     if zone is UTC:
         return 0
-    return _old_offset(zone) if instant < NEAR_BEGIN else _offset_of(_near(instant)[0].replace(tzinfo=UTC).astimezone(zone))
+    return _old_offset(zone) if instant < NEAR_BEGIN else _utc_offset(_near(instant)[0].replace(tzinfo=UTC).astimezone(zone))
 
 
-def _instant_of(wall: int, zone: datetime.tzinfo) -> int:
+def _wall_instant(wall: int, zone: datetime.tzinfo) -> int:
     """Return the instant of a wall-clock time: in a gap the clock moves forward, of two times at an overlap it is the later."""
     if zone is UTC:
         return wall
@@ -109,7 +109,7 @@ def _instant_of(wall: int, zone: datetime.tzinfo) -> int:
         return wall - _old_offset(zone)
     naive, _ = _near(wall)
     first = naive.replace(tzinfo=zone, fold=0)
-    before, after = _offset_of(first), _offset_of(first.replace(fold=1))
+    before, after = _utc_offset(first), _utc_offset(first.replace(fold=1))
     return wall - min(before, after) if before > after else wall - before
 
 
@@ -131,7 +131,7 @@ class FarMoment:
     @classmethod
     def at(cls, day: int, clock: int, zone: datetime.tzinfo) -> FarMoment:
         """Return the moment where the clock shows ``clock`` microseconds on a day (since 1970)."""
-        return cls(_instant_of(day * DAY + clock, zone), zone)
+        return cls(_wall_instant(day * DAY + clock, zone), zone)
 
     def near(self) -> datetime.datetime:
         """Return the same as ``datetime``; an error beyond its years."""
@@ -147,7 +147,7 @@ class FarMoment:
 
     @cached_property
     def wall(self) -> int:
-        return self.instant + _offset_at(self.instant, self.tzinfo)
+        return self.instant + _zone_offset(self.instant, self.tzinfo)
 
     @cached_property
     def ordinal(self) -> int:
@@ -162,15 +162,15 @@ class FarMoment:
     @cached_property
     def astronomical_year(self) -> int:
         """The year, where 0 is 1 BC."""
-        return _year_of(self.ordinal)
+        return _java_year(self.ordinal)
 
     @cached_property
     def month(self) -> int:
-        return next(m for m in range(12, 0, -1) if day_of(self.astronomical_year, m, 1) <= self.ordinal)
+        return next(m for m in range(12, 0, -1) if java_day(self.astronomical_year, m, 1) <= self.ordinal)
 
     @property
     def day(self) -> int:
-        first = day_of(self.astronomical_year, self.month, 1)
+        first = java_day(self.astronomical_year, self.month, 1)
         gap = 10 if self.ordinal >= _FIRST_GREGORIAN > first else 0
         return self.ordinal - first + 1 + gap
 
@@ -200,7 +200,7 @@ class FarMoment:
 
     @property
     def day_of_year(self) -> int:
-        return self.ordinal - day_of(self.astronomical_year, 1, 1) + 1
+        return self.ordinal - java_day(self.astronomical_year, 1, 1) + 1
 
     def isoweekday(self) -> int:
         return (self.ordinal + 3) % 7 + 1
@@ -215,7 +215,7 @@ class FarMoment:
         return year, (self.ordinal - _week_start(year)) // 7 + 1
 
     def week_of_month(self) -> int:
-        first = day_of(self.astronomical_year, self.month, 1)
+        first = java_day(self.astronomical_year, self.month, 1)
         return (self.ordinal - first + (first + 4) % 7) // 7 + 1
 
     def utcoffset(self) -> datetime.timedelta:
@@ -227,7 +227,7 @@ class FarMoment:
 
     def days_in_month(self) -> int:
         years, month0 = divmod(self.month, 12)
-        following = day_of(self.astronomical_year + years, month0 + 1, 1)
+        following = java_day(self.astronomical_year + years, month0 + 1, 1)
         return FarMoment((following - 1) * DAY, UTC).day
 
     def weeks_in_year(self) -> int:
@@ -253,7 +253,7 @@ class FarMoment:
         clock = ((self.hour if hour is None else hour) * 60 + (self.minute if minute is None else minute)) * 60
         clock = (clock + (self.second if second is None else second)) * 1_000_000 + self.microsecond % 1000
         clock += (self.microsecond // 1000 if millisecond is None else millisecond) * 1000
-        calendar = julian_day if astronomical < 1582 else day_of
+        calendar = julian_day if astronomical < 1582 else java_day
         days = (self.day if day is None else day) + clock // DAY
         return FarMoment.at(calendar(astronomical + years, month0 + 1, days), clock % DAY, self.tzinfo)
 
@@ -267,8 +267,8 @@ class FarMoment:
     def add_months(self, months: int) -> FarMoment:
         """Add months; the day is cut to the month's last."""
         years, month0 = divmod(self.month - 1 + months, 12)
-        first = FarMoment.at(day_of(self.astronomical_year + years, month0 + 1, 1), self.clock, UTC)
-        day = day_of(first.astronomical_year, first.month, min(self.day, first.days_in_month()))
+        first = FarMoment.at(java_day(self.astronomical_year + years, month0 + 1, 1), self.clock, UTC)
+        day = java_day(first.astronomical_year, first.month, min(self.day, first.days_in_month()))
         return FarMoment.at(day, self.clock, self.tzinfo)
 
     def add_days(self, days: int) -> FarMoment:

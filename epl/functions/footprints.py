@@ -55,21 +55,21 @@ def mismatch(name: str, footprints: Sequence[Footprint], written: Sequence[int |
     start = f"Parameters mismatch for enumeration method '{name}', the method "
     nearest = next((f for f in footprints if len(f) == len(counts)), None)
     if nearest is not None:
-        return f"{start}requires {_sentence(nearest)}, but receives {_received(written)}"
+        return f"{start}requires {_sentence(nearest)}, but receives {_parameters_text(written)}"
     if len(footprints) == 1:
         return f"{start}requires {_sentence(footprints[0])}"
-    return f"{start}has multiple footprints accepting {', or '.join(map(_sentence, footprints))}, but receives {_received(written)}"
+    return f"{start}has multiple footprints accepting {', or '.join(map(_sentence, footprints))}, but receives {_parameters_text(written)}"
 
 
 def _sentence(footprint: Footprint) -> str:
     return " and ".join(a.sentence() for a in footprint) or "no parameters"
 
 
-def _received(written: Sequence[int | None]) -> str:
-    return " and ".join(_written(w) for w in written) or "no parameters"
+def _parameters_text(written: Sequence[int | None]) -> str:
+    return " and ".join(_lambda_text(w) for w in written) or "no parameters"
 
 
-def _written(count: int | None) -> str:
+def _lambda_text(count: int | None) -> str:
     if not count:
         return "an (non-lambda) expression"
     return "a lambda expression" if count == 1 else f"a {count}-parameter lambda expression"

@@ -74,7 +74,7 @@ def _date(value: Any) -> datetime.date:
 # ------------------------------------------------------------------ printing
 
 
-def _padded(number: Callable[[Any], int]) -> PrinterOfWidth:
+def _pad(number: Callable[[Any], int]) -> PrinterOfWidth:
     return lambda width: lambda value: f"{number(value):0{width}d}"
 
 
@@ -167,17 +167,17 @@ def _weekday(value: Any) -> int:
 
 
 _COMMON: dict[str, PrinterOfWidth] = {
-    "G": _era, "y": _year(lambda v: v.year), "Y": _year(lambda v: us_week(v)[0]), "w": _padded(lambda v: us_week(v)[1]),
-    "W": _padded(lambda v: week_of_month(v)), "D": _padded(lambda v: day_of_year(v)), "d": _padded(lambda v: v.day),
-    "F": _padded(lambda v: (v.day - 1) // 7 + 1), "a": lambda _width: _half,
-    "H": _padded(lambda v: v.hour), "k": _padded(lambda v: v.hour or 24), "K": _padded(lambda v: v.hour % 12),
-    "h": _padded(lambda v: v.hour % 12 or 12), "m": _padded(lambda v: v.minute), "s": _padded(lambda v: v.second), "z": _zone_name,
+    "G": _era, "y": _year(lambda v: v.year), "Y": _year(lambda v: us_week(v)[0]), "w": _pad(lambda v: us_week(v)[1]),
+    "W": _pad(lambda v: week_of_month(v)), "D": _pad(lambda v: day_of_year(v)), "d": _pad(lambda v: v.day),
+    "F": _pad(lambda v: (v.day - 1) // 7 + 1), "a": lambda _width: _half,
+    "H": _pad(lambda v: v.hour), "k": _pad(lambda v: v.hour or 24), "K": _pad(lambda v: v.hour % 12),
+    "h": _pad(lambda v: v.hour % 12 or 12), "m": _pad(lambda v: v.minute), "s": _pad(lambda v: v.second), "z": _zone_name,
     "Z": _rfc_offset, "X": _iso_offset("Z"),
 }
 SIMPLE: Mapping[str, PrinterOfWidth] = {
     **_COMMON, "M": _name(_month, MONTHS, SHORT_MONTHS, 3, False), "L": _name(_month, MONTHS, SHORT_MONTHS, 3, False),
-    "E": _name(_weekday, DAYS, SHORT_DAYS, 0, False), "u": _padded(lambda v: v.isoweekday()),
-    "S": _padded(lambda v: v.microsecond // 1000),
+    "E": _name(_weekday, DAYS, SHORT_DAYS, 0, False), "u": _pad(lambda v: v.isoweekday()),
+    "S": _pad(lambda v: v.microsecond // 1000),
     "Z": lambda _width: lambda value: offset_text(value, "", False),
 }
 
@@ -198,8 +198,8 @@ FORMATTER: Mapping[str, PrinterOfWidth] = {
     **_COMMON, "u": _year(lambda v: v.year), "M": _name(_month, MONTHS, SHORT_MONTHS, 3, True),
         "L": _name(_month, MONTHS, SHORT_MONTHS, 3, True),
     "E": _name(_weekday, DAYS, SHORT_DAYS, 0, True), "S": _fraction, "x": _iso_offset(""), "Q": _quarter, "q": _quarter, "V": _zone_id,
-    "F": _padded(lambda v: (v.day - 1) % 7 + 1), "A": _padded(_day_millis), "n": _padded(lambda v: v.microsecond * 1000),
-    "N": _padded(lambda v: _day_millis(v) * 1_000_000 + v.microsecond % 1000 * 1000), "v": _zone_name, "O": _rfc_offset,
+    "F": _pad(lambda v: (v.day - 1) % 7 + 1), "A": _pad(_day_millis), "n": _pad(lambda v: v.microsecond * 1000),
+    "N": _pad(lambda v: _day_millis(v) * 1_000_000 + v.microsecond % 1000 * 1000), "v": _zone_name, "O": _rfc_offset,
         "B": lambda _w: _half,
     "e": _name(lambda v: v.isoweekday() % 7, ("Sunday", *DAYS[:6]), ("Sun", *SHORT_DAYS[:6]), 3, True),
     "c": _name(lambda v: v.isoweekday() % 7, ("Sunday", *DAYS[:6]), ("Sun", *SHORT_DAYS[:6]), 3, True),

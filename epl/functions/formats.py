@@ -23,14 +23,14 @@ _FORMATTER_LETTERS = "GuyDMLdQqYwWEecFaBhKkHmsSAnNVvzOXxZ"
 
 
 @attrs.frozen
-class Field:
+class FormatField:
     """``letter`` repeated ``width`` times."""
 
     letter: str
     width: int
 
 
-Token = Field | str
+Token = FormatField | str
 
 
 @lru_cache(maxsize=512)
@@ -42,7 +42,7 @@ def tokens(pattern: str, simple: bool) -> tuple[Token, ...]:
     while position < len(pattern):
         character = pattern[position]
         if character == "'":
-            literal, position = _quoted(pattern, position)
+            literal, position = _quotation(pattern, position)
             out.append(literal)
         elif character.isascii() and character.isalpha():
             if character not in letters:
@@ -50,7 +50,7 @@ def tokens(pattern: str, simple: bool) -> tuple[Token, ...]:
             end = position
             while end < len(pattern) and pattern[end] == character:
                 end += 1
-            out.append(Field(character, end - position))
+            out.append(FormatField(character, end - position))
             position = end
         elif not simple and character in "[]{}#":
             raise ValueError(f"Optional sections and reserved characters of DateTimeFormatter are not supported: '{character}'")
@@ -60,7 +60,7 @@ def tokens(pattern: str, simple: bool) -> tuple[Token, ...]:
     return tuple(out)
 
 
-def _quoted(pattern: str, start: int) -> tuple[str, int]:
+def _quotation(pattern: str, start: int) -> tuple[str, int]:
     position, text = start + 1, ""
     while position < len(pattern):
         if pattern[position] == "'":
@@ -150,7 +150,7 @@ def _expression(parts: tuple[Token, ...], simple: bool) -> tuple[str, list[tuple
             out.append(re.escape(token))
             continue
         follows = parts[position + 1] if position + 1 < len(parts) else None
-        adjacent = isinstance(follows, Field) and fields.is_number(follows.letter, follows.width, simple)
+        adjacent = isinstance(follows, FormatField) and fields.is_number(follows.letter, follows.width, simple)
         field = fields.reader(token.letter, token.width, simple, adjacent)
         if field is None:
             raise ValueError(f"Pattern letter '{token.letter}' is not supported for parsing")
@@ -163,7 +163,7 @@ def _expression(parts: tuple[Token, ...], simple: bool) -> tuple[str, list[tuple
 # ------------------------------------------------------------------ from fields to values
 
 
-def date_of(fields: dict[str, Any]) -> tuple[int, int, int]:
+def field_date(fields: dict[str, Any]) -> tuple[int, int, int]:
     """Return year, month from 1, day: what is missing is 1970, January, 1."""
     year = fields.get("year", 1970)
     if fields.get("era") == "BC":
@@ -174,7 +174,7 @@ def date_of(fields: dict[str, Any]) -> tuple[int, int, int]:
     return year, fields.get("month", 1), fields.get("day", 1)
 
 
-def hour_of(fields: dict[str, Any]) -> int:
+def field_hour(fields: dict[str, Any]) -> int:
     """Return the hour from 0 to 23, also from a half-day's."""
     if "hour" in fields:
         return int(fields["hour"])
@@ -183,7 +183,7 @@ def hour_of(fields: dict[str, Any]) -> int:
     return 0
 
 
-def zone_of(text: str) -> datetime.tzinfo:
+def parse_zone(text: str) -> datetime.tzinfo:
     """Return the zone of ``Europe/Berlin``, ``UTC``, ``GMT``, ``Z``, ``+02:00``, ``-0500``, ``PST``."""
     offset = re.fullmatch(r"(?:GMT|UTC)?([+-])(\d{1,2}):?(\d{2})?(?::?(\d{2}))?", text)
     if offset:

@@ -30,7 +30,7 @@ SUMMARIES = {
     "starts": "The interval starts with the other and ends first.",
     "startedBy": "The interval starts with the other, which ends first.",
 }
-_add_period = calendars.carried(calendars.add_period, "long")
+_add_period = calendars.extend_years(calendars.add_period, "long")
 NO_NEGATIVES = {
     "coincides": "start and end values", "finishes": "threshold value", "finishedBy": "threshold value", "meets": "threshold value",
     "metBy": "threshold value", "starts": "threshold value", "startedBy": "threshold value",
@@ -104,9 +104,9 @@ def _length(period: Sequence[Any], reference: int, settings: TimeSettings) -> in
     units = round(total * settings.units_per_millisecond / 1000)
     if not months:
         return units
-    moved = _add_period(calendars.moment_of(reference, settings), months, 1)
+    moved = _add_period(calendars.engine_moment(reference, settings), months, 1)
     assert moved is not None
-    return units + calendars.units_of(moved, settings) - reference
+    return units + calendars.epoch_units(moved, settings) - reference
 
 
 def add_intervals(registry: FunctionRegistry, settings: TimeSettings) -> None:

@@ -20,17 +20,17 @@ from epl.java import (
     decimal_divide,
     decimal_integer,
     decimal_multiply,
-    decimal_of,
     decimal_remainder,
+    decimal_scale,
     decimal_subtract,
     decimal_text,
+    digits_without_point,
     integer_multiply,
     integer_power,
     integer_text,
-    rescaled,
-    scale_of,
+    rescale,
+    to_decimal,
     too_large,
-    unscaled,
 )
 from epl.java_hash import big_integer_hash, decimal_hash
 from epl.value_types import BIG_DECIMAL, INT, EnumType
@@ -43,8 +43,8 @@ Table = dict[str, tuple[str, list[Overload]]]
 def set_scale(value: Decimal, scale: int, rounding: str = "UNNECESSARY") -> Decimal:
     """Implement ``setScale``: without a rounding mode digits must not get lost."""
     if rounding != "UNNECESSARY":
-        return rescaled(value, scale, rounding)
-    result = rescaled(value, scale, "DOWN")
+        return rescale(value, scale, rounding)
+    result = rescale(value, scale, "DOWN")
     if result != value:
         raise throw("ArithmeticException", "Rounding necessary")
     return result
@@ -73,7 +73,7 @@ def _strip_zeros(value: Decimal) -> Decimal:
 
 
 def _plain(value: Decimal) -> str:
-    if max(value.adjusted(), scale_of(value), -scale_of(value)) > MAX_DIGITS:
+    if max(value.adjusted(), decimal_scale(value), -decimal_scale(value)) > MAX_DIGITS:
         raise too_large()
     return f"{value:f}"
 
@@ -81,11 +81,11 @@ def _plain(value: Decimal) -> str:
 def _power(value: Decimal, exponent: int) -> Decimal:
     if not 0 <= exponent <= 999_999_999:
         raise throw("ArithmeticException", "Invalid operation")
-    scale = scale_of(value) * exponent
+    scale = decimal_scale(value) * exponent
     if abs(scale) > INT_MAX:
         raise throw("ArithmeticException", "Underflow" if scale > 0 else "Overflow")
     try:
-        return Decimal(integer_power(unscaled(value), exponent)).scaleb(-scale, EXACT)
+        return Decimal(integer_power(digits_without_point(value), exponent)).scaleb(-scale, EXACT)
     except EplRuntimeError:
         raise too_large() from None
 
@@ -100,7 +100,7 @@ _DECIMAL: Table = {
     "multiply": ("The product.", [overload(_BIG, _BIG, decimal_multiply)]),
     "divide": ("The quotient, exactly, or to a scale with a rounding mode.", [
         overload(_BIG, _BIG, _divide),
-        overload([BIG_DECIMAL, ROUNDING_MODE], _BIG, lambda a, b, r: _divide_to_scale(a, b, scale_of(a), r)),
+        overload([BIG_DECIMAL, ROUNDING_MODE], _BIG, lambda a, b, r: _divide_to_scale(a, b, decimal_scale(a), r)),
         overload([BIG_DECIMAL, INT, ROUNDING_MODE], _BIG, _divide_to_scale)]),
     "remainder": ("The remainder, with the sign of the dividend.", [overload(_BIG, _BIG, decimal_remainder)]),
     "negate": ("The negated number.", [overload("", _BIG, lambda v: v.copy_negate() if v else v)]),
@@ -109,9 +109,9 @@ _DECIMAL: Table = {
     "max": ("The larger number.", [overload(_BIG, _BIG, lambda a, b: a if a >= b else b)]),
     "min": ("The smaller number.", [overload(_BIG, _BIG, lambda a, b: a if a <= b else b)]),
     "setScale": ("The number with another scale.", [overload("int", _BIG, set_scale), overload([INT, ROUNDING_MODE], _BIG, set_scale)]),
-    "scale": ("The number of digits after the decimal point.", [overload("", "int", scale_of)]),
+    "scale": ("The number of digits after the decimal point.", [overload("", "int", decimal_scale)]),
     "precision": ("The number of digits.", [overload("", "int", lambda v: len(v.as_tuple().digits))]),
-    "unscaledValue": ("The digits as a whole number.", [overload("", _WHOLE, unscaled)]),
+    "unscaledValue": ("The digits as a whole number.", [overload("", _WHOLE, digits_without_point)]),
     "signum": ("-1, 0 or 1.", [overload("", "int", lambda v: compare(v, 0))]),
     "stripTrailingZeros": ("Without zeros at the end.", [overload("", _BIG, _strip_zeros)]),
     "toPlainString": ("The text without an exponent.", [overload("", "String", _plain)]),
@@ -164,7 +164,7 @@ _INTEGER: Table = {
 
 _DECIMAL_STATIC: Table = {
     "valueOf": ("The BigDecimal of a double's text, or of a whole number with a scale.", [
-        overload("double", _BIG, decimal_of), overload("long", _BIG, Decimal),
+        overload("double", _BIG, to_decimal), overload("long", _BIG, Decimal),
         overload("long, int", _BIG, lambda v, scale: Decimal(v).scaleb(-scale, EXACT))]),
 }
 _INTEGER_STATIC: Table = {"valueOf": ("The BigInteger of a whole number.", [overload("long", _WHOLE, lambda v: v)])}

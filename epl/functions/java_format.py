@@ -68,11 +68,11 @@ def _pad(text: str, flags: str, width: str | None) -> str:
 
 
 def _one(value: Any, conversion: str, flags: str, width: str | None, precision: str | None) -> str:
-    text = _converted(value, conversion, flags, width, precision)
+    text = _convert(value, conversion, flags, width, precision)
     return _pad(text.upper() if conversion[0].isupper() else text, flags, width)
 
 
-def _converted(value: Any, conversion: str, flags: str, width: str | None, precision: str | None) -> str:
+def _convert(value: Any, conversion: str, flags: str, width: str | None, precision: str | None) -> str:
     lower = conversion[0].lower()
     if lower == "b":
         return _cut("false" if value is None else java_text(value) if isinstance(value, bool) else "true", precision)
@@ -113,14 +113,14 @@ def _whole(value: Any, conversion: str, flags: str, width: str | None) -> str:
     if isinstance(value, bool) or not isinstance(value, int):
         raise _mismatch(conversion, value)
     if conversion == "d":
-        return _signed(f"{Decimal(abs(value)):,f}" if "," in flags else integer_text(abs(value)), value < 0, flags, width)
+        return _sign(f"{Decimal(abs(value)):,f}" if "," in flags else integer_text(abs(value)), value < 0, flags, width)
     bits = 32 if -(2**31) <= value < 2**31 else 64
     text = format(value & ((1 << bits) - 1), conversion)
     text = ({"o": "0", "x": "0x"}[conversion] if "#" in flags else "") + text
     return text.zfill(int(width)) if "0" in flags and width else text
 
 
-def _signed(digits: str, negative: bool, flags: str, width: str | None) -> str:
+def _sign(digits: str, negative: bool, flags: str, width: str | None) -> str:
     prefix, suffix = "", ""
     if negative:
         prefix, suffix = ("(", ")") if "(" in flags else ("-", "")
@@ -139,10 +139,10 @@ def _floating(value: Any, conversion: str, flags: str, width: str | None, precis
     if isinstance(value, float) and not math.isfinite(value):
         if value != value:
             return "NaN"
-        return _signed("Infinity", value < 0, flags.replace("0", ""), None)
+        return _sign("Infinity", value < 0, flags.replace("0", ""), None)
     exact = Decimal(repr(value)) if isinstance(value, float) else value
     negative = math.copysign(1.0, value) < 0 if isinstance(value, float) else exact < 0
-    return _signed(_digits(exact.copy_abs(), conversion, flags, precision), negative, flags, width)
+    return _sign(_digits(exact.copy_abs(), conversion, flags, precision), negative, flags, width)
 
 
 def _digits(value: Decimal, conversion: str, flags: str, precision: int) -> str:
@@ -154,16 +154,16 @@ def _digits(value: Decimal, conversion: str, flags: str, precision: int) -> str:
             precision = precision or 1
             rounded = _to_digits(value, precision)
             if rounded == 0 or Decimal("0.0001") <= rounded < Decimal(10) ** precision:
-                return _fixed(rounded, precision - (rounded.adjusted() + 1 if rounded else 1), flags)
+                return _format_fixed(rounded, precision - (rounded.adjusted() + 1 if rounded else 1), flags)
             return _scientific(rounded, precision - 1)
-        return _scientific(value, precision) if conversion == "e" else _fixed(value, precision, flags)
+        return _scientific(value, precision) if conversion == "e" else _format_fixed(value, precision, flags)
 
 
 def _to_digits(value: Decimal, digits: int) -> Decimal:
     return value.quantize(Decimal(1).scaleb(value.adjusted() - digits + 1)) if value else value
 
 
-def _fixed(value: Decimal, places: int, flags: str) -> str:
+def _format_fixed(value: Decimal, places: int, flags: str) -> str:
     if value and value.adjusted() > MAX_DIGITS - max(places, 0):
         raise too_large()
     rounded = value.quantize(Decimal(1).scaleb(-places))
@@ -173,7 +173,7 @@ def _fixed(value: Decimal, places: int, flags: str) -> str:
 def _scientific(value: Decimal, places: int) -> str:
     rounded = _to_digits(value, places + 1)
     exponent = rounded.adjusted() if rounded else 0
-    mantissa = _fixed(rounded.scaleb(-exponent), places, "")
+    mantissa = _format_fixed(rounded.scaleb(-exponent), places, "")
     return f"{mantissa}e{'-' if exponent < 0 else '+'}{abs(exponent):02}"
 
 

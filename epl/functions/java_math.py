@@ -66,7 +66,7 @@ def _whole(function: Callable[[float], int]) -> Callable[[float], float]:
     return call
 
 
-def _guarded(function: Callable[..., float]) -> Callable[..., float]:
+def _guard(function: Callable[..., float]) -> Callable[..., float]:
     """Java's elementary functions do not throw: out of the domain is NaN, too large is an infinity."""
 
     def call(*arguments: float) -> float:
@@ -169,11 +169,11 @@ def _methods() -> dict[str, tuple[str, list[Overload]]]:
         "floor": ("The largest whole number that is not larger.", _doubles(_whole(math.floor))),
         "ceil": ("The smallest whole number that is not smaller.", _doubles(_whole(math.ceil))),
         "rint": ("The nearest whole number, halves to even.", _doubles(nearest)),
-        "sqrt": ("The square root; NaN of a negative number.", _doubles(_guarded(math.sqrt))),
+        "sqrt": ("The square root; NaN of a negative number.", _doubles(_guard(math.sqrt))),
         "cbrt": ("The cube root.", _doubles(_cube_root)),
         "pow": ("The first number to the power of the second.", _doubles(_power, 2)),
-        "exp": ("e to the power of a number.", _doubles(_guarded(math.exp))),
-        "expm1": ("exp(x) - 1.", _doubles(_guarded(math.expm1))),
+        "exp": ("e to the power of a number.", _doubles(_guard(math.exp))),
+        "expm1": ("exp(x) - 1.", _doubles(_guard(math.expm1))),
         "log": ("The natural logarithm.", _doubles(_logarithm(math.log))),
         "log10": ("The logarithm to base 10.", _doubles(_logarithm(math.log10))),
         "log1p": ("log(1 + x).", _doubles(_logarithm(math.log1p, -1.0))),
@@ -190,7 +190,7 @@ def _methods() -> dict[str, tuple[str, list[Overload]]]:
 
 def _trigonometry() -> dict[str, tuple[str, list[Overload]]]:
     names = ("sin", "cos", "tan", "asin", "acos", "atan", "cosh", "tanh")
-    plain = {n: (f"The {n} function, in radians.", _doubles(_guarded(getattr(math, n)))) for n in names}
+    plain = {n: (f"The {n} function, in radians.", _doubles(_guard(getattr(math, n)))) for n in names}
     return {**plain, "sinh": ("The sinh function.", _doubles(_hyperbolic_sine)),
         "atan2": ("The angle of the point (x, y) given as (y, x).", _doubles(math.atan2, 2))}
 

@@ -34,18 +34,18 @@ def _equality(receiver: ValueType, other: ValueType) -> Callable[[Any, Any], boo
     return java_equals
 
 
-def _text_of(receiver: ValueType) -> Callable[[Any], str]:
+def _to_string(receiver: ValueType) -> Callable[[Any], str]:
     return text_function(receiver)
 
 
-def _hash_of(receiver: ValueType) -> Callable[[Any], int]:
+def _hash_code(receiver: ValueType) -> Callable[[Any], int]:
     return hash_function(receiver)
 
 
 _COMMON: Table = {
     "equals": ("Whether the other is of the same class and equal.", [overload([OBJECT], "boolean", _equality, nulls=True, typed=True)]),
-    "hashCode": ("Java's hash code.", [overload("", "int", _hash_of, typed=True)]),
-    "toString": ("The text of the value.", [overload("", "String", _text_of, typed=True)]),
+    "hashCode": ("Java's hash code.", [overload("", "int", _hash_code, typed=True)]),
+    "toString": ("The text of the value.", [overload("", "String", _to_string, typed=True)]),
 }
 
 
@@ -185,7 +185,7 @@ def _hash_all(*values: Any) -> int:
     return list_hash(values)
 
 
-def _list_of(*types: ValueType) -> ValueType:
+def _list_type(*types: ValueType) -> ValueType:
     return CollectionType(types[0].boxed if types and len({t.boxed for t in types}) == 1 else OBJECT, "List")
 
 
@@ -212,7 +212,7 @@ _OBJECTS: Table = {
     "isNull": ("Whether it is null.", [overload([OBJECT], "boolean", lambda v: v is None, nulls=True)]),
     "nonNull": ("Whether it is not null.", [overload([OBJECT], "boolean", lambda v: v is not None, nulls=True)]),
     "toString": ("The text; of null a default or the text null.", [
-        overload([OBJECT], "String", _text_of, nulls=True, typed=True),
+        overload([OBJECT], "String", _to_string, nulls=True, typed=True),
         overload("Object, String", "String", lambda v, default: default if v is None else java_text(v), nulls=True)]),
 }
 _COLLECTION_STATICS: Table = {
@@ -226,8 +226,8 @@ _COLLECTION_STATICS: Table = {
 _ARRAY_STATICS: Table = {
     "asList": ("The list of an array's elements or of the arguments.", [
         overload([ANY_ARRAY], lambda a: CollectionType(a.element.boxed, "List"), list),
-        overload([OBJECT], _list_of, lambda *v: list(v), nulls=True, varargs=True)]),
-    "toString": ("The elements in brackets.", [overload([ANY_ARRAY], "String", _text_of, nulls=True, typed=True)]),
+        overload([OBJECT], _list_type, lambda *v: list(v), nulls=True, varargs=True)]),
+    "toString": ("The elements in brackets.", [overload([ANY_ARRAY], "String", _to_string, nulls=True, typed=True)]),
     "equals": ("Whether two arrays have equal elements.", [overload([ANY_ARRAY, ANY_ARRAY], "boolean", java_equals, nulls=True)]),
     "hashCode": ("The hash code of the elements.", [overload([ANY_ARRAY], "int", java_hash, nulls=True)]),
 }

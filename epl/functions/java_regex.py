@@ -347,9 +347,9 @@ class Translator:
         if letter == "":
             raise pattern_error("Unexpected internal error", self.pattern)
         if letter == "Q":
-            return self._quoted()
+            return self._quotation()
         if letter == "k":
-            return self._named_reference()
+            return self._group_reference()
         if letter == "R":
             self._last = _Group()
             self._last.ambiguous = self._groups[-1].ambiguous = True
@@ -401,7 +401,7 @@ class Translator:
             raise UnsupportedPattern(f"Character class '\\p{{{name}}}' of regular expressions is not supported")
         return _CharacterSet(inside, negated=negated)
 
-    def _quoted(self) -> str:
+    def _quotation(self) -> str:
         end = self.pattern.find("\\E", self.position)
         text = self.pattern[self.position:] if end < 0 else self.pattern[self.position:end]
         self.position = len(self.pattern) if end < 0 else end + 2
@@ -409,7 +409,7 @@ class Translator:
             self._groups[-1].atom(consumes=True)
         return self.literal(text)
 
-    def _named_reference(self) -> str:
+    def _group_reference(self) -> str:
         match = re.compile(r"<([a-zA-Z][a-zA-Z0-9]*)>").match(self.pattern, self.position)
         if not match:
             raise pattern_error("\\k is not followed by '<' for named capturing group", self.pattern)
@@ -482,14 +482,14 @@ class Translator:
             characters = self._set_escape(letter)
             if characters is not None:
                 return characters
-            low = self._quoted_in_class() if letter == "Q" else self._literal_escape(letter)
+            low = self._class_quotation() if letter == "Q" else self._literal_escape(letter)
             if letter == "Q":
                 return _CharacterSet(low)
         else:
             low = _in_class(character)
         return self._range(low)
 
-    def _quoted_in_class(self) -> str:
+    def _class_quotation(self) -> str:
         end = self.pattern.find("\\E", self.position)
         text = self.pattern[self.position:end if end >= 0 else len(self.pattern)]
         self.position = len(self.pattern) if end < 0 else end + 2

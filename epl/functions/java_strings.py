@@ -15,7 +15,7 @@ from epl.functions.java_values import check_length, java_text, text_function, th
 from epl.functions.overloads import ANY_COLLECTION, Overload, add_methods, add_statics, kind_is, overload
 from epl.functions.patterns import java_pattern
 from epl.functions.registry import FunctionRegistry
-from epl.java import concatenated
+from epl.java import concatenate
 from epl.java_hash import string_hash
 from epl.value_types import CHAR, OBJECT, STRING, ArrayType, Scalar, ValueType
 
@@ -70,7 +70,7 @@ def _compare(left: str, right: str) -> int:
     return len(left) - len(right)
 
 
-def _folded(text: str) -> str:
+def _fold_case(text: str) -> str:
     return "".join(c.upper().lower() if len(c.upper()) == 1 else c for c in text)
 
 
@@ -79,7 +79,7 @@ def _equals(left: str, right: Any) -> bool:
 
 
 def _equals_ignore_case(left: str, right: str | None) -> bool:
-    return right is not None and len(left) == len(right) and _folded(left) == _folded(right)
+    return right is not None and len(left) == len(right) and _fold_case(left) == _fold_case(right)
 
 
 def _replacement(text: str) -> Callable[[re.Match[str]], str]:
@@ -118,14 +118,14 @@ def _part(match: re.Match[str], part: str | int) -> str:
 
 
 def replace_all(text: str, pattern: str, replacement: str) -> str:
-    return _replaced(text, pattern, replacement, len(text) + 1)
+    return _replace_text(text, pattern, replacement, len(text) + 1)
 
 
 def _replace_first(text: str, pattern: str, replacement: str) -> str:
-    return _replaced(text, pattern, replacement, 1)
+    return _replace_text(text, pattern, replacement, 1)
 
 
-def _replaced(text: str, pattern: str, replacement: str, times: int) -> str:
+def _replace_text(text: str, pattern: str, replacement: str, times: int) -> str:
     replace = _replacement(replacement)
     parts: list[str] = []
     length, end = len(text), 0
@@ -223,7 +223,7 @@ _COMPARING: Table = {
     "contentEquals": ("Whether the other has the same characters.", [overload("CharSequence", "boolean", str.__eq__)]),
     "compareTo": ("The difference of the first characters that differ, or of the lengths.", [overload("String", "int", _compare)]),
     "compareToIgnoreCase": ("compareTo without regard to case.",
-        [overload("String", "int", lambda a, b: _compare(_folded(a), _folded(b)))]),
+        [overload("String", "int", lambda a, b: _compare(_fold_case(a), _fold_case(b)))]),
     "hashCode": ("Java's hash code of the text.", [overload("", "int", string_hash)]),
 }
 
@@ -242,7 +242,7 @@ _CHANGING: Table = {
     "replaceAll": ("Every match of a regular expression replaced; $1 is a group.",
         [overload("String, String", "String", replace_all)]),
     "replaceFirst": ("The first match of a regular expression replaced.", [overload("String, String", "String", _replace_first)]),
-    "concat": ("The string followed by the other one.", [overload("String", "String", concatenated)]),
+    "concat": ("The string followed by the other one.", [overload("String", "String", concatenate)]),
     "repeat": ("The text a number of times.", [overload("int", "String", _repeat)]),
     "split": ("The parts between matches of a regular expression, at most limit.", [
         overload("String", ArrayType(STRING), _split), overload("String, int", ArrayType(STRING), _split)]),

@@ -22,11 +22,11 @@ from epl.settings import Settings
 def builtin_functions(settings: Settings | None = None) -> FunctionRegistry:
     """Return a fresh registry of all built-in functions, for a runtime to extend; time zone, time unit and math context are those of the
     settings."""
-    return _built(settings or Settings()).copy()
+    return _build_library(settings or Settings()).copy()
 
 
 @lru_cache(maxsize=8)
-def _built(settings: Settings) -> FunctionRegistry:
+def _build_library(settings: Settings) -> FunctionRegistry:
     registry = FunctionRegistry()
     time = TimeSettings.of(settings.time_zone, settings.time_unit)
     add_date_time(registry, time)

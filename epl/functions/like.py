@@ -79,13 +79,13 @@ class _Run:
         if self.literal is None:
             self.search = re.compile("".join("." if c is None else re.escape(c) for c in characters), re.DOTALL)
 
-    def stands_at(self, text: str, place: int) -> bool:
+    def is_at_place(self, text: str, place: int) -> bool:
         if self.search is None:
             return text.startswith(self.literal or "", place)
         return self.search.match(text, place) is not None
 
     def is_all(self, text: str) -> bool:
-        return len(text) == self.length and self.stands_at(text, 0)
+        return len(text) == self.length and self.is_at_place(text, 0)
 
     def find(self, text: str, place: int, end: int) -> int:
         """Return the leftmost place from ``place`` on, before ``end``; -1 if there is none."""
@@ -104,7 +104,7 @@ def _matcher(first: _Run, between: Sequence[_Run], last: _Run) -> Callable[[str]
 
     def matches(text: str) -> bool:
         end = len(text) - last.length
-        if len(text) < shortest or not first.stands_at(text, 0) or not last.stands_at(text, end):
+        if len(text) < shortest or not first.is_at_place(text, 0) or not last.is_at_place(text, end):
             return False
         place = first.length
         for run in between:

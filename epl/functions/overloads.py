@@ -194,7 +194,7 @@ def _make_static(
     may_be_null = [i for i, p in enumerate(primitives) if p]
     must_be_given = may_be_null if chosen.nulls else range(len(primitives))
 
-    def guarded(*arguments: Any) -> Any:
+    def call_guard(*arguments: Any) -> Any:
         for i in must_be_given:
             if arguments[i] is None:
                 return None
@@ -203,19 +203,19 @@ def _make_static(
         except (EplRuntimeError, ArithmeticError, ValueError):
             return None
 
-    return guarded
+    return call_guard
 
 
 def _null_for_errors(call: Call) -> Call:
     """Return null in place of errors, for arguments that the caller has checked not to be null."""
 
-    def checked(*arguments: Any) -> Any:
+    def call_check(*arguments: Any) -> Any:
         try:
             return call(*arguments)
         except (EplRuntimeError, ArithmeticError, ValueError):
             return None
 
-    return checked
+    return call_check
 
 
 # ------------------------------------------------------------------ instance methods
@@ -257,25 +257,25 @@ def _null_argument() -> JavaException:
 
 
 def _one_argument(call: Call, nulls: bool) -> Call:
-    def guarded(receiver: Any, argument: Any) -> Any:
+    def call_guard(receiver: Any, argument: Any) -> Any:
         if receiver is None:
             return None
         if argument is None and not nulls:
             raise _null_argument()
         return call(receiver, argument)
 
-    return guarded
+    return call_guard
 
 
 def _any_arguments(call: Call, nulls: bool) -> Call:
-    def guarded(receiver: Any, *arguments: Any) -> Any:
+    def call_guard(receiver: Any, *arguments: Any) -> Any:
         if receiver is None:
             return None
         if not nulls and any(a is None for a in arguments):
             raise _null_argument()
         return call(receiver, *arguments)
 
-    return guarded
+    return call_guard
 
 
 def kind_is(*kinds: str) -> Receiver:

@@ -51,12 +51,12 @@ class JavaPattern:
     def finditer(self, text: str, start: int = 0) -> Iterator[Any]:
         """Return the matches one after another, from a place in the text on."""
         if len(text) <= self._quick_find:
-            return found_one_after_another(self._python, text, start)
+            return find_successive(self._python, text, start)
         linear = self._by_re2(text)
         if linear is not None and linear.finds_alike:
             return linear.finditer(text, start)
         self._check(self._cost.anywhere(len(text)), text)
-        return found_one_after_another(self._python, text, start)
+        return find_successive(self._python, text, start)
 
     def _by_re2(self, text: str) -> LinearPattern | None:
         """Return the pattern for RE2, if it says the same there for such a text."""
@@ -71,7 +71,7 @@ class JavaPattern:
     def _check(self, steps: float, text: str) -> None:
         if steps > MOST_STEPS:
             raise EplRuntimeError(
-                f"The regular expression '{shown(self.pattern)}' over a string of {len(text)} characters may take more than "
+                f"The regular expression '{show_pattern(self.pattern)}' over a string of {len(text)} characters may take more than "
                 f"{MOST_STEPS} steps",
                 hint="write it without look-around, back-references, possessive quantifiers and intersections of classes, "
                      "or with fewer repetitions, none within another")
@@ -86,7 +86,7 @@ def longest(steps: Callable[[int], float], most: int) -> int:
     return low
 
 
-def found_one_after_another(pattern: re.Pattern[str], text: str, place: int = 0) -> Iterator[re.Match[str]]:
+def find_successive(pattern: re.Pattern[str], text: str, place: int = 0) -> Iterator[re.Match[str]]:
     """Yield the matches as ``Matcher.find`` has it: after a match of no length it goes on at the next character (``finditer`` tries there
     again). ``place``: where to begin."""
     while place <= len(text):
@@ -97,7 +97,7 @@ def found_one_after_another(pattern: re.Pattern[str], text: str, place: int = 0)
         place = max(match.end(), match.start() + 1)
 
 
-def shown(pattern: str) -> str:
+def show_pattern(pattern: str) -> str:
     return pattern if len(pattern) <= 100 else pattern[:100] + "…"
 
 

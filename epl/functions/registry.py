@@ -135,7 +135,7 @@ class FunctionRegistry:
         self.enumeration[spec.name.lower()] = spec
         self.by_key[f"enum.{spec.name}"] = spec
 
-    def callable_of(self, key: str, constants: tuple[Any, ...]) -> Callable[..., Any]:
+    def find_callable(self, key: str, constants: tuple[Any, ...]) -> Callable[..., Any]:
         """Return the Python callable of an Invoke node; KeyError names a function that is not registered here."""
         return self.by_key[key].make(*constants)
 

@@ -101,7 +101,7 @@ def function_spec(name: str, function: Callable[..., Any], *, key: str | None = 
     parameters = [p for p in signature.parameters.values() if p.kind is not inspect.Parameter.KEYWORD_ONLY] if signature else []
     result = hint_type(hints.get("return", object))
     return FunctionSpec(
-        key=key or f"user.{name}", bind=partial(_bind, signature, parameters, hints, result), make=partial(converted, function),
+        key=key or f"user.{name}", bind=partial(_bind, signature, parameters, hints, result), make=partial(convert_call, function),
         signature=f"{name}{signature}" if signature else f"{name}(…)", summary=(inspect.getdoc(function) or "").split("\n")[0],
     )
 
@@ -150,7 +150,7 @@ def _step(expected: ValueType, argument: ValueType) -> str:
 
 
 def result_step(result: ValueType) -> str:
-    """Return what ``converted`` does to a result of that type."""
+    """Return what ``convert_call`` does to a result of that type."""
     return {"double": "float", "BigDecimal": "Decimal"}.get(result.kind, "") if isinstance(result, Scalar) else ""
 
 
@@ -169,7 +169,7 @@ def with_arguments(function: Callable[..., Any], steps: Sequence[str]) -> Callab
     return lambda *arguments: function(*[a if c is None or a is None else c(a) for c, a in zip(converts, arguments)])
 
 
-def converted(function: Callable[..., Any], steps: tuple[str, ...], result: str) -> Callable[..., Any]:
+def convert_call(function: Callable[..., Any], steps: tuple[str, ...], result: str) -> Callable[..., Any]:
     """Convert numbers to what the hints say, going in and coming out; tuples and sets come out as lists."""
     function = with_arguments(function, steps)
     finish = _CONVERSIONS.get(result)

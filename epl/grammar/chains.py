@@ -7,8 +7,8 @@ from typing import Any
 from pyparsing import ParserElement
 
 from epl import syntax as S
-from epl.grammar.elements import Element, Parsed, Source
-from epl.grammar.lexis import RESERVED, RESERVED_FOR_NAMES, UNITS, Token, name_of
+from epl.grammar.elements import Element, Parsed, SourceText
+from epl.grammar.lexis import RESERVED, RESERVED_FOR_NAMES, UNITS, Token, read_name
 from epl.grammar.literals import number
 from epl.spans import Span
 
@@ -25,7 +25,7 @@ def is_property_name(token: Token) -> bool:
 class Links(Element):
     """The rest of a chain after a root: ``[0]``, ``.name``, ``.name(arguments)``, each with ``?``; yields the links."""
 
-    def __init__(self, source: Source, expression: ParserElement) -> None:
+    def __init__(self, source: SourceText, expression: ParserElement) -> None:
         super().__init__(source)
         self.expression = expression
         self.arguments: ParserElement | None = None
@@ -43,18 +43,18 @@ class Links(Element):
             if token.key == "[":
                 loc, link = self._index(token)
             elif token.key == "." and at[token.end].key != "*":
-                loc, link = self.named(token.end, token.start)
+                loc, link = self.link(token.end, token.start)
             else:
                 return loc
             links.append(link)
 
-    def named(self, loc: int, start: int) -> Step:
+    def link(self, loc: int, start: int) -> Step:
         """Parse ``name``, ``name?``, ``name(arguments)``, ``name(arguments)?``."""
         at = self.source.at
         token = at[loc]
         if not is_property_name(token):
             self.source.fail(loc, token, "an identifier", self)
-        name, loc = name_of(token), token.end
+        name, loc = read_name(token), token.end
         following = at[loc]
         if following.key != "(":
             optional = following.key == "?"
@@ -86,13 +86,13 @@ class Links(Element):
 class NamedChain(Element):
     """A chain that begins with a name: a property, a function call, a class's method."""
 
-    def __init__(self, source: Source, links: Links) -> None:
+    def __init__(self, source: SourceText, links: Links) -> None:
         super().__init__(source)
         self.links = links
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         start = self.source.at[loc].start
-        loc, first = self.links.named(loc, start)
+        loc, first = self.links.link(loc, start)
         parts = [first]
         loc = self.links.extend(loc, parts)
         return loc, [S.Chain(tuple(parts), span=Span(start, loc))]
@@ -101,7 +101,7 @@ class NamedChain(Element):
 class Rooted(Element):
     """An operand that a chain may follow: yields the operand, or a chain rooted in it."""
 
-    def __init__(self, source: Source, operand: ParserElement, links: Links) -> None:
+    def __init__(self, source: SourceText, operand: ParserElement, links: Links) -> None:
         super().__init__(source)
         self.operand = operand
         self.links = links
@@ -115,7 +115,7 @@ class Rooted(Element):
         return loc, [S.Chain(tuple(links), root, span=Span(start, loc)) if links else root]
 
 
-class Argument(Element):
+class ArgumentElement(Element):
     """One argument of a call, a data window, an observer or a crontab.
 
     Besides expressions: ``*``, ``s.*``, ``name: value``, ``x => body``, ``expression asc|desc``, time periods, and the parts of
@@ -123,7 +123,7 @@ class Argument(Element):
     windows, observers and crontabs. ``cron_star``: ``*`` is a crontab's.
     """
 
-    def __init__(self, source: Source, expression: ParserElement, lambdas: bool, cron_star: bool = False) -> None:
+    def __init__(self, source: SourceText, expression: ParserElement, lambdas: bool, cron_star: bool = False) -> None:
         super().__init__(source)
         self.expression = expression
         self.lambdas = lambdas
@@ -149,19 +149,19 @@ class Argument(Element):
                 return self._range(loc, ")")
         if following.key == "." and at[following.end].key == "*" and is_property_name(token):
             star = at[following.end]
-            return star.end, S.StreamWildcard(name_of(token), span=Span(token.start, star.end))
+            return star.end, S.StreamWildcard(read_name(token), span=Span(token.start, star.end))
         if following.key in ("last", "weekday") and (_is_atom(token) or token.key == "?"):
             value_end, value = self._expression(loc)
             return at[value_end].end, S.CronPart(at[value_end].key, value, span=Span(token.start, at[value_end].end))  # type: ignore[arg-type]
         if not self.lambdas and token.key in ("last", "lastweekday") and following.key in _ENDS:
             return token.end, S.CronPart(token.key, span=token.span)  # type: ignore[arg-type]
-        return self._timed(loc, ordered=True)
+        return self._period_or_expression(loc, ordered=True)
 
     def _expression(self, loc: int) -> Step:
         loc, tokens = self.expression._parse(self.source.tokens.text, loc, True)
         return loc, tokens[0]
 
-    def _timed(self, loc: int, ordered: bool = False) -> Step:
+    def _period_or_expression(self, loc: int, ordered: bool = False) -> Step:
         """Return an expression, a time period, or with ``ordered`` an expression and its direction."""
         start = self.source.at[loc].start
         loc, value = self._expression(loc)
@@ -187,7 +187,7 @@ class Argument(Element):
             return self._expression(loc)
         if not is_property_name(token):
             self.source.fail(loc, token, "a number", self)
-        return token.end, S.Chain((S.Name(name_of(token), span=token.span),), span=token.span)
+        return token.end, S.Chain((S.Name(read_name(token), span=token.span),), span=token.span)
 
     def _range(self, loc: int, closing: str) -> Step:
         start = self.source.at[loc].start
@@ -243,8 +243,8 @@ class Argument(Element):
         return tokens if tokens[-1].key in ARROWS else []
 
     def _lambda(self, token: Token, parameters: list[Token]) -> Step:
-        names = tuple(name_of(parameter) for parameter in parameters if parameter.kind in ("word", "quoted"))
-        loc, body = self._timed(parameters[-1].end)
+        names = tuple(read_name(parameter) for parameter in parameters if parameter.kind in ("word", "quoted"))
+        loc, body = self._period_or_expression(parameters[-1].end)
         return loc, S.Lambda(names, body, span=Span(token.start, loc))
 
     def _named(self, name: Token, colon: Token) -> Step:
@@ -254,7 +254,7 @@ class Argument(Element):
         elif self.lambdas:
             loc, value = self._expression(loc)
         else:
-            loc, value = self._timed(loc)
+            loc, value = self._period_or_expression(loc)
         return loc, S.NamedArgument(name.text, value, span=Span(name.start, loc))
 
 
@@ -265,7 +265,7 @@ def _is_atom(token: Token) -> bool:
 class CallArguments(Element):
     """``([distinct | all] argument, …)``: yields whether distinct, and the arguments."""
 
-    def __init__(self, source: Source, argument: Argument) -> None:
+    def __init__(self, source: SourceText, argument: ArgumentElement) -> None:
         super().__init__(source)
         self.argument = argument
 
@@ -293,7 +293,7 @@ class CallArguments(Element):
 class Amount(Element):
     """What counts a strict time period's units: a number, a name or a substitution parameter."""
 
-    def __init__(self, source: Source, substitution: ParserElement) -> None:
+    def __init__(self, source: SourceText, substitution: ParserElement) -> None:
         super().__init__(source)
         self.substitution = substitution
 
@@ -308,13 +308,13 @@ class Amount(Element):
             return self.substitution._parse(instring, loc, do_actions)
         if sign or (token.kind != "quoted" and (token.kind != "word" or token.key in RESERVED_FOR_NAMES)):
             self.source.fail(loc, token, "a number", self)
-        return token.end, [S.Chain((S.Name(name_of(token), span=token.span),), span=token.span)]
+        return token.end, [S.Chain((S.Name(read_name(token), span=token.span),), span=token.span)]
 
 
-class TimePeriod(Element):
+class TimePeriodElement(Element):
     """A time period whose parts are counted by ``amount``."""
 
-    def __init__(self, source: Source, amount: ParserElement) -> None:
+    def __init__(self, source: SourceText, amount: ParserElement) -> None:
         super().__init__(source)
         self.amount = amount
 
@@ -330,7 +330,7 @@ _ORDER = {
 }
 
 
-def time_period(source: Source, expression: ParserElement, loc: int, first: S.Expression, start: int) -> Step:
+def time_period(source: SourceText, expression: ParserElement, loc: int, first: S.Expression, start: int) -> Step:
     """Parse the period whose first part's value has been read: the unit is at ``loc``. Parts go from large units to small ones."""
     at = source.at
     parts: list[tuple[Any, S.Expression]] = []
@@ -360,7 +360,7 @@ def _begins_value(token: Token) -> bool:
     )
 
 
-def is_row(source: Source, loc: int) -> bool:
+def is_row(source: SourceText, loc: int) -> bool:
     """Return whether the bracket at ``loc`` holds no expression, or several."""
     at = source.at
     token = at[at[loc].end]
@@ -380,7 +380,7 @@ def is_row(source: Source, loc: int) -> bool:
     return False
 
 
-def row(source: Source, expression: ParserElement, loc: int) -> Step:
+def row(source: SourceText, expression: ParserElement, loc: int) -> Step:
     """Parse ``()`` or ``(a, b)``."""
     at = source.at
     start = at[loc].start

@@ -8,10 +8,10 @@ from pyparsing import Opt, ParserElement, ZeroOrMore
 
 from epl import syntax as S
 from epl.grammar.chains import is_row, row
-from epl.grammar.dialect_clauses import alias_before_clause, recognized, window_before_clause
-from epl.grammar.elements import Bound, Constant, Element, Kit, Nothing, Parsed, Source
+from epl.grammar.dialect_clauses import alias_before_clause, recognition_source, window_before_clause
+from epl.grammar.elements import ConstantElement, Element, FieldValue, Kit, Nothing, Parsed, SourceText
 from epl.grammar.expressions import Expressions
-from epl.grammar.lexis import RESERVED_FOR_NAMES, Token, name_of
+from epl.grammar.lexis import RESERVED_FOR_NAMES, Token, read_name
 from epl.spans import Span
 
 STREAMS = {word: word for word in ("istream", "rstream", "irstream")}
@@ -31,16 +31,16 @@ class Clauses:
         self.annotation = annotation(kit)
         condition = _Condition(expressions)
         self.where = kit.key("where") + kit.field("where", condition)
-        self.items = kit.fields("items", kit.listed(self._select_item(bare_alias=True)))
+        self.items = kit.fields("items", kit.item_list(self._select_item(bare_alias=True)))
         self.view, self.views = self._views()
         self.type_filter = self._type_filter()
-        self.assignments = kit.listed(self._assignment())
-        self.insert_into = self._insert_into()
+        self.assignments = kit.item_list(self._assignment())
+        self.insert_into = self._insert_clause()
         self.stream = self._stream()
         self.from_ = kit.key("from") + kit.field("from_", self._from())
-        self.group_by = kit.key("group by") + kit.fields("group_by", kit.listed(self._group_element()))
+        self.group_by = kit.key("group by") + kit.fields("group_by", kit.item_list(self._group_element()))
         self.having = kit.key("having") + kit.field("having", condition)
-        self.order_by = kit.key("order by") + kit.fields("order_by", kit.listed(self._order_item()))
+        self.order_by = kit.key("order by") + kit.fields("order_by", kit.item_list(self._order_item()))
         self.limit = kit.field("limit", self._limit())
         self.output = kit.field("output", self._output())
         self.delivery = kit.field("delivery", self._delivery())
@@ -52,7 +52,7 @@ class Clauses:
     def _stream_selector(self) -> ParserElement:
         """``istream`` and so on; ``istream()`` is a function."""
         kit = self.kit
-        selector = kit.field("stream", kit.any_of(STREAMS))
+        selector = kit.field("stream", kit.choice(STREAMS))
         return _Unless(kit.source, "istream", ("(", ")"), selector)
 
     def _select_item(self, bare_alias: bool) -> ParserElement:
@@ -84,7 +84,7 @@ class Clauses:
 
     def _contained(self) -> ParserElement:
         kit = self.kit
-        items = kit.fields("items", kit.listed(self._select_item(bare_alias=False)))
+        items = kit.fields("items", kit.item_list(self._select_item(bare_alias=False)))
         select = Opt(kit.key("select") + items + kit.key("from"))
         typed = kit.word("type", "Invalid annotation for property selection, expected 'type' but found '{0}' in text '@{0}'")
         mark = Opt(kit.key("@") + typed + kit.key("(") + kit.field("type_name", kit.type_name) + kit.key(")"))
@@ -94,7 +94,7 @@ class Clauses:
 
     def _type_filter(self) -> ParserElement:
         kit = self.kit
-        filters = Opt(kit.key("(") + kit.fields("filters", Opt(self.expressions.listed)) + kit.key(")"))
+        filters = Opt(kit.key("(") + kit.fields("filters", Opt(self.expressions.item_list)) + kit.key(")"))
         self.contained = self._contained()
         contained = kit.fields("contained", ZeroOrMore(self.contained))
         self.filtered = kit.field("type_name", kit.type_name) + filters
@@ -106,13 +106,13 @@ class Clauses:
         kit = self.kit
         return _Assignment(kit.source, self.expressions)
 
-    def _insert_into(self) -> ParserElement:
+    def _insert_clause(self) -> ParserElement:
         kit = self.kit
         precedence = kit.key("event-precedence (") + kit.field("precedence", self.expression) + kit.key(")")
-        columns = kit.key("(") + kit.fields("columns", Opt(kit.listed(kit.name))) + kit.key(")")
+        columns = kit.key("(") + kit.fields("columns", Opt(kit.item_list(kit.name))) + kit.key(")")
         self.precedence = precedence
         self.insert_columns = columns
-        stream = Opt(kit.field("stream", kit.any_of(STREAMS)))
+        stream = Opt(kit.field("stream", kit.choice(STREAMS)))
         return kit.node(
             S.InsertInto, kit.key("insert") + stream + kit.key("into") + kit.field("target", kit.type_name) + Opt(columns) + Opt(precedence)
         )
@@ -120,7 +120,7 @@ class Clauses:
     def _stream(self) -> ParserElement:
         kit = self.kit
         annotations = kit.fields("annotations", ZeroOrMore(self.annotation))
-        method_arguments = Opt(kit.key("(") + kit.fields("arguments", Opt(self.expressions.listed)) + kit.key(")"))
+        method_arguments = Opt(kit.key("(") + kit.fields("arguments", Opt(self.expressions.item_list)) + kit.key(")"))
         method = kit.node(S.MethodSource, kit.key("method :") + kit.field("name", kit.type_name) + method_arguments + annotations)
         metadata = Opt(kit.key("metadatasql") + kit.field("metadata_query", kit.string))
         sql = kit.node(
@@ -130,10 +130,10 @@ class Clauses:
         )
         by_word = kit.dispatch({"pattern": self.pattern_source, "sql": sql}, self.type_filter)
         source = kit.ahead(lambda token, after: token.key == "method" and after.key == ":", method, "method") | by_word
-        source = recognized(kit, source)
+        source = recognition_source(kit, source)
         self.alias = kit.key("as") + kit.field("alias", kit.name) | kit.field("alias", kit.name)
         unidirectional = kit.value("unidirectional", True, "unidirectional")
-        retain = kit.field("retain", kit.any_of({"retain-union": "union", "retain-intersection": "intersection"}))
+        retain = kit.field("retain", kit.choice({"retain-union": "union", "retain-intersection": "intersection"}))
         self.retain = retain
         views = self.views + Opt(window_before_clause(kit))
         self.source_alias = self.alias + Opt(alias_before_clause(kit))
@@ -142,13 +142,13 @@ class Clauses:
     def _from(self) -> ParserElement:
         kit = self.kit
         equal = kit.convert(lambda parts, span: tuple(parts), self.expressions.chain + kit.key("=") + self.expressions.chain)
-        on = kit.key("on") + kit.fields("on", kit.listed(equal, "and"))
-        outer = kit.field("kind", kit.any_of("left right full")) + kit.key("outer join")
+        on = kit.key("on") + kit.fields("on", kit.item_list(equal, "and"))
+        outer = kit.field("kind", kit.choice("left right full")) + kit.key("outer join")
         inner = Opt(kit.key("inner")) + kit.value("kind", "inner", "join")
         join = kit.dispatch({"left": outer, "right": outer, "full": outer, "inner": inner, "join": inner})
-        joined = kit.convert(lambda parts, span: Bound("join", (parts, span)), join + kit.field("stream", self.stream) + Opt(on))
+        joined = kit.convert(lambda parts, span: FieldValue("join", (parts, span)), join + kit.field("stream", self.stream) + Opt(on))
         comma = kit.convert(
-            lambda parts, span: Bound("join", (parts, span)), kit.value("kind", "comma", ",") + kit.field("stream", self.stream)
+            lambda parts, span: FieldValue("join", (parts, span)), kit.value("kind", "comma", ",") + kit.field("stream", self.stream)
         )
         return kit.convert(_from, self.stream + ZeroOrMore(kit.dispatch({",": comma}, joined)))
 
@@ -159,15 +159,15 @@ class Clauses:
             lambda parts, span: S.GroupElement("combination", parts[0].items, span=span), _RowOnly(kit.source, self.expression)
         )
         plain = kit.ahead(lambda token, _: token.key == "(" and is_row(kit.source, token.start), combination, "(") | single
-        combined = kit.key("(") + kit.fields("items", kit.listed(plain)) + kit.key(")")
-        rollup = kit.node(S.GroupElement, kit.field("kind", kit.any_of("rollup cube")) + combined)
+        combined = kit.key("(") + kit.fields("items", kit.item_list(plain)) + kit.key(")")
+        rollup = kit.node(S.GroupElement, kit.field("kind", kit.choice("rollup cube")) + combined)
         nested = kit.dispatch({"rollup": rollup, "cube": rollup}, plain)
         sets = kit.node(
             S.GroupElement,
             kit.key("grouping")
             + kit.value("kind", "grouping sets", "sets")
             + kit.key("(")
-            + kit.fields("items", kit.listed(nested))
+            + kit.fields("items", kit.item_list(nested))
             + kit.key(")"),
         )
         grouping_sets = kit.ahead(lambda _, after: after.key == "sets", sets, "grouping sets") | single
@@ -176,7 +176,7 @@ class Clauses:
     def _order_item(self) -> ParserElement:
         kit = self.kit
         return kit.node(
-            S.OrderItem, kit.field("expression", self.expression) + Opt(kit.field("descending", kit.any_of({"asc": False, "desc": True})))
+            S.OrderItem, kit.field("expression", self.expression) + Opt(kit.field("descending", kit.choice({"asc": False, "desc": True})))
         )
 
     def _limit(self) -> ParserElement:
@@ -222,7 +222,7 @@ class Clauses:
                 | when,
             }
         )
-        selector = Opt(kit.field("selector", kit.any_of("all first last snapshot")))
+        selector = Opt(kit.field("selector", kit.choice("all first last snapshot")))
         and_terminated = (
             kit.value("and_terminated", True, "and when terminated")
             + Opt(kit.key("and") + kit.field("terminated_condition", self.expression))
@@ -236,7 +236,7 @@ class Clauses:
 
     def _delivery(self) -> ParserElement:
         kit = self.kit
-        keys = kit.key("(") + kit.fields("keys", Opt(self.expressions.listed)) + kit.key(")")
+        keys = kit.key("(") + kit.fields("keys", Opt(self.expressions.item_list)) + kit.key(")")
         return kit.node(S.ForDelivery, kit.key("for") + kit.field("kind", kit.name) + Opt(keys))
 
     def _select_body(self) -> ParserElement:
@@ -248,7 +248,7 @@ class Clauses:
     def _subselect(self) -> ParserElement:
         """``select [distinct] … from one stream [where] [group by] [having]``."""
         kit = self.kit
-        read = recognized(kit, self.type_filter)
+        read = recognition_source(kit, self.type_filter)
         source = kit.node(S.Stream, kit.field("source", read) + self.views + Opt(self.source_alias) + Opt(self.retain))
         from_ = kit.key("from") + kit.field("from_", kit.convert(lambda parts, span: S.From(tuple(parts), span=span), source))
         head = kit.key("select") + Opt(kit.value("distinct", True, "distinct")) + self.items
@@ -269,11 +269,11 @@ def annotation(kit: Kit) -> ParserElement:
     """Return the element of ``@Name``, ``@Name(value)``, ``@Name(a = 1, b = {…})``."""
     value = kit.reference()
     result = kit.reference()
-    array = kit.convert(lambda parts, span: Bound("array", tuple(parts)), kit.key("{") + Opt(kit.listed(value)) + kit.key("}"))
+    array = kit.convert(lambda parts, span: FieldValue("array", tuple(parts)), kit.key("{") + Opt(kit.item_list(value)) + kit.key("}"))
     value.define(_AnnotationValue(kit.source, array, result))
     pair = kit.convert(lambda parts, span: (parts[0], _plain(parts[1])), kit.property_name + kit.key("=") + value)
     single = kit.convert(lambda parts, span: ("value", _plain(parts[0])), value)
-    inside = kit.ahead(lambda _, after: after.key == "=", kit.listed(pair), "an attribute") | single
+    inside = kit.ahead(lambda _, after: after.key == "=", kit.item_list(pair), "an attribute") | single
     values = kit.key("(") + kit.fields("values", Opt(inside)) + kit.key(")")
     result.define(kit.node(S.Annotation, kit.key("@") + kit.field("name", kit.type_name) + Opt(values)))
     return result
@@ -287,13 +287,13 @@ def _is_alias(token: Token, after: Token) -> bool:
     return token.key not in _CLAUSE_WORDS or after.key in (",", "from", "where") or after.kind == "end"
 
 
-def _counts_events(source: Source, token: Token, after: Token) -> bool:
+def _counts_events(source: SourceText, token: Token, after: Token) -> bool:
     """Return whether a number or name is next, then ``events``."""
     return after.key == "events" or (token.key in ("-", "+") and source.at[after.end].key == "events")
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, Bound):
+    if isinstance(value, FieldValue):
         assert isinstance(value.value, tuple)
         return tuple(_plain(item) for item in value.value)
     return value.value if isinstance(value, S.Literal) else value
@@ -302,11 +302,11 @@ def _plain(value: object) -> object:
 class _AnnotationValue(Element):
     """A literal, an array, an annotation or a constant's name."""
 
-    def __init__(self, source: Source, array: ParserElement, inner: ParserElement) -> None:
+    def __init__(self, source: SourceText, array: ParserElement, inner: ParserElement) -> None:
         super().__init__(source)
         self.array = array
         self.inner = inner
-        self.constant = Constant(source)
+        self.constant = ConstantElement(source)
         self.kit = Kit(source)
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
@@ -324,9 +324,9 @@ class _AnnotationValue(Element):
 class _LimitNumber(Element):
     """A number or a variable's name."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         super().__init__(source)
-        self.constant = Constant(source)
+        self.constant = ConstantElement(source)
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         token = self.source.at[loc]
@@ -334,7 +334,7 @@ class _LimitNumber(Element):
             return self.constant._parse(instring, loc, do_actions)
         if token.kind != "quoted" and (token.kind != "word" or token.key in RESERVED_FOR_NAMES):
             self.source.fail(loc, token, "a number", self)
-        return token.end, [S.Chain((S.Name(name_of(token), span=token.span),), span=token.span)]
+        return token.end, [S.Chain((S.Name(read_name(token), span=token.span),), span=token.span)]
 
 
 class _Condition(Element):
@@ -354,7 +354,7 @@ class _Condition(Element):
 class _Assignment(Element):
     """``target = value``, where the target is a chain, perhaps in parentheses; or an expression alone."""
 
-    def __init__(self, source: Source, expressions: Expressions) -> None:
+    def __init__(self, source: SourceText, expressions: Expressions) -> None:
         super().__init__(source)
         self.operators = expressions.operators
 
@@ -362,7 +362,7 @@ class _Assignment(Element):
         at = self.source.at
         start = at[loc].start
         if at[loc].key not in ("case", "not", "-", "+"):
-            end, target = self.operators.operand_at(loc)
+            end, target = self.operators.parse_operand(loc)
             if at[end].key == "=" and isinstance(target, S.Chain):
                 end, value = self.operators.expression(at[end].end)
                 return end, [S.Assignment(target, value, span=Span(start, end))]
@@ -375,7 +375,7 @@ class _Assignment(Element):
 class _RowOnly(Element):
     """``(a, b)`` or ``()`` as a Row."""
 
-    def __init__(self, source: Source, expression: ParserElement) -> None:
+    def __init__(self, source: SourceText, expression: ParserElement) -> None:
         super().__init__(source)
         self.expression = expression
 
@@ -387,19 +387,19 @@ class _RowOnly(Element):
 class _Discard(Element):
     """Keeps only the bound fields of what the element yields."""
 
-    def __init__(self, source: Source, element: ParserElement) -> None:
+    def __init__(self, source: SourceText, element: ParserElement) -> None:
         super().__init__(source)
         self.element = element
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         loc, tokens = self.element._parse(instring, loc, do_actions)
-        return loc, [token for token in tokens if isinstance(token, Bound)]
+        return loc, [token for token in tokens if isinstance(token, FieldValue)]
 
 
 class _Unless(Element):
     """The element, unless the word is next, with these two tokens after it."""
 
-    def __init__(self, source: Source, word: str, following: tuple[str, str], element: ParserElement) -> None:
+    def __init__(self, source: SourceText, word: str, following: tuple[str, str], element: ParserElement) -> None:
         super().__init__(source)
         self.word, self.following, self.element = word, following, element
 
@@ -414,7 +414,7 @@ class _Unless(Element):
 class _SelectItem(Element):
     """``*``, ``s.*`` or an expression, distinguished by the next tokens."""
 
-    def __init__(self, source: Source, wildcard: ParserElement, stream: ParserElement, plain: ParserElement) -> None:
+    def __init__(self, source: SourceText, wildcard: ParserElement, stream: ParserElement, plain: ParserElement) -> None:
         super().__init__(source)
         self.wildcard, self.stream, self.plain = wildcard, stream, plain
 

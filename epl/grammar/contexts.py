@@ -13,7 +13,7 @@ from epl.grammar.lexis import Token
 from epl.spans import Span
 
 
-class Contexts:
+class ContextGrammar:
     """``statement`` is ``context Name [as] …``, after ``create``."""
 
     def __init__(self, kit: Kit, clauses: Clauses, pattern: ParserElement) -> None:
@@ -26,14 +26,14 @@ class Contexts:
         self.now = kit.value("now", True, kit.key("@") + self.kit.word("now", "Expected 'now' keyword after '@', found '{}' instead"))
         specs = {
             "start": self._start_end(),
-            "initiated": self._initiated(),
-            "partition": self._keyed(),
+            "initiated": self._initiation(),
+            "partition": self._keys(),
             "coalesce": self._hash(),
             "group": self._category(),
         }
         spec = kit.dispatch(specs)
         inner = kit.convert(lambda parts, span: (parts[0], parts[1]), kit.key("context") + kit.name + Opt(kit.key("as")) + spec)
-        nested = kit.node(S.NestedContext, kit.fields("contexts", kit.listed(inner, least=2)))
+        nested = kit.node(S.NestedContext, kit.fields("contexts", kit.item_list(inner, least=2)))
         body = kit.dispatch({**specs, "context": nested})
         self.statement = kit.node(
             S.CreateContext, kit.key("context") + kit.field("name", kit.name) + Opt(kit.key("as")) + kit.field("context", body)
@@ -51,7 +51,7 @@ class Contexts:
         by_pattern = kit.value("kind", "pattern", Nothing(kit.source)) + kit.field("pattern", source) + inclusive + self.tag
         crontab = kit.convert(lambda parts, span: tuple(parts), expressions.crontab)
         by_crontab = kit.value("kind", "crontab", Nothing(kit.source)) + kit.fields(
-            "crontabs", kit.listed(crontab, onward=lambda token, _: token.key == "(")
+            "crontabs", kit.item_list(crontab, onward=lambda token, _: token.key == "(")
         )
         after = kit.value("kind", "after", "after") + kit.field("after", expressions.time_period)
         filtered = kit.value("kind", "filter", Nothing(kit.source)) + kit.field("filter", self.filter) + self.tag
@@ -63,26 +63,26 @@ class Contexts:
         end = Opt(kit.key("end") + kit.field("end", kit.node(S.ContextCondition, self.condition)))
         return kit.node(_lifetime(kit, overlapping=False), kit.key("start") + kit.field("start", start) + end)
 
-    def _initiated(self) -> ParserElement:
+    def _initiation(self) -> ParserElement:
         kit = self.kit
-        distinct = Opt(kit.key("distinct (") + kit.fields("distinct", Opt(self.clauses.expressions.listed)) + kit.key(")"))
+        distinct = Opt(kit.key("distinct (") + kit.fields("distinct", Opt(self.clauses.expressions.item_list)) + kit.key(")"))
         by = Opt(kit.key("by"))
         start = kit.node(S.ContextCondition, kit.dispatch({"@": self.now + kit.key("and") + self.condition}, self.condition))
         end = Opt(kit.key("terminated") + by + kit.field("end", kit.node(S.ContextCondition, self.condition)))
         return kit.node(_lifetime(kit, overlapping=True), kit.key("initiated") + by + distinct + kit.field("start", start) + end)
 
-    def _keyed(self) -> ParserElement:
+    def _keys(self) -> ParserElement:
         kit = self.kit
         by = Opt(kit.key("by"))
         alias = Opt(kit.key("as") + kit.field("alias", kit.name) | kit.field("alias", kit.name))
-        keys = kit.fields("keys", kit.listed(kit.listed(self.clauses.expressions.chain, "and")))
+        keys = kit.fields("keys", kit.item_list(kit.item_list(self.clauses.expressions.chain, "and")))
         item = kit.node(S.KeyedItem, keys + kit.key("from") + kit.field("source", self.filter) + alias)
         starting = kit.node(
             S.ContextCondition, kit.value("kind", "filter", Nothing(kit.source)) + kit.field("filter", self.filter) + self.tag
         )
-        initiated = Opt(kit.key("initiated") + by + kit.fields("initiated_by", kit.listed(starting, onward=_same_context)))
+        initiated = Opt(kit.key("initiated") + by + kit.fields("initiated_by", kit.item_list(starting, onward=_same_context)))
         terminated = Opt(kit.key("terminated") + by + kit.field("terminated_by", kit.node(S.ContextCondition, self.condition)))
-        items = kit.fields("items", kit.listed(item, onward=_same_context))
+        items = kit.fields("items", kit.item_list(item, onward=_same_context))
         return kit.node(S.KeyedContext, kit.key("partition") + by + items + initiated + terminated)
 
     def _hash(self) -> ParserElement:
@@ -97,7 +97,7 @@ class Contexts:
         def build(kind: str, span: Span, **fields: Any) -> S.HashContext:
             return S.HashContext(**fields, span=span)
 
-        items = kit.fields("items", kit.listed(item, onward=_same_context))
+        items = kit.fields("items", kit.item_list(item, onward=_same_context))
         return kit.node(build, kit.key("coalesce") + Opt(kit.key("by")) + items + size + Opt(kit.value("preallocate", True, preallocate)))
 
     def _category(self) -> ParserElement:
@@ -107,7 +107,7 @@ class Contexts:
             lambda parts, span: (parts[0], parts[1]), kit.key("group") + Opt(kit.key("by")) + self.clauses.expression + label
         )
         return kit.node(
-            S.CategoryContext, kit.fields("categories", kit.listed(category)) + kit.key("from") + kit.field("source", self.filter)
+            S.CategoryContext, kit.fields("categories", kit.item_list(category)) + kit.key("from") + kit.field("source", self.filter)
         )
 
 

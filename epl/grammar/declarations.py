@@ -9,7 +9,7 @@ from pyparsing import Opt, ParserElement, ZeroOrMore
 from epl import syntax as S
 from epl.grammar.chains import ARROWS, is_property_name
 from epl.grammar.clauses import Clauses
-from epl.grammar.elements import Bound, Element, Kit, Parsed, Source
+from epl.grammar.elements import Element, FieldValue, Kit, Parsed, SourceText
 
 
 class Declarations:
@@ -25,12 +25,12 @@ class Declarations:
 
     def _expression(self) -> ParserElement:
         kit, clauses = self.kit, self.clauses
-        names = kit.fields("listed", kit.key("(") + Opt(kit.listed(kit.property_name)) + kit.key(")"))
-        name_list = kit.key("(") + kit.listed(kit.property_name) + kit.key(")")
+        names = kit.fields("listed", kit.key("(") + Opt(kit.item_list(kit.property_name)) + kit.key(")"))
+        name_list = kit.key("(") + kit.item_list(kit.property_name) + kit.key(")")
         body = kit.field("body", clauses.expression)
-        arrow = kit.fields("parameters", kit.dispatch({"(": name_list}, kit.property_name)) + kit.any_of(dict.fromkeys(ARROWS))
+        arrow = kit.fields("parameters", kit.dispatch({"(": name_list}, kit.property_name)) + kit.choice(dict.fromkeys(ARROWS))
         lambda_body = kit.key("{") + _LambdaBody(kit.source, arrow, body) + kit.key("}")
-        alias = kit.value("alias", True, kit.any_of({"alias": None}) + kit.key("for")) + kit.key("{") + body + kit.key("}")
+        alias = kit.value("alias", True, kit.choice({"alias": None}) + kit.key("for")) + kit.key("{") + body + kit.key("}")
         dialect = kit.ahead(lambda _, after: after.key == ":", kit.field("dialect", kit.name) + kit.key(":"), "a script dialect")
         script = _Script(kit.source)
         typed = kit.field("return_type", clauses.expressions.type_name)
@@ -44,17 +44,17 @@ class Declarations:
         """``dataflow Name operator operator …``; the operators are read, and kept as text."""
         kit, clauses = self.kit, self.clauses
         type_argument = kit.reference()
-        type_argument.define(kit.key("?") | kit.type_name + Opt(kit.key("<") + kit.listed(type_argument) + kit.key(">")))
-        port = kit.type_name + Opt(kit.key("<") + kit.listed(type_argument) + kit.key(">"))
-        stream = kit.dispatch({"(": kit.key("(") + kit.listed(kit.type_name) + kit.key(")")}, kit.type_name)
-        inputs = kit.key("(") + kit.listed(stream + Opt(kit.key("as") + kit.name)) + kit.key(")")
-        outputs = kit.key("->") + kit.listed(port)
+        type_argument.define(kit.key("?") | kit.type_name + Opt(kit.key("<") + kit.item_list(type_argument) + kit.key(">")))
+        port = kit.type_name + Opt(kit.key("<") + kit.item_list(type_argument) + kit.key(">"))
+        stream = kit.dispatch({"(": kit.key("(") + kit.item_list(kit.type_name) + kit.key(")")}, kit.type_name)
+        inputs = kit.key("(") + kit.item_list(stream + Opt(kit.key("as") + kit.name)) + kit.key(")")
+        outputs = kit.key("->") + kit.item_list(port)
         selected = kit.ahead(lambda token, after: after.key == "select", kit.key("(") + clauses.body + kit.key(")"), "(select")
         expressions = clauses.expressions
         by_first = kit.dispatch({"{": expressions.json_object, "[": expressions.json_array}, selected | expressions.expression)
         name = kit.dispatch({"select": kit.key("select")}, kit.name)
-        pair = name + kit.any_of({":": None, "=": None}) + by_first
-        settings = kit.key("{") + Opt(kit.listed(pair, onward=lambda token, _: token.key != "}") + Opt(kit.key(","))) + kit.key("}")
+        pair = name + kit.choice({":": None, "=": None}) + by_first
+        settings = kit.key("{") + Opt(kit.item_list(pair, onward=lambda token, _: token.key != "}") + Opt(kit.key(","))) + kit.key("}")
         operator = ZeroOrMore(clauses.annotation) + name + Opt(inputs) + Opt(outputs) + settings
         schema = kit.key("create") + self.schema + kit.key(",")
         declared = kit.dispatch({"create": schema}, operator)
@@ -64,14 +64,14 @@ class Declarations:
         )
 
 
-def _text(source: Source) -> Any:
+def _text(source: SourceText) -> Any:
     return lambda parts, span: source.tokens.text[span.start : span.end]
 
 
 class _SkipTo(Element):
     """Everything up to the bracket that closes the one before, and that bracket; only brackets of its kind are counted."""
 
-    def __init__(self, source: Source, opening: str, closing: str) -> None:
+    def __init__(self, source: SourceText, opening: str, closing: str) -> None:
         super().__init__(source)
         self.opening = opening
         self.closing = closing
@@ -92,7 +92,7 @@ class _SkipTo(Element):
 class _Script(Element):
     """``[ text ]``: yields the text as written. Closing brackets in a row all belong to it."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         super().__init__(source)
         self.rest = _SkipTo(source, "[", "]")
 
@@ -110,7 +110,7 @@ class _Script(Element):
 class _LambdaBody(Element):
     """``x => body``, ``(x, y) => body`` or a body alone."""
 
-    def __init__(self, source: Source, arrow: ParserElement, body: ParserElement) -> None:
+    def __init__(self, source: SourceText, arrow: ParserElement, body: ParserElement) -> None:
         super().__init__(source)
         self.arrow, self.body = arrow, body
 
@@ -136,13 +136,13 @@ class _LambdaBody(Element):
 class _DeclarationHead(Element):
     """``[return type] [dialect:] name``: a type comes first when a name follows what reads as one."""
 
-    def __init__(self, source: Source, typed: ParserElement, dialect: ParserElement, named: ParserElement) -> None:
+    def __init__(self, source: SourceText, typed: ParserElement, dialect: ParserElement, named: ParserElement) -> None:
         super().__init__(source)
         self.typed, self.dialect, self.named = typed, dialect, named
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
-        parts: list[Bound] = []
+        parts: list[FieldValue] = []
         following = at[at[loc].end] if at[loc].kind != "end" else at[loc]
         is_alias = following.key == "alias" and at[following.end].key == "for"
         is_script = following.key == "[" and at[following.end].key not in ("]", "primitive")

@@ -7,16 +7,16 @@ from pyparsing import ParserElement, ZeroOrMore
 
 from epl import syntax as S
 from epl.dialects.front_door import DialectText
-from epl.grammar.elements import Element, Kit, Parsed, Source
+from epl.grammar.elements import Element, Kit, Parsed, SourceText
 from epl.spans import Span
 
 
-def recognized(kit: Kit, source: ParserElement) -> ParserElement:
+def recognition_source(kit: Kit, source: ParserElement) -> ParserElement:
     """Return the element of a source with, perhaps, clauses, each of which reads the rows of the one before it."""
-    return kit.convert(lambda parts, span: _recognized(kit.source, parts, span), source + ZeroOrMore(_Clause(kit.source)))
+    return kit.convert(lambda parts, span: _build_source(kit.source, parts, span), source + ZeroOrMore(_Clause(kit.source)))
 
 
-def _recognized(source: Source, parts: list[Any], span: Span) -> S.Source:
+def _build_source(source: SourceText, parts: list[Any], span: Span) -> S.Source:
     read: S.Source = parts[0]
     clauses: list[DialectText] = parts[1:]
     for clause in clauses:
@@ -40,7 +40,7 @@ class _Clause(Element):
 class RefusedClause(_Clause):
     """A clause where none is supported, which is refused: it yields nothing. ``place``: where that is."""
 
-    def __init__(self, source: Source, place: str, hint: str) -> None:
+    def __init__(self, source: SourceText, place: str, hint: str) -> None:
         super().__init__(source)
         self.place = place
         self.hint = hint

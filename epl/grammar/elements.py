@@ -1,10 +1,10 @@
 """The pyparsing elements of EPL's grammar: words, symbols and names that match whole tokens, and nodes built from named
 fields.
 
-Every element here reads tokens from the `Source` it was made with, whose offsets are those of the text: they compose with pyparsing's
+Every element here reads tokens from the `SourceText` it was made with, whose offsets are those of the text: they compose with pyparsing's
 own (``+``, ``|``,
-``Opt``, ``ZeroOrMore``). What an element yields are syntax nodes, plain values, or `Bound` values that the enclosing `Node` takes as
-its fields.
+``Opt``, ``ZeroOrMore``). What an element yields are syntax nodes, plain values, or `FieldValue` values that the enclosing `NodeElement`
+takes as its fields.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, NoReturn
 from pyparsing import ParseException, ParserElement, ParseResults
 
 from epl.errors import EplValidationError
-from epl.grammar.lexis import RESERVED, RESERVED_FOR_NAMES, RESERVED_FOR_TYPES, RESERVED_FOR_VIEWS, Token, Tokens, name_of, string_value
+from epl.grammar.lexis import RESERVED, RESERVED_FOR_NAMES, RESERVED_FOR_TYPES, RESERVED_FOR_VIEWS, Token, Tokens, read_name, string_value
 from epl.grammar.literals import WORDS, number, string_literal
 from epl.spans import Span
 from epl.syntax import Literal
@@ -23,7 +23,7 @@ from epl.syntax import Literal
 Parsed = tuple[int, Any]
 
 
-class Source:
+class SourceText:
     """The text in hand, and the furthest place where it did not go on, with what was expected there."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Source:
 class Element(ParserElement):
     """An element that matches whole tokens: space and comments never need skipping."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         super().__init__()
         self.source = source
         self.skipWhitespace = False
@@ -76,7 +76,7 @@ class Element(ParserElement):
 class Key(Element):
     """A keyword or a symbol; yields nothing."""
 
-    def __init__(self, source: Source, key: str) -> None:
+    def __init__(self, source: SourceText, key: str) -> None:
         super().__init__(source)
         self.key = key
 
@@ -90,7 +90,7 @@ class Key(Element):
 class AnyOf(Element):
     """One of several keywords or symbols; yields what the mapping gives for it, nothing for None."""
 
-    def __init__(self, source: Source, values: Mapping[str, object]) -> None:
+    def __init__(self, source: SourceText, values: Mapping[str, object]) -> None:
         super().__init__(source)
         self.values = values
 
@@ -105,14 +105,14 @@ class AnyOf(Element):
 class Identifier(Element):
     """A name; yields it without backticks. ``reserved``: the words it may not be."""
 
-    def __init__(self, source: Source, reserved: frozenset[str]) -> None:
+    def __init__(self, source: SourceText, reserved: frozenset[str]) -> None:
         super().__init__(source)
         self.reserved = reserved
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         token = self.source.at[loc]
         if (token.kind == "word" and token.key not in self.reserved and "\\" not in token.text) or token.kind == "quoted":
-            return token.end, [name_of(token)]
+            return token.end, [read_name(token)]
         return self.source.fail(loc, token, "an identifier", self)
 
 
@@ -120,7 +120,7 @@ class DottedName(Element):
     """``a.b.c``: yields one string. Ahead of ``a.b:c`` it stops before ``.b`` (an old-style view follows), with ``before_calls`` also
     before ``.b(``."""
 
-    def __init__(self, source: Source, before_calls: bool = False) -> None:
+    def __init__(self, source: SourceText, before_calls: bool = False) -> None:
         super().__init__(source)
         self.stops = frozenset({":", "("}) if before_calls else frozenset({":"})
 
@@ -131,7 +131,7 @@ class DottedName(Element):
         while True:
             if not ((token.kind == "word" and token.key not in RESERVED_FOR_TYPES) or token.kind == "quoted"):
                 self.source.fail(loc, token, "an identifier", self)
-            names.append(token.text if token.kind == "word" else _requoted(token))
+            names.append(token.text if token.kind == "word" else _requote(token))
             loc = token.end
             dot = at[loc]
             if dot.key != ".":
@@ -142,9 +142,9 @@ class DottedName(Element):
         return loc, [".".join(names)]
 
 
-def _requoted(token: Token) -> str:
+def _requote(token: Token) -> str:
     """Return a quoted name keeps its backticks only where it holds a dot, so that the dotted name stays readable as parts."""
-    return token.text if "." in token.text else name_of(token)
+    return token.text if "." in token.text else read_name(token)
 
 
 class StringLiteral(Element):
@@ -167,7 +167,7 @@ class NumberLiteral(Element):
         return token.end, [number(token)]
 
 
-class Constant(Element):
+class ConstantElement(Element):
     """A string, a number with or without sign, null, true or false; yields its Literal."""
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
@@ -198,7 +198,7 @@ class ClassText(Element):
 class Reference(Element):
     """Stands for an element that is given later, by ``define``."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         super().__init__(source)
         self.target: ParserElement | None = None
 
@@ -213,7 +213,7 @@ class Reference(Element):
 class Dispatch(Element):
     """Chooses by the next token alone; ``otherwise`` where the mapping has nothing for it."""
 
-    def __init__(self, source: Source, choices: Mapping[str, ParserElement], otherwise: ParserElement | None = None) -> None:
+    def __init__(self, source: SourceText, choices: Mapping[str, ParserElement], otherwise: ParserElement | None = None) -> None:
         super().__init__(source)
         self.choices = choices
         self.otherwise = otherwise
@@ -229,7 +229,7 @@ class Dispatch(Element):
 class Ahead(Element):
     """Tries ``element`` only where ``test`` holds of the next token and the one after it; so nothing is ever parsed twice."""
 
-    def __init__(self, source: Source, test: Callable[[Token, Token], bool], element: ParserElement, expected: str) -> None:
+    def __init__(self, source: SourceText, test: Callable[[Token, Token], bool], element: ParserElement, expected: str) -> None:
         super().__init__(source)
         self.test = test
         self.element = element
@@ -247,7 +247,7 @@ class Listed(Element):
 
     def __init__(
         self,
-        source: Source,
+        source: SourceText,
         item: ParserElement,
         separator: str = ",",
         least: int = 1,
@@ -287,17 +287,17 @@ class Nothing(Element):
 # ------------------------------------------------------------------ building nodes
 
 
-class Bound(NamedTuple):
+class FieldValue(NamedTuple):
     """A value on its way to the field of the node around it."""
 
     field: str
     value: object
 
 
-class Field(Element):
+class FieldElement(Element):
     """Binds what the element yields to a field: its one value, or with ``many`` a tuple of all."""
 
-    def __init__(self, source: Source, field: str, element: ParserElement, many: bool = False) -> None:
+    def __init__(self, source: SourceText, field: str, element: ParserElement, many: bool = False) -> None:
         super().__init__(source)
         self.field = field
         self.element = element
@@ -305,13 +305,13 @@ class Field(Element):
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         loc, tokens = self.element._parse(instring, loc, do_actions)
-        return loc, [Bound(self.field, tuple(tokens) if self.many else tokens[0])]
+        return loc, [FieldValue(self.field, tuple(tokens) if self.many else tokens[0])]
 
 
 class FixedValue(Element):
     """Binds a fixed value to a field where the element matches: flags."""
 
-    def __init__(self, source: Source, field: str, value: object, element: ParserElement) -> None:
+    def __init__(self, source: SourceText, field: str, value: object, element: ParserElement) -> None:
         super().__init__(source)
         self.field = field
         self.value = value
@@ -319,13 +319,13 @@ class FixedValue(Element):
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         loc, _ = self.element._parse(instring, loc, do_actions)
-        return loc, [Bound(self.field, self.value)]
+        return loc, [FieldValue(self.field, self.value)]
 
 
-class Node(Element):
+class NodeElement(Element):
     """Makes ``make(**fields, span=…)`` of the fields bound inside."""
 
-    def __init__(self, source: Source, make: Callable[..., object], element: ParserElement) -> None:
+    def __init__(self, source: SourceText, make: Callable[..., object], element: ParserElement) -> None:
         super().__init__(source)
         self.make = make
         self.element = element
@@ -336,10 +336,10 @@ class Node(Element):
         return loc, [self.make(**dict(iter(tokens)), span=Span(start, loc))]
 
 
-class Convert(Element):
+class ConvertElement(Element):
     """Makes one value of what the element yields: ``make(list of tokens, span)``."""
 
-    def __init__(self, source: Source, make: Callable[[list[Any], Span], object], element: ParserElement) -> None:
+    def __init__(self, source: SourceText, make: Callable[[list[Any], Span], object], element: ParserElement) -> None:
         super().__init__(source)
         self.make = make
         self.element = element
@@ -353,7 +353,7 @@ class Convert(Element):
 class Kit:
     """Makes elements over one source, by short names, so that a grammar reads like one."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SourceText) -> None:
         self.source = source
         self._keys: dict[str, Key] = {}
         self.words: set[str] = set()
@@ -376,16 +376,16 @@ class Kit:
             result = result + element
         return result
 
-    def any_of(self, values: Mapping[str, object] | str) -> ParserElement:
+    def choice(self, values: Mapping[str, object] | str) -> ParserElement:
         values = {word: word for word in values.split()} if isinstance(values, str) else values
         self.words.update(values)
         return AnyOf(self.source, values)
 
     def field(self, field: str, element: ParserElement) -> ParserElement:
-        return Field(self.source, field, element)
+        return FieldElement(self.source, field, element)
 
     def fields(self, field: str, element: ParserElement) -> ParserElement:
-        return Field(self.source, field, element, many=True)
+        return FieldElement(self.source, field, element, many=True)
 
     def value(self, field: str, value: object, element: ParserElement | str) -> ParserElement:
         return FixedValue(self.source, field, value, self.key(element) if isinstance(element, str) else element)
@@ -394,20 +394,20 @@ class Kit:
         """Return a word that Esper reads as any name and then refuses: ``message`` with the name in it. ``others`` are words that do as
         well."""
 
-        def checked(parts: list[Any], span: Span) -> str:
+        def check_word(parts: list[Any], span: Span) -> str:
             if parts[0].lower() not in (expected, *others):
                 self.source.refuse(message.format(parts[0]), span, f"did you mean '{expected}'?")
             return expected
 
-        return self.convert(checked, self.name)
+        return self.convert(check_word, self.name)
 
     def node(self, make: Callable[..., object], element: ParserElement) -> ParserElement:
-        return Node(self.source, make, element)
+        return NodeElement(self.source, make, element)
 
     def convert(self, make: Callable[[list[Any], Span], object], element: ParserElement) -> ParserElement:
-        return Convert(self.source, make, element)
+        return ConvertElement(self.source, make, element)
 
-    def listed(
+    def item_list(
         self, item: ParserElement, separator: str = ",", least: int = 1, onward: Callable[[Token, Token], bool] | None = None
     ) -> ParserElement:
         return Listed(self.source, item, separator, least, onward)

@@ -9,7 +9,7 @@ from pyparsing import Opt, ParserElement, ZeroOrMore
 
 from epl import syntax as S
 from epl.grammar.clauses import Clauses
-from epl.grammar.elements import Bound, Element, Kit, NumberLiteral, Parsed, Source
+from epl.grammar.elements import Element, FieldValue, Kit, NumberLiteral, Parsed, SourceText
 from epl.spans import Span
 from epl.syntax import patterns as P
 
@@ -30,7 +30,7 @@ def event_pattern(kit: Kit, clauses: Clauses) -> ParserElement:
     consume = kit.fields("annotations", kit.convert(partial(_consume, kit.source), kit.key("@") + kit.name + level))
     named_tag = kit.field("tag", kit.name) + kit.key("=")
     tag = Opt(kit.ahead(lambda token, after: after.key == "=" and token.kind != "quoted", named_tag, "a tag"))
-    filters = Opt(kit.key("(") + kit.fields("filters", Opt(expressions.listed)) + kit.key(")"))
+    filters = Opt(kit.key("(") + kit.fields("filters", Opt(expressions.item_list)) + kit.key(")"))
     contained = kit.fields("contained", ZeroOrMore(clauses.contained))
     filtered = kit.node(P.FilterAtom, tag + kit.field("type_name", kit.type_name) + filters + contained + Opt(consume))
     observer = kit.node(
@@ -46,32 +46,34 @@ def event_pattern(kit: Kit, clauses: Clauses) -> ParserElement:
     )
     condition = kit.value("name", "while", "while") + kit.fields("arguments", kit.key("(") + expressions.expression + kit.key(")"))
     named = kit.key("where") + kit.field("namespace", kit.name) + kit.key(":") + kit.field("name", kit.name) + parameters
-    guarded = kit.convert(_guarded, atom + Opt(kit.dispatch({"where": named, "while": condition})))
-    distinct = kit.convert(lambda parts, span: Bound("distinct", tuple(parts)), kit.key("every-distinct") + expressions.some_parameters)
-    word = kit.convert(lambda parts, span: Bound(parts[0], None), kit.any_of("every not"))
+    guarded = kit.convert(_build_guard, atom + Opt(kit.dispatch({"where": named, "while": condition})))
+    distinct = kit.convert(lambda parts, span: FieldValue("distinct", tuple(parts)),
+        kit.key("every-distinct") + expressions.some_parameters)
+    word = kit.convert(lambda parts, span: FieldValue(parts[0], None), kit.choice("every not"))
     prefix = kit.dispatch({"every-distinct": distinct}, word)
     bounds = _Bounds(kit.source, expressions.expression)
     until = _Until(kit.source, _Qualified(kit.source, prefix, guarded, bounds), bounds)
-    both = kit.convert(lambda parts, span: parts[0] if len(parts) == 1 else P.And(tuple(parts), span=span), kit.listed(until, "and"))
-    either = kit.convert(lambda parts, span: parts[0] if len(parts) == 1 else P.Or(tuple(parts), span=span), kit.listed(both, "or"))
+    both = kit.convert(lambda parts, span: parts[0] if len(parts) == 1 else P.And(tuple(parts), span=span), kit.item_list(until, "and"))
+    either = kit.convert(lambda parts, span: parts[0] if len(parts) == 1 else P.Or(tuple(parts), span=span), kit.item_list(both, "or"))
     limited = kit.key("-[") + expressions.expression + kit.key("]") + kit.key(">")
-    arrow = kit.convert(lambda parts, span: Bound("limit", parts[0] if parts else None), kit.dispatch({"->": kit.key("->"), "-[": limited}))
-    pattern.define(kit.convert(_followed_by, either + ZeroOrMore(arrow + either)))
+    arrow = kit.convert(lambda parts, span: FieldValue("limit", parts[0] if parts else None),
+        kit.dispatch({"->": kit.key("->"), "-[": limited}))
+    pattern.define(kit.convert(_build_sequence, either + ZeroOrMore(arrow + either)))
     return pattern
 
 
-def _guarded(parts: list[Any], span: Span) -> P.Pattern:
+def _build_guard(parts: list[Any], span: Span) -> P.Pattern:
     item: P.Pattern = parts[0]
     return P.Guard(item, **dict(parts[1:]), span=span) if len(parts) > 1 else item
 
 
-def _consume(source: Source, parts: list[Any], span: Span) -> S.Annotation:
+def _consume(source: SourceText, parts: list[Any], span: Span) -> S.Annotation:
     if parts[0].lower() != "consume":
         source.refuse(f"Unexpected pattern filter @ annotation, expecting 'consume' but received '{parts[0]}'", span)
     return S.Annotation(parts[0], (("value", parts[1].value),) if len(parts) > 1 else (), span=span)
 
 
-def _followed_by(parts: list[Any], span: Span) -> P.Pattern:
+def _build_sequence(parts: list[Any], span: Span) -> P.Pattern:
     if len(parts) == 1:
         return parts[0]  # type: ignore[no-any-return]
     limits = tuple(bound.value for bound in parts[1::2])
@@ -81,7 +83,7 @@ def _followed_by(parts: list[Any], span: Span) -> P.Pattern:
 class _Qualified(Element):
     """``every [n:m] atom guard``: one word in front at most, one guard at most; the guard binds tighter than bounds and words."""
 
-    def __init__(self, source: Source, prefix: ParserElement, guarded: ParserElement, bounds: _Bounds) -> None:
+    def __init__(self, source: SourceText, prefix: ParserElement, guarded: ParserElement, bounds: _Bounds) -> None:
         super().__init__(source)
         self.prefix, self.guarded, self.bounds = prefix, guarded, bounds
 
@@ -91,7 +93,7 @@ class _Qualified(Element):
         if at[loc].key not in ("every", "not", "every-distinct"):
             return self.guarded._parse(instring, loc, do_actions)
         loc, tokens = self.prefix._parse(instring, loc, do_actions)
-        word: Bound = tokens[0]
+        word: FieldValue = tokens[0]
         inner = at[loc].start
         loc, bounds = self.bounds.read(instring, loc)
         loc, tokens = self.guarded._parse(instring, loc, do_actions)
@@ -107,7 +109,7 @@ class _Qualified(Element):
 class _Until(Element):
     """``[low:high] item until item``."""
 
-    def __init__(self, source: Source, item: ParserElement, bounds: _Bounds) -> None:
+    def __init__(self, source: SourceText, item: ParserElement, bounds: _Bounds) -> None:
         super().__init__(source)
         self.item = item
         self.bounds = bounds
@@ -127,7 +129,7 @@ class _Until(Element):
 class _Bounds:
     """``[n]``, ``[n:]``, ``[:m]``, ``[n:m]``, or nothing: the fields of a MatchUntil."""
 
-    def __init__(self, source: Source, expression: ParserElement) -> None:
+    def __init__(self, source: SourceText, expression: ParserElement) -> None:
         self.source = source
         self.expression = expression
 

@@ -8,9 +8,9 @@ from pyparsing import Opt, ParserElement, ZeroOrMore
 
 from epl import syntax as S
 from epl.errors import EplValidationError
-from epl.grammar.chains import Amount, Argument, CallArguments, Links, NamedChain, Rooted, TimePeriod, is_property_name
-from epl.grammar.elements import Constant, DottedName, Element, Kit, Parsed, Source
-from epl.grammar.lexis import Token, name_of
+from epl.grammar.chains import Amount, ArgumentElement, CallArguments, Links, NamedChain, Rooted, TimePeriodElement, is_property_name
+from epl.grammar.elements import ConstantElement, DottedName, Element, Kit, Parsed, SourceText
+from epl.grammar.lexis import Token, read_name
 from epl.grammar.literals import WORDS, number, string_literal
 from epl.grammar.operators import Operators
 from epl.spans import Span
@@ -26,29 +26,29 @@ class Expressions:
         """The select of subqueries; given by the clauses."""
         self.type_name = type_names(kit)
         links = Links(source, self.expression)
-        argument = Argument(source, self.expression, lambdas=True)
+        argument = ArgumentElement(source, self.expression, lambdas=True)
         links.arguments = CallArguments(source, argument)
         self.chain: ParserElement = NamedChain(source, links)
-        self.listed = kit.listed(self.expression)
+        self.item_list = kit.item_list(self.expression)
         self.subquery = kit.convert(lambda parts, span: S.Subquery(parts[0], span=span), kit.key("(") + self.select + kit.key(")"))
         self.case = self._case(kit)
         self.substitution: ParserElement = _Substitution(source, type_names(kit, DottedName(source, before_calls=True)))
         operand = self._operands(kit, links)
         self.operators = Operators(source, operand, self.chain, self.case, self.subquery, links)
         self.expression.define(self.operators)
-        parameters = kit.listed(Argument(source, self.expression, lambdas=False))
+        parameters = kit.item_list(ArgumentElement(source, self.expression, lambdas=False))
         self.parameters = kit.key("(") + Opt(parameters) + kit.key(")")
         self.some_parameters = kit.key("(") + parameters + kit.key(")")
-        cron_parts = kit.listed(Argument(source, self.expression, lambdas=False, cron_star=True))
+        cron_parts = kit.item_list(ArgumentElement(source, self.expression, lambdas=False, cron_star=True))
         self.crontab = kit.key("(") + cron_parts + kit.key(")")
         self.observer_parameters = kit.key("(") + Opt(cron_parts) + kit.key(")")
         amount = Amount(source, self.substitution)
-        self.time_period: ParserElement = TimePeriod(source, amount)
+        self.time_period: ParserElement = TimePeriodElement(source, amount)
         """A time period whose parts are counted by numbers and names alone."""
 
     def _operands(self, kit: Kit, links: Links) -> ParserElement:
         source, chain = kit.source, self.chain
-        array = kit.convert(lambda parts, span: S.ArrayLiteral(tuple(parts), span=span), kit.key("{") + Opt(self.listed) + kit.key("}"))
+        array = kit.convert(lambda parts, span: S.ArrayLiteral(tuple(parts), span=span), kit.key("{") + Opt(self.item_list) + kit.key("}"))
         self.array = array
         timestamp = kit.convert(lambda parts, span: S.CurrentTimestamp(span=span), kit.key("current_timestamp") + Opt(kit.key("( )")))
         choices = {
@@ -58,11 +58,11 @@ class Expressions:
             "new": self._new(kit, links),
             "exists": self._exists(kit),
             "cast": Rooted(source, _Cast(source, self), links),
-            "instanceof": Rooted(source, kit.convert(_instance_of, chain), links),
-            "typeof": kit.convert(_type_of, chain),
+            "instanceof": Rooted(source, kit.convert(_build_instanceof, chain), links),
+            "typeof": kit.convert(_build_typeof, chain),
             "istream": self._builtin(kit, "istream", kit.key("( )")),
             "grouping": self._builtin(kit, "grouping", kit.key("(") + self.expression + kit.key(")")),
-            "grouping_id": self._builtin(kit, "grouping_id", kit.key("(") + self.listed + kit.key(")")),
+            "grouping_id": self._builtin(kit, "grouping_id", kit.key("(") + self.item_list + kit.key(")")),
             "prevcount": self._builtin(kit, "prevcount", kit.key("(") + self.expression + kit.key(")")),
             "prevwindow": Rooted(source, self._builtin(kit, "prevwindow", kit.key("(") + self.expression + kit.key(")")), links),
         }
@@ -76,13 +76,13 @@ class Expressions:
         pair = kit.convert(lambda parts, span: (parts[0], parts[1]), name + kit.key(":") + value)
         json_object = kit.convert(
             lambda parts, span: S.JsonObject(tuple(parts), span=span),
-            kit.key("{") + Opt(kit.listed(pair, onward=_goes_on) + trailing) + kit.key("}"),
+            kit.key("{") + Opt(kit.item_list(pair, onward=_is_continuation) + trailing) + kit.key("}"),
         )
         array = kit.convert(
             lambda parts, span: S.ArrayLiteral(tuple(parts), span=span),
-            kit.key("[") + Opt(kit.listed(value, onward=_goes_on) + trailing) + kit.key("]"),
+            kit.key("[") + Opt(kit.item_list(value, onward=_is_continuation) + trailing) + kit.key("]"),
         )
-        value.define(kit.dispatch({"{": json_object, "[": array}, Constant(kit.source)))
+        value.define(kit.dispatch({"{": json_object, "[": array}, ConstantElement(kit.source)))
         self.json_object = json_object
         self.json_array = array
         return json_object
@@ -114,27 +114,27 @@ class Expressions:
             lambda parts, span: (column_name(parts[0]), parts[1] if len(parts) > 1 else None),
             self.chain + Opt(kit.key("=") + self.expression),
         )
-        struct = kit.node(S.NewStruct, kit.key("{") + kit.fields("columns", kit.listed(column)) + kit.key("}"))
+        struct = kit.node(S.NewStruct, kit.key("{") + kit.fields("columns", kit.item_list(column)) + kit.key("}"))
         name = class_type(kit)
         instance = kit.node(
-            S.NewInstance, kit.field("type_name", name) + kit.key("(") + kit.fields("arguments", Opt(self.listed)) + kit.key(")")
+            S.NewInstance, kit.field("type_name", name) + kit.key("(") + kit.fields("arguments", Opt(self.item_list)) + kit.key(")")
         )
         size = kit.key("[") + self.expression + kit.key("]")
         open_dimension = kit.convert(lambda parts, span: _OPEN, kit.key("[ ]"))
-        sized = kit.node(_sized_array, kit.field("type_name", name) + kit.fields("sizes", size + Opt(open_dimension | size)))
+        sized = kit.node(_array_with_sizes, kit.field("type_name", name) + kit.fields("sizes", size + Opt(open_dimension | size)))
         filled = kit.node(
-            _filled_array,
+            _array_with_values,
             kit.field("type_name", name) + kit.fields("sizes", open_dimension + Opt(open_dimension)) + kit.field("initializer", self.array),
         )
         return kit.key("new") + _New(kit.source, struct, Rooted(kit.source, instance, links), sized, Rooted(kit.source, filled, links))
 
 
-def _names_field(source: Source, token: Token) -> bool:
+def _names_field(source: SourceText, token: Token) -> bool:
     """Return whether a JSON field's name and its colon are next."""
     return token.kind in ("word", "quoted", "string") and source.at[token.end].key == ":"
 
 
-def _goes_on(token: Token, _: Token) -> bool:
+def _is_continuation(token: Token, _: Token) -> bool:
     return token.key not in ("}", "]")
 
 
@@ -144,18 +144,19 @@ MOST_DIMENSIONS = 255
 """Stands for an open dimension while sizes are collected."""
 
 
-def _sized_array(type_name: S.TypeName, sizes: tuple[Any, ...], span: Span) -> S.NewArray:
+def _array_with_sizes(type_name: S.TypeName, sizes: tuple[Any, ...], span: Span) -> S.NewArray:
     return S.NewArray(type_name, tuple(None if size is _OPEN else size for size in sizes), span=span)
 
 
-def _filled_array(type_name: S.TypeName, sizes: tuple[Any, ...], initializer: S.ArrayLiteral, span: Span) -> S.NewArray:
+def _array_with_values(type_name: S.TypeName, sizes: tuple[Any, ...], initializer: S.ArrayLiteral, span: Span) -> S.NewArray:
     return S.NewArray(type_name, (None,) * len(sizes), initializer, span=span)
 
 
 class _New(Element):
     """What follows ``new``: distinguished by the first token that is not part of a class's name."""
 
-    def __init__(self, source: Source, struct: ParserElement, instance: ParserElement, sized: ParserElement, filled: ParserElement) -> None:
+    def __init__(self, source: SourceText, struct: ParserElement, instance: ParserElement, sized: ParserElement,
+        filled: ParserElement) -> None:
         super().__init__(source)
         self.struct, self.instance, self.sized, self.filled = struct, instance, sized, filled
 
@@ -206,14 +207,14 @@ def type_names(kit: Kit, name: ParserElement | None = None) -> ParserElement:
 def class_type(kit: Kit, parameter: ParserElement | None = None, name: ParserElement | None = None) -> ParserElement:
     """Return the element of a class's name with type parameters, without dimensions."""
     inner = type_names(kit) if parameter is None else parameter
-    parameters = kit.key("<") + kit.listed(inner) + kit.key(">")
+    parameters = kit.key("<") + kit.item_list(inner) + kit.key(">")
     return kit.convert(lambda parts, span: S.TypeName(parts[0], tuple(parts[1:]), span=span), (name or kit.type_name) + Opt(parameters))
 
 
 class _Simple(Element):
     """Literals and chains that begin with a name: most operands."""
 
-    def __init__(self, source: Source, chain: ParserElement) -> None:
+    def __init__(self, source: SourceText, chain: ParserElement) -> None:
         super().__init__(source)
         self.chain = chain
 
@@ -234,7 +235,7 @@ class _Simple(Element):
 class _Substitution(Element):
     """``?``, ``?:``, ``?:name``, ``?:name:type``, ``?::type``."""
 
-    def __init__(self, source: Source, type_name: ParserElement) -> None:
+    def __init__(self, source: SourceText, type_name: ParserElement) -> None:
         super().__init__(source)
         self.type_name = type_name
 
@@ -246,7 +247,7 @@ class _Substitution(Element):
         if at[loc].key == ":":
             loc = at[loc].end
             if is_property_name(at[loc]):
-                name, loc = name_of(at[loc]), at[loc].end
+                name, loc = read_name(at[loc]), at[loc].end
             if at[loc].key == ":":
                 loc, tokens = self.type_name._parse(instring, at[loc].end, do_actions)
                 type_name = tokens[0]
@@ -256,12 +257,12 @@ class _Substitution(Element):
 class _Cast(Element):
     """``cast(value, type)``, ``cast(value as type)``, with a named argument or none; any other ``cast(…)`` is a call like others."""
 
-    def __init__(self, source: Source, expressions: Expressions) -> None:
+    def __init__(self, source: SourceText, expressions: Expressions) -> None:
         super().__init__(source)
         self.expression = expressions.expression
         self.type_name = expressions.type_name
         self.chain = expressions.chain
-        self.argument = Argument(source, self.expression, lambdas=True)
+        self.argument = ArgumentElement(source, self.expression, lambdas=True)
 
     def parseImpl(self, instring: str, loc: int, do_actions: bool = True) -> Parsed:
         at = self.source.at
@@ -275,7 +276,7 @@ class _Cast(Element):
         if separator.key in (",", "as"):
             end = self._type_end(separator)
             if end is not None or separator.key == "as":
-                return self._typed(separator.end, value, start)
+                return self._cast_to_type_name(separator.end, value, start)
         return self._call(loc, value, start)
 
     def _type_end(self, separator: Any) -> int | None:
@@ -292,7 +293,7 @@ class _Cast(Element):
         name = at[token.end] if token.key == "," else token
         return token.start if token.key == "," and name.kind == "word" and at[name.end].key == ":" else None
 
-    def _typed(self, loc: int, value: S.Expression, start: int) -> Parsed:
+    def _cast_to_type_name(self, loc: int, value: S.Expression, start: int) -> Parsed:
         at, text = self.source.at, self.source.tokens.text
         loc, tokens = self.type_name._parse(text, loc, True)
         type_name = tokens[0]
@@ -326,7 +327,7 @@ def _plain_name(expression: S.Expression) -> S.TypeName | None:
     return S.TypeName(".".join(names), span=expression.span) if len(names) == len(expression.links) else None
 
 
-def _instance_of(parts: list[Any], span: Span) -> S.Expression:
+def _build_instanceof(parts: list[Any], span: Span) -> S.Expression:
     chain: S.Chain = parts[0]
     call = chain.links[0]
     if (
@@ -343,7 +344,7 @@ def _instance_of(parts: list[Any], span: Span) -> S.Expression:
     return instance_of if len(chain.links) == 1 else S.Chain(chain.links[1:], instance_of, span=span)
 
 
-def _type_of(parts: list[Any], span: Span) -> S.Expression:
+def _build_typeof(parts: list[Any], span: Span) -> S.Expression:
     chain: S.Chain = parts[0]
     call = chain.links[0]
     if (

@@ -193,7 +193,7 @@ def begins_line(text: str, offset: int) -> bool:
     return not text[text.rfind("\n", 0, offset) + 1 : offset].strip()
 
 
-def name_of(token: Token) -> str:
+def read_name(token: Token) -> str:
     """Return the name that a word or a backtick-quoted name stands for: quotes and backslashes before dots are taken off."""
     text = token.text[1:-1] if token.kind == "quoted" else token.text
     return text.replace("\\.", ".") if "\\" in text else text
@@ -205,11 +205,11 @@ def string_value(token: Token) -> str:
     inner = token.text[1:-1]
     if "\\" not in inner:
         return inner
-    text = _ESCAPE.sub(_unescaped, inner)
+    text = _ESCAPE.sub(_unescape, inner)
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass") if _HALF.search(text) else text
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     code = match.group(1)
     if len(code) == 5 and code[0] == "u":
         return chr(int(code[1:], 16))

@@ -6,7 +6,7 @@ import difflib
 
 from epl.errors import EplSyntaxError
 from epl.foreign_words import phrase_hint
-from epl.grammar.elements import Source
+from epl.grammar.elements import SourceText
 from epl.grammar.lexis import COMMENTS, KEYWORDS, RESERVED_FOR_NAMES, Token, begins_line
 
 _NAMES = {
@@ -19,14 +19,14 @@ _NAMES = {
 }  # fmt: skip
 
 
-def incorrect_syntax(source: Source) -> EplSyntaxError:
+def incorrect_syntax(source: SourceText) -> EplSyntaxError:
     """Return the error at the furthest place that the grammar reached."""
     token = source.at.get(source.furthest, source.tokens.end)
     expected = list(dict.fromkeys(source.expected))
     if token.kind == "end":
         message = _at_the_end(source, token, expected)
         return EplSyntaxError(message, span=token.span, text=source.tokens.text, hint=_hint(source, token, expected))
-    token_text = _described(token)
+    token_text = _describe_token(token)
     message = f"Incorrect syntax near '{token.text}'"
     if token.kind == "word" and token.key in RESERVED_FOR_NAMES:
         message += " (a reserved keyword)"
@@ -35,7 +35,7 @@ def incorrect_syntax(source: Source) -> EplSyntaxError:
     return EplSyntaxError(message, span=token.span, text=source.tokens.text, hint=_hint(source, token, expected))
 
 
-def _at_the_end(source: Source, token: Token, expected: list[str]) -> str:
+def _at_the_end(source: SourceText, token: Token, expected: list[str]) -> str:
     """Text that stops too early: what alone could have followed, or that it stops."""
     before = source.tokens.preceding(token.start)
     near = ""
@@ -83,7 +83,7 @@ def punctuation(token: Token) -> str | None:
     return _NAMES.get(token.key)
 
 
-def _described(token: Token) -> str:
+def _describe_token(token: Token) -> str:
     if token.kind == "symbol":
         return _NAMES.get(token.key, f"'{token.text}'")
     if token.kind == "word":
@@ -99,7 +99,7 @@ _FOREIGN = {
 """What other languages write here."""
 
 
-def _foreign(source: Source, token: Token) -> str | None:
+def _foreign(source: SourceText, token: Token) -> str | None:
     text = source.tokens.text
     before = source.tokens.preceding(token.start)
     if token.key == "#" and not begins_line(text, token.start) and before is not None and before.key != ";":
@@ -108,7 +108,7 @@ def _foreign(source: Source, token: Token) -> str | None:
     return _FOREIGN.get(pair)
 
 
-def _of_other_languages(source: Source, token: Token) -> str | None:
+def _of_other_languages(source: SourceText, token: Token) -> str | None:
     """Return the hint for a construct of SQL or another language, which the grammar left at this token or just before it."""
     text, begin = source.tokens.text, source.tokens.text.rfind(";", 0, token.start) + 1
     before = source.tokens.preceding(token.start)
@@ -118,14 +118,14 @@ def _of_other_languages(source: Source, token: Token) -> str | None:
     return hint
 
 
-def _starts_another(source: Source, token: Token, expected: list[str]) -> bool:
+def _starts_another(source: SourceText, token: Token, expected: list[str]) -> bool:
     """Return whether a finished statement is before the token, and the token begins the next one."""
     if token.key not in STATEMENT_STARTS or source.tokens.preceding(token.start) is None:
         return False
     return "end of input" in expected
 
 
-def _hint(source: Source, token: Token, expected: list[str]) -> str | None:
+def _hint(source: SourceText, token: Token, expected: list[str]) -> str | None:
     """Return a missing semicolon, a sign of another language, a near-miss keyword, an open bracket, or what could be there."""
     foreign = _foreign(source, token) or _of_other_languages(source, token)
     if foreign is not None:

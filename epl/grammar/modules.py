@@ -11,7 +11,7 @@ from pyparsing import ParseBaseException, ParserElement
 from epl import syntax as S
 from epl.dialects.front_door import DialectText
 from epl.errors import EplSyntaxError, EplValidationError
-from epl.grammar.elements import Kit, Source
+from epl.grammar.elements import Kit, SourceText
 from epl.grammar.lexis import KEYWORDS, READ_AS_NAMES, RESERVED_FOR_NAMES, UNITS, Token, Tokens
 from epl.grammar.mistakes import incorrect_syntax, punctuation
 from epl.grammar.statements import Statements
@@ -26,7 +26,7 @@ class Grammar:
     """EPL's grammar, made once; one text at a time is read with it."""
 
     def __init__(self) -> None:
-        self._source = Source()
+        self._source = SourceText()
         kit = Kit(self._source)
         self._statements = Statements(kit)
         self._lock = Lock()

@@ -9,7 +9,7 @@ from pyparsing import ParserElement
 
 from epl import syntax as S
 from epl.errors import EplValidationError
-from epl.grammar.elements import Element, Parsed, Source
+from epl.grammar.elements import Element, Parsed, SourceText
 from epl.grammar.lexis import Token
 from epl.grammar.literals import number
 from epl.spans import Span
@@ -40,7 +40,7 @@ class Operators(Element):
     """
 
     def __init__(
-        self, source: Source, operand: ParserElement, chain: ParserElement, case: ParserElement, subquery: ParserElement,
+        self, source: SourceText, operand: ParserElement, chain: ParserElement, case: ParserElement, subquery: ParserElement,
         tail: ParserElement
     ) -> None:
         super().__init__(source)
@@ -215,18 +215,18 @@ class Operators(Element):
             self.source.fail(loc, token, key, self)
         return token.end
 
-    def operand_at(self, loc: int) -> Step:
+    def parse_operand(self, loc: int) -> Step:
         """Parse one operand, without operators."""
         return self._operand(loc, self.source.at[loc])
 
     def _operand(self, loc: int, token: Token) -> Step:
         if token.key == "(":
-            return self._parenthesised(loc, token)
+            return self._parentheses(loc, token)
         if token.key in ("-", "+"):
-            return self._signed(token)
+            return self._sign(token)
         return self._element(self.operand, loc)
 
-    def _signed(self, sign: Token) -> Step:
+    def _sign(self, sign: Token) -> Step:
         token = self.source.at[sign.end]
         if token.kind in _NUMBERS:
             return token.end, number(token, sign.key, sign.start)
@@ -235,7 +235,7 @@ class Operators(Element):
         loc, operand = self._element(self.chain, sign.end)
         return loc, S.Unary("-", _by_name(operand), span=Span(sign.start, loc))
 
-    def _parenthesised(self, loc: int, token: Token) -> Step:
+    def _parentheses(self, loc: int, token: Token) -> Step:
         """Return the expression inside keeps its own span; what follows the bracket makes a chain rooted in it."""
         at = self.source.at
         if at[token.end].key == "select":

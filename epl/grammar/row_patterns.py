@@ -8,7 +8,7 @@ from pyparsing import Opt, ParserElement, ZeroOrMore
 
 from epl import syntax as S
 from epl.grammar.clauses import Clauses
-from epl.grammar.elements import Element, Kit, Parsed, Source
+from epl.grammar.elements import Element, Kit, Parsed, SourceText
 from epl.spans import Span
 
 _SKIPS = {"past last row", "to next row", "to current row"}
@@ -18,7 +18,7 @@ def match_recognize(kit: Kit, clauses: Clauses) -> ParserElement:
     """Return the clause as a whole; its parts are in fixed order."""
     expression = clauses.expression
     measure = kit.node(S.SelectItem, kit.field("expression", expression) + Opt(kit.key("as") + kit.field("alias", kit.name)))
-    partition = Opt(kit.key("partition by") + kit.fields("partition_by", kit.listed(expression)))
+    partition = Opt(kit.key("partition by") + kit.fields("partition_by", kit.item_list(expression)))
     skip = Opt(kit.key("after") + kit.field("skip", _skip(kit)))
     interval = (
         kit.key("interval")
@@ -26,9 +26,9 @@ def match_recognize(kit: Kit, clauses: Clauses) -> ParserElement:
         + Opt(kit.value("or_terminated", True, "or terminated"))
     )
     definition = kit.convert(lambda parts, span: tuple(parts), kit.name + kit.key("as") + expression)
-    define = Opt(kit.key("define") + kit.fields("defines", kit.listed(definition)))
+    define = Opt(kit.key("define") + kit.fields("defines", kit.item_list(definition)))
     measures = kit.key("measures") + kit.fields(
-        "measures", Opt(kit.ahead(lambda token, _: token.key != "pattern", kit.listed(measure), "a measure"))
+        "measures", Opt(kit.ahead(lambda token, _: token.key != "pattern", kit.item_list(measure), "a measure"))
     )
     pattern = kit.key("pattern (") + kit.field("pattern", row_pattern(kit, expression)) + kit.key(")")
     matches = Opt(kit.value("all_matches", True, "all matches"))
@@ -56,7 +56,7 @@ def _skip(kit: Kit) -> ParserElement:
 def row_pattern(kit: Kit, expression: ParserElement) -> ParserElement:
     """Return the element of a row pattern: alternation of concatenations of repeated atoms."""
     pattern = kit.reference()
-    permute_items = kit.listed(pattern)
+    permute_items = kit.item_list(pattern)
     permutation = kit.convert(
         lambda parts, span: S.RowPermutation(tuple(parts), span=span), kit.key("match_recognize_permute (") + permute_items + kit.key(")")
     )
@@ -69,7 +69,8 @@ def row_pattern(kit: Kit, expression: ParserElement) -> ParserElement:
     )
     pattern.define(
         kit.convert(
-            lambda parts, span: parts[0] if len(parts) == 1 else S.RowAlternation(tuple(parts), span=span), kit.listed(concatenation, "|")
+            lambda parts, span: parts[0] if len(parts) == 1 else S.RowAlternation(tuple(parts), span=span),
+            kit.item_list(concatenation, "|")
         )
     )
     return pattern
@@ -78,7 +79,7 @@ def row_pattern(kit: Kit, expression: ParserElement) -> ParserElement:
 class _Repeated(Element):
     """An atom, its quantifier and its braces: ``A``, ``A*?``, ``A{2,3}``, ``(A B)+``."""
 
-    def __init__(self, source: Source, atom: ParserElement, expression: ParserElement) -> None:
+    def __init__(self, source: SourceText, atom: ParserElement, expression: ParserElement) -> None:
         super().__init__(source)
         self.atom = atom
         self.expression = expression
@@ -93,7 +94,7 @@ class _Repeated(Element):
         if permutation:
             return loc, [item]
         if not single:
-            item = _grouped(item, at[loc].key)
+            item = _build_group(item, at[loc].key)
         quantifier = ""
         if at[loc].key in ("*", "+", "?"):
             quantifier, loc = at[loc].key, at[loc].end
@@ -113,12 +114,12 @@ class _Repeated(Element):
         low = high = None
         exact = False
         if at[loc].key not in (",", "}"):
-            loc, low = self._bound(loc)
+            loc, low = self._limit(loc)
             exact = at[loc].key == "}"
         if at[loc].key == ",":
             loc = at[loc].end
             if at[loc].key != "}":
-                loc, high = self._bound(loc)
+                loc, high = self._limit(loc)
         if low is high is None and at[loc].key == "}":
             braces = self.source.tokens.text[start - 1 : at[loc].end]
             self.source.refuse(f"Invalid match-recognize quantifier '{braces}', expecting an expression", Span(start - 1, at[loc].end))
@@ -126,12 +127,12 @@ class _Repeated(Element):
             self.source.fail(loc, at[loc], "}", self)
         return at[loc].end, low, (low if exact else high), exact
 
-    def _bound(self, loc: int) -> tuple[int, S.Expression]:
+    def _limit(self, loc: int) -> tuple[int, S.Expression]:
         loc, tokens = self.expression._parse(self.source.tokens.text, loc, True)
         return loc, tokens[0]
 
 
-def _grouped(item: S.RowPattern, following: str) -> S.RowPattern:
+def _build_group(item: S.RowPattern, following: str) -> S.RowPattern:
     """Return a single item in parentheses: kept as a group where that makes a difference, ``(A)*`` and ``(A{2})``."""
     repeated = following in ("*", "+", "?", "{")
     if (isinstance(item, S.RowVariable) and repeated) or (isinstance(item, S.RowRepetition) and (repeated or item.low or item.high)):

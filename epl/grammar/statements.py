@@ -9,9 +9,9 @@ from pyparsing import Opt, ParserElement, ZeroOrMore
 from epl import syntax as S
 from epl.grammar.chains import is_row
 from epl.grammar.clauses import Clauses
-from epl.grammar.contexts import Contexts
+from epl.grammar.contexts import ContextGrammar
 from epl.grammar.declarations import Declarations
-from epl.grammar.elements import ClassText, Constant, Kit, Nothing
+from epl.grammar.elements import ClassText, ConstantElement, Kit, Nothing
 from epl.grammar.event_patterns import event_pattern, pattern_source
 from epl.grammar.expressions import Expressions
 from epl.grammar.lexis import Token
@@ -100,7 +100,7 @@ class Statements:
             "variable": variable,
             "constant": variable,
             "const": variable,
-            "context": Contexts(kit, self.clauses, pattern).statement,
+            "context": ContextGrammar(kit, self.clauses, pattern).statement,
             "expression": create_expression,
             "inlined_class": create_class,
             "dataflow": declarations.dataflow,
@@ -116,19 +116,19 @@ class Statements:
             S.Column,
             kit.field("name", kit.type_name) + kit.field("type_name", kit.dispatch({"null": null}, self.clauses.expressions.type_name)),
         )
-        return kit.key("(") + kit.fields("columns", Opt(kit.listed(column))) + kit.key(")")
+        return kit.key("(") + kit.fields("columns", Opt(kit.item_list(column))) + kit.key(")")
 
     def _schema(self) -> ParserElement:
         kit = self.kit
         representation = kit.field("representation", kit.convert(self._representation, kit.name))
         variant = kit.value("variant", True, "variant")
         star = kit.convert(lambda parts, span: S.TypeName("*", span=span), kit.key("*"))
-        names = kit.listed(kit.dispatch({"*": star}, self.clauses.expressions.type_name), onward=self._names_type)
+        names = kit.item_list(kit.dispatch({"*": star}, self.clauses.expressions.type_name), onward=self._names_type)
         classes = kit.fields("types", names)
         columns = self._columns()
         body = Opt(kit.key("as")) + kit.dispatch({"(": columns}, classes)
         qualifier = kit.convert(
-            lambda parts, span: (parts[0].lower(), tuple(parts[1:]), span), kit.name + kit.listed(kit.name, onward=self._names_type)
+            lambda parts, span: (parts[0].lower(), tuple(parts[1:]), span), kit.name + kit.item_list(kit.name, onward=self._names_type)
         )
 
         def build(span: Span, qualifiers: tuple[Any, ...] = (), **fields: Any) -> S.CreateSchema:
@@ -173,13 +173,13 @@ class Statements:
         kit, clauses = self.kit, self.clauses
         wildcard = kit.convert(lambda parts, span: S.Wildcard(span=span), kit.key("*"))
         alias = kit.key("as") + kit.field("alias", kit.name)
-        constant = kit.field("expression", Constant(kit.source)) + alias
+        constant = kit.field("expression", ConstantElement(kit.source)) + alias
         column = kit.ahead(
             lambda token, _: token.kind in ("string", "integer", "float") or token.text.lower() in CONSTANTS,
             constant, "a constant"
         ) | kit.field("expression", clauses.expressions.chain) + Opt(alias)
         item = kit.node(S.SelectItem, kit.dispatch({"*": kit.field("expression", wildcard)}, column))
-        selected = kit.key("select") + kit.fields("items", kit.listed(item)) + kit.key("from")
+        selected = kit.key("select") + kit.fields("items", kit.item_list(item)) + kit.key("from")
         modelled = Opt(selected) + kit.field("from_type", kit.type_name)
         insert = kit.value("insert", True, "insert") + Opt(kit.key("where") + kit.field("insert_where", clauses.expression))
         body = Opt(kit.key("as")) + kit.dispatch({"(": self._columns()}, modelled)
@@ -193,7 +193,7 @@ class Statements:
         key = Opt(kit.value("primary_key", True, kit.convert(self._primary_key, kit.name + Opt(kit.name))))
         marks = Opt(kit.fields("annotations", clauses.annotation + ZeroOrMore(clauses.annotation)))
         column = kit.node(S.Column, kit.field("name", kit.name) + (call | typed) + key + marks)
-        columns = kit.key("(") + kit.fields("columns", kit.listed(column)) + kit.key(")")
+        columns = kit.key("(") + kit.fields("columns", kit.item_list(column)) + kit.key(")")
         return kit.node(S.CreateTable, kit.key("table") + kit.field("name", kit.name) + Opt(kit.key("as")) + columns)
 
     def _primary_key(self, parts: list[str], span: Span) -> bool:
@@ -207,22 +207,22 @@ class Statements:
         """``[unique] index …``; ``word`` reads what is in front of ``index``."""
         kit, clauses = self.kit, self.clauses
         plain = kit.fields("expressions", clauses.expression)
-        several = kit.key("(") + kit.fields("expressions", Opt(clauses.expressions.listed)) + kit.key(")")
+        several = kit.key("(") + kit.fields("expressions", Opt(clauses.expressions.item_list)) + kit.key(")")
         kind = Opt(
-            kit.field("kind", kit.name) + Opt(kit.key("(") + kit.fields("arguments", Opt(clauses.expressions.listed)) + kit.key(")"))
+            kit.field("kind", kit.name) + Opt(kit.key("(") + kit.fields("arguments", Opt(clauses.expressions.item_list)) + kit.key(")"))
         )
         unique = Opt(kit.value("unique", True, word))
         column = kit.node(
             S.IndexColumn, (kit.ahead(lambda token, _: token.key == "(" and is_row(kit.source, token.start), several, "(") | plain) + kind
         )
         head = unique + kit.key("index") + kit.field("name", kit.name) + kit.key("on") + kit.field("target", kit.name)
-        return kit.node(S.CreateIndex, head + kit.key("(") + kit.fields("columns", kit.listed(column)) + kit.key(")"))
+        return kit.node(S.CreateIndex, head + kit.key("(") + kit.fields("columns", kit.item_list(column)) + kit.key(")"))
 
     def _variable(self, word: ParserElement | None = None) -> ParserElement:
         """``[constant] variable …``; ``word`` reads what is in front of ``variable``."""
         kit = self.kit
         value = Opt(kit.key("=") + kit.field("value", self.expression))
-        constant = Opt(kit.value("constant", True, word or kit.any_of("constant const")))
+        constant = Opt(kit.value("constant", True, word or kit.choice("constant const")))
         typed = kit.field("type_name", self.clauses.expressions.type_name)
         return kit.node(S.CreateVariable, constant + kit.key("variable") + typed + kit.field("name", kit.name) + value)
 
@@ -230,8 +230,8 @@ class Statements:
 
     def _insert_values(self) -> ParserElement:
         kit, clauses = self.kit, self.clauses
-        row = kit.convert(lambda parts, span: tuple(parts), kit.key("(") + clauses.expressions.listed + kit.key(")"))
-        values = kit.key("values") + kit.fields("rows", kit.listed(row))
+        row = kit.convert(lambda parts, span: tuple(parts), kit.key("(") + clauses.expressions.item_list + kit.key(")"))
+        values = kit.key("values") + kit.fields("rows", kit.item_list(row))
 
         def build(span: Span, rows: tuple[Any, ...] | None = None, **fields: Any) -> S.Body:
             return S.Select(**fields, span=span) if rows is None else S.InsertValues(fields["insert_into"], rows, span=span)

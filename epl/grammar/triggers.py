@@ -8,8 +8,8 @@ from pyparsing import FollowedBy, Opt, ParserElement, ZeroOrMore
 
 from epl import syntax as S
 from epl.grammar.clauses import Clauses
-from epl.grammar.dialect_clauses import recognized
-from epl.grammar.elements import Bound, Kit
+from epl.grammar.dialect_clauses import recognition_source
+from epl.grammar.elements import FieldValue, Kit
 from epl.spans import Span
 
 
@@ -42,7 +42,7 @@ class Triggers:
     def _trigger(self) -> ParserElement:
         kit, clauses = self.kit, self.clauses
         source = kit.dispatch({"pattern": clauses.pattern_source}, clauses.type_filter)
-        stream = kit.node(S.Stream, kit.field("source", recognized(kit, source)) + Opt(clauses.source_alias))
+        stream = kit.node(S.Stream, kit.field("source", recognition_source(kit, source)) + Opt(clauses.source_alias))
         return kit.node(S.OnTrigger, kit.field("source", stream))
 
     # -------------------------------------------------------------- select, insert, split
@@ -53,15 +53,15 @@ class Triggers:
         delete = Opt(Opt(kit.key("and")) + kit.value("delete", True, "delete"))
         head = kit.key("select") + delete + Opt(kit.value("distinct", True, "distinct")) + clauses.items
         window = self._from(kit.node(S.TypeFilter, kit.field("type_name", kit.name)))
-        unfolded = self._from(kit.node(_contained_filter, kit.fields("contained", clauses.contained + ZeroOrMore(clauses.contained))))
+        unfolded = self._from(kit.node(_branch_filter, kit.fields("contained", clauses.contained + ZeroOrMore(clauses.contained))))
         tail = Opt(clauses.where) + Opt(clauses.group_by) + Opt(clauses.having) + Opt(clauses.order_by) + Opt(clauses.limit)
         insert = kit.field("insert_into", clauses.insert_into)
         first = self._branch(Opt(insert) + head + Opt(window) + tail)
         more = self._branch(insert + kit.key("select") + clauses.items + Opt(unfolded) + Opt(clauses.where))
-        output = Opt(kit.key("output") + kit.field("output", kit.any_of("first all")))
+        output = Opt(kit.key("output") + kit.field("output", kit.choice("first all")))
 
-        def build(parts: list[Bound], span: Span) -> Bound:
-            return Bound("make", _select_maker(parts))
+        def build(parts: list[FieldValue], span: Span) -> FieldValue:
+            return FieldValue("make", _select_maker(parts))
 
         return kit.convert(build, first + Opt(more + ZeroOrMore(more) + output))
 
@@ -71,7 +71,7 @@ class Triggers:
         return kit.key("from") + kit.field("from_", kit.convert(lambda parts, span: S.From(tuple(parts), span=span), stream))
 
     def _branch(self, element: ParserElement) -> ParserElement:
-        return self.kit.convert(lambda parts, span: Bound("branch", (dict(parts), span)), element)
+        return self.kit.convert(lambda parts, span: FieldValue("branch", (dict(parts), span)), element)
 
     # -------------------------------------------------------------- merge
 
@@ -100,12 +100,12 @@ class Triggers:
         return kit.value("make", S.OnMerge, "merge") + Opt(kit.key("into")) + self.target + branches
 
 
-def _contained_filter(contained: tuple[S.Contained, ...], span: Span) -> S.TypeFilter:
+def _branch_filter(contained: tuple[S.Contained, ...], span: Span) -> S.TypeFilter:
     """Return the from clause of a split's branch names no type: it unfolds the triggering event."""
     return S.TypeFilter("", (), contained, span=span)
 
 
-def _select_maker(parts: list[Bound]) -> Any:
+def _select_maker(parts: list[FieldValue]) -> Any:
     """Return what makes the statement of its trigger: one select from a window is an on-select, everything else a split."""
     output: Any = next((bound.value for bound in parts if bound.field == "output"), None)
     read: list[Any] = [bound.value for bound in parts if bound.field == "branch"]

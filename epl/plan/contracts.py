@@ -15,7 +15,7 @@ from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import TypedExpression
 from epl.plan.patterns.match_recognize import RowPattern, RowRecognitionPlan
 from epl.plan.result_set import OutputPlan, ResultSetPlan
-from epl.plan.statements import BodyPlan, SelectPlan, words_of
+from epl.plan.statements import BodyPlan, SelectPlan, class_words
 from epl.plan.streams import FilterPlan, Refusal, SourcePlan, StreamPlan
 from epl.plan.windows import WindowConfig
 from epl.value_types import ValueType
@@ -134,7 +134,7 @@ def title_of_class(part: Any) -> str:
         return part.title
     if isinstance(part, WindowConfig):
         return f"the window {part.names[0] if part.names else type(part).__name__}"
-    return f"the {words_of(type(part).__name__)} plan"
+    return f"the {class_words(type(part).__name__)} plan"
 
 
 def title_of_field(part: Any, name: str) -> str:

@@ -11,7 +11,7 @@ from epl.event_types import EventType
 from epl.plan.expressions import VariableValue
 from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.streams import NamedWindow
-from epl.plan.walk import expressions_of, plans_of
+from epl.plan.walk import plan_expressions, walk_plan
 from epl.spans import Span
 
 Kind = Choice["event_type", "variable", "declaration", "named_window", "table", "index", "context"]
@@ -56,7 +56,7 @@ class Declared:
         """What Esper calls it at the beginning of a sentence."""
         return self.noun[0].upper() + self.noun[1:]
 
-    def is_used_by(self, body: object, refers: frozenset[Reference] = frozenset(), context: object | None = None) -> bool:
+    def is_needed(self, body: object, refers: frozenset[Reference] = frozenset(), context: object | None = None) -> bool:
         """Return whether a statement refers to it. ``body``: the statement's plan; ``refers``: what that plan does not show; ``context``:
         the statement's."""
         own = context is not None and context is self.value
@@ -76,33 +76,33 @@ class DeclaredKind:
 
 
 def _is_type_used(declared: Declared, body: object) -> bool:
-    return any(part is declared.value for part in plans_of(body) if isinstance(part, EventType))
+    return any(part is declared.value for part in walk_plan(body) if isinstance(part, EventType))
 
 
 def _is_variable_used(declared: Declared, body: object) -> bool:
-    nodes = (node for expression in expressions_of(body) for node in expression.walk())
+    nodes = (node for expression in plan_expressions(body) for node in expression.walk())
     return any(isinstance(node, VariableValue) and node.name == declared.name for node in nodes)
 
 
 def _is_table_used(declared: Declared, body: object) -> bool:
-    if any(part is declared.value for part in plans_of(body)):
+    if any(part is declared.value for part in walk_plan(body)):
         return True
-    nodes = (node for expression in expressions_of(body) for node in expression.walk())
+    nodes = (node for expression in plan_expressions(body) for node in expression.walk())
     return any(isinstance(node, (TableValue, TableKeys)) and node.table is declared.value for node in nodes)
 
 
 def _is_window_used(declared: Declared, body: object) -> bool:
     window: NamedWindow = declared.value
-    return any(part is window or part is window.event_type for part in plans_of(body))
+    return any(part is window or part is window.event_type for part in walk_plan(body))
 
 
 def _is_index_used(declared: Declared, body: object) -> bool:
-    return any(part is declared.value for part in plans_of(body))
+    return any(part is declared.value for part in walk_plan(body))
 
 
 def _is_in_no_plan(declared: Declared, body: object) -> bool:
     """Return whether no plan shows it: a context is the statement's own, and a declared expression replaces its calls
-    (``Declared.is_used_by``)."""
+    (``Declared.is_needed``)."""
     return False
 
 

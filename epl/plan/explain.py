@@ -16,7 +16,7 @@ from epl.plan.join.joins import JoinPlan
 from epl.plan.join.lookups import LookupPlan, NamedIndex
 from epl.plan.join.subqueries import SubqueryPlan
 from epl.plan.patterns.match_recognize import Condition, Operand, RowPattern, RowRecognitionPlan
-from epl.plan.statements import BodyPlan, CreateContextPlan, SelectPlan, StatementPlan, words_of
+from epl.plan.statements import BodyPlan, CreateContextPlan, SelectPlan, StatementPlan, class_words
 from epl.plan.stores.on_statements import MergeBranchPlan, OnWindowPlan
 from epl.plan.stores.queries import QueryPlan, SelectQueryPlan, UpdateQueryPlan
 from epl.plan.streams import FilterPlan, NamedWindow, SourcePlan, StorePlan
@@ -46,7 +46,7 @@ def explain_query(plan: QueryPlan) -> str:
     output = body.output_type
     columns = "" if output is None else " → " + ", ".join(f"{p.name} {p.type}" for p in output.properties.values())
     within = () if plan.context is None else (f"  in the partitions of the context {plan.context.name}",)
-    return "\n".join([f"{words_of(type(body).__name__)}{columns}", *within, *_fields(body, "  ", _streams_of_query(body))])
+    return "\n".join([f"{class_words(type(body).__name__)}{columns}", *within, *_fields(body, "  ", _streams_of_query(body))])
 
 
 def _streams_of_query(body: BodyPlan) -> Streams:
@@ -91,12 +91,12 @@ def _fields(value: Any, indent: str, streams: Streams) -> Iterator[str]:
             continue
         if isinstance(item, tuple) and all(each is None for each in item):
             continue
-        yield from _named(field.name, item, indent, _streams_of(value, field.name, streams))
+        yield from _item_lines(field.name, item, indent, _part_streams(value, field.name, streams))
     if isinstance(value, RowRecognitionPlan):
         yield from _defines(value, indent)
 
 
-def _streams_of(value: Any, field: str, streams: Streams) -> Streams:
+def _part_streams(value: Any, field: str, streams: Streams) -> Streams:
     """Return what the numbers of streams stand for in a part of the plan."""
     if isinstance(value, RowRecognitionPlan) and field == "aggregations":
         return [of(variable) for variable in value.variables]
@@ -109,7 +109,7 @@ def _streams_of(value: Any, field: str, streams: Streams) -> Streams:
     return streams
 
 
-def _named(name: str, item: Any, indent: str, streams: Streams) -> Iterator[str]:
+def _item_lines(name: str, item: Any, indent: str, streams: Streams) -> Iterator[str]:
     label = item.title.partition(" ")[2] if isinstance(item, SourcePlan) else name.replace("_", " ")
     dump = getattr(item, "dump", None)
     if isinstance(item, FilterPlan):
@@ -150,7 +150,7 @@ def _kind(item: Any, label: str) -> str:
     """Return what a part is, where its label does not say so."""
     if isinstance(item, WindowConfig):
         return f" #{item.names[0]}" if item.names else ""
-    words = words_of(type(item).__name__)
+    words = class_words(type(item).__name__)
     return "" if words.lower() in label or label in words.lower() else f" {words}"
 
 

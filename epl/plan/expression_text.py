@@ -110,7 +110,7 @@ def _previous(node: typed.Previous, text: Writer) -> str:
     return f"{PREVIOUS[node.kind]}({'' if node.index is None else text(node.index) + ', '}{value})"
 
 
-def _aggregated(node: typed.Aggregated, text: Writer) -> str:
+def _aggregation_text(node: typed.Aggregated, text: Writer) -> str:
     plan = node.plan
     if plan is None:
         return f"aggregation {node.slot}"
@@ -170,7 +170,7 @@ TEXTS: dict[type, Callable[[Any, Writer], str]] = {
     typed.Invoke: lambda n, text: f"{n.function}({text.list(n.arguments)})",
     typed.Previous: _previous,
     typed.Prior: lambda n, text: f"prior({n.index}, {text(n.value)})",
-    typed.Aggregated: _aggregated,
+    typed.Aggregated: _aggregation_text,
     typed.AggregationMethodCall: lambda n, text: f"{text(n.operand)}.{n.method}({text.list(n.arguments)})",
     typed.CurrentTime: lambda n, text: "current_timestamp()",
     typed.Local: lambda n, text: str(n.name) or f"value {n.number}",

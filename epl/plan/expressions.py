@@ -30,7 +30,7 @@ class TypedExpression:
             if isinstance(value, TypedExpression):
                 yield value
             elif isinstance(value, tuple):
-                yield from _expressions_in(value)
+                yield from _inner_expressions(value)
 
     def walk(self) -> Iterator[TypedExpression]:
         """Yield this node and all below it, depth first."""
@@ -52,12 +52,12 @@ def _names(kind: type[Any]) -> tuple[str, ...]:
     return tuple(field.name for field in attrs.fields(kind) if field.name != "type")
 
 
-def _expressions_in(value: object) -> Iterator[TypedExpression]:
+def _inner_expressions(value: object) -> Iterator[TypedExpression]:
     if isinstance(value, TypedExpression):
         yield value
     elif isinstance(value, tuple):
         for item in value:
-            yield from _expressions_in(item)
+            yield from _inner_expressions(item)
 
 
 # ------------------------------------------------------------------ leaves
@@ -544,9 +544,9 @@ class TimeSpan(TypedExpression):
     parts: tuple[tuple[str, TypedExpression], ...]
 
 
-def event_of(stream: int, event_type: EventType) -> StreamEvent:
+def stream_event(stream: int, event_type: EventType) -> StreamEvent:
     return StreamEvent(stream=stream, type=EventOf(event_type))
 
 
-def events_of(stream: int, event_type: EventType) -> StreamEvents:
+def stream_events(stream: int, event_type: EventType) -> StreamEvents:
     return StreamEvents(stream=stream, type=ArrayType(EventOf(event_type)))

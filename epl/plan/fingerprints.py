@@ -10,7 +10,7 @@ import attrs
 from epl.event_types import EventOf, EventType, Property
 from epl.plan.reads import Reads
 from epl.plan.statements import InsertPlan, StatementPlan
-from epl.plan.walk import plans_of, types_in, types_of
+from epl.plan.walk import inner_types, part_types, walk_plan
 from epl.value_types import ArrayType, CollectionType, EnumType, MapType, ValueType
 
 SEPARATOR = " # "
@@ -21,7 +21,7 @@ def fingerprint(text: str, plan: Any, reads: Reads, before: Mapping[tuple[str, s
     """Return ``text`` and a digest of the types in the plan: where a property that the statement reads changes, of a nested or a super-type
     too, it is another one. ``before``: the properties that types had, by name and kind; those that came at the end do not
     count."""
-    targets = [part.target for part in plans_of(plan) if isinstance(part, InsertPlan)]
+    targets = [part.target for part in walk_plan(plan) if isinstance(part, InsertPlan)]
     return f"{text}{SEPARATOR}{_Description(reads, targets, before).digest(plan)}"
 
 
@@ -30,7 +30,7 @@ def former_fingerprint(plan: StatementPlan) -> str:
     return f"{_text(plan)}{SEPARATOR}{_Description(None, (), NEVER).digest(plan.body)}"
 
 
-def goes_on(old: StatementPlan, new: StatementPlan) -> bool:
+def keeps_state(old: StatementPlan, new: StatementPlan) -> bool:
     """Return whether a statement may take over the state of another one: the same text over types of which what it reads is as it was, and
     to which properties were added at most at the end."""
     if old.fingerprint == new.fingerprint:
@@ -38,12 +38,12 @@ def goes_on(old: StatementPlan, new: StatementPlan) -> bool:
     if _text(old) != _text(new):
         return False
     before: dict[tuple[str, str], Collection[str]] = {}
-    waiting = [event_type for part in plans_of(old.body) for event_type in types_in(part)]
+    waiting = [event_type for part in walk_plan(old.body) for event_type in part_types(part)]
     while waiting:
         event_type = waiting.pop()
         if (event_type.name, event_type.kind) not in before:
             before[event_type.name, event_type.kind] = tuple(event_type.properties)
-            waiting += [inner for prop in event_type.properties.values() for inner in types_of(prop.type)]
+            waiting += [inner for prop in event_type.properties.values() for inner in inner_types(prop.type)]
     return fingerprint(_text(new), new.body, new.reads, before) == old.fingerprint
 
 
@@ -63,8 +63,8 @@ class _Description:
     lines: list[str] = attrs.field(factory=list)
 
     def digest(self, plan: Any) -> str:
-        for part in plans_of(plan):
-            for event_type in types_in(part):
+        for part in walk_plan(plan):
+            for event_type in part_types(part):
                 self._describe(event_type)
         return blake2b(chr(10).join(self.lines).encode(), digest_size=16).hexdigest()
 
@@ -105,4 +105,4 @@ class _Description:
         return f"{value_type} {value_type.constants}" if isinstance(value_type, EnumType) else str(value_type)
 
 
-__all__ = ["fingerprint", "former_fingerprint", "goes_on"]
+__all__ = ["fingerprint", "former_fingerprint", "keeps_state"]

@@ -1,4 +1,4 @@
-"""Plans in notebooks, as what ``show_as`` registers shows them (runtime: text and picture)."""
+"""Plans in notebooks, as what ``register_drawing`` registers shows them (runtime: text and picture)."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -10,7 +10,7 @@ Drawing = Callable[[Any], str]
 _drawings: list[Drawing] = []
 
 
-def show_as(drawing: Drawing) -> None:
+def register_drawing(drawing: Drawing) -> None:
     """Have plans show this below their text, in all notebooks of the process; once, however often it is called."""
     if drawing not in _drawings:
         _drawings.append(drawing)
@@ -25,4 +25,4 @@ class ShownInNotebooks:
         return "".join(drawing(self) for drawing in _drawings) or None
 
 
-__all__ = ["Drawing", "ShownInNotebooks", "show_as"]
+__all__ = ["Drawing", "ShownInNotebooks", "register_drawing"]

@@ -23,10 +23,10 @@ from epl.syntax import Annotation, Declaration
 from epl.value_types import ValueType
 
 
-def words_of(class_name: str) -> str:
+def class_words(class_name: str) -> str:
     """Return what a plan's class is called, in words.
 
-    >>> words_of("RowRecognitionPlan"), words_of("CreateSchemaPlan")
+    >>> class_words("RowRecognitionPlan"), class_words("CreateSchemaPlan")
     ('row recognition', 'create schema')
     """
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", class_name.removesuffix("Plan")).lower()
@@ -171,7 +171,7 @@ class StatementPlan(ShownInNotebooks):
     @property
     def kind(self) -> str:
         """What it is in EPL's words: ``select``, ``create window``, ``on merge``."""
-        return words_of(type(self.body).__name__)
+        return class_words(type(self.body).__name__)
 
     @property
     def selects(self) -> bool:

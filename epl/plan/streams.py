@@ -13,7 +13,7 @@ from epl.plan.checks import check
 from epl.plan.contained import ContainedPlan
 from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
-from epl.plan.walk import REFERENCE, plans_of
+from epl.plan.walk import REFERENCE, walk_plan
 from epl.plan.windows import WindowConfig, unique_key
 
 Refusal = Callable[[str], Exception]
@@ -47,7 +47,7 @@ class SourcePlan:
     """Where the events of a stream come from: a closed family, one frozen class a kind of source.
 
     A filter is one; patterns, stores, methods and historical data are added with their features. Nothing reads ``StreamPlan.source`` but
-    ``filter_of`` and what supports every kind, so that a new kind is refused by its ``title`` wherever it is not supported yet.
+    ``stream_filter`` and what supports every kind, so that a new kind is refused by its ``title`` wherever it is not supported yet.
     """
 
     title: ClassVar[str] = "a source"
@@ -135,18 +135,18 @@ class StreamPlan:
         return any(window.is_data_window for window in self.windows) or self.source.retains
 
 
-def _unsupported(what: str) -> EplUnsupportedError:
+def _stream_refusal(what: str) -> EplUnsupportedError:
     return EplUnsupportedError(f"{what[0].upper()}{what[1:]} is not supported here")
 
 
-def filter_of(stream: StreamPlan, refusal: Refusal = _unsupported) -> FilterPlan:
+def stream_filter(stream: StreamPlan, refusal: Refusal = _stream_refusal) -> FilterPlan:
     """Return the filter that the stream's events pass; raise ``refusal(title)`` for a stream over any other source."""
     if isinstance(stream.source, FilterPlan):
         return stream.source
     raise refusal(stream.source.title)
 
 
-def store_of(stream: StreamPlan) -> StorePlan | None:
+def stream_store_plan(stream: StreamPlan) -> StorePlan | None:
     """Return the plan of a stream over a named window; None for any other."""
     return stream.source if isinstance(stream.source, StorePlan) else None
 
@@ -154,7 +154,7 @@ def store_of(stream: StreamPlan) -> StorePlan | None:
 def unique_properties(stream: StreamPlan) -> frozenset[str]:
     """Return the properties of which the stream has one row for each combination of values; none where several rows may have equal ones,
     or where the key is computed."""
-    store = store_of(stream)
+    store = stream_store_plan(stream)
     if store is not None and not stream.windows:
         return store.window.unique
     key = unique_key(stream.windows) if stream.retain != "union" else ()
@@ -162,7 +162,7 @@ def unique_properties(stream: StreamPlan) -> frozenset[str]:
     return names if len(names) == len(key) else frozenset()
 
 
-def only_stream(streams: Sequence[StreamPlan], refusal: Refusal = _unsupported) -> StreamPlan:
+def only_stream(streams: Sequence[StreamPlan], refusal: Refusal = _stream_refusal) -> StreamPlan:
     """Return the stream of a statement that has one; raise ``refusal("more than one stream")`` for a join."""
     if len(streams) == 1:
         return streams[0]
@@ -171,10 +171,21 @@ def only_stream(streams: Sequence[StreamPlan], refusal: Refusal = _unsupported) 
 
 def types_read(plan: Any) -> Iterator[EventType]:
     """Yield the event types that filters anywhere in a plan read, those of patterns among them."""
-    return (part.event_type for part in plans_of(plan) if isinstance(part, (FilterPlan, FilterSpecification)))
+    return (part.event_type for part in walk_plan(plan) if isinstance(part, (FilterPlan, FilterSpecification)))
 
 
 __all__ = [
-    "EqualConstants", "FilterPlan", "IndexKey", "NamedWindow", "Refusal", "SourcePlan", "StorePlan", "StreamPlan", "filter_of",
-    "only_stream", "store_of", "types_read", "unique_properties",
+    "EqualConstants",
+    "FilterPlan",
+    "IndexKey",
+    "NamedWindow",
+    "Refusal",
+    "SourcePlan",
+    "StorePlan",
+    "StreamPlan",
+    "only_stream",
+    "stream_filter",
+    "stream_store_plan",
+    "types_read",
+    "unique_properties",
 ]

@@ -17,7 +17,7 @@ PLAIN = frozenset((bool, bytes, float, int, str, type(None)))
 """Classes of values that are no parts of a plan: two thirds of what its fields hold."""
 
 
-def plans_of(value: Any) -> Iterator[Any]:
+def walk_plan(value: Any) -> Iterator[Any]:
     """Yield every part of a plan, at any depth, down to event types and typed expressions (which are not entered). Plain values of fields
     are no parts."""
     pending = [value]
@@ -40,28 +40,28 @@ def _fields_from_the_last(kind: type) -> tuple[str, ...]:
     return tuple(field.name for field in reversed(getattr(kind, "__attrs_attrs__", ())) if "reference" not in field.metadata)
 
 
-def expressions_of(*plans: Any) -> Iterator[TypedExpression]:
+def plan_expressions(*plans: Any) -> Iterator[TypedExpression]:
     """Return every typed expression anywhere in the plans."""
-    return (value for value in plans_of(plans) if isinstance(value, TypedExpression))
+    return (value for value in walk_plan(plans) if isinstance(value, TypedExpression))
 
 
-def types_in(value: Any) -> Iterator[EventType]:
-    """Yield the event types that a part of a plan names itself (see ``plans_of``)."""
+def part_types(value: Any) -> Iterator[EventType]:
+    """Yield the event types that a part of a plan names itself (see ``walk_plan``)."""
     if isinstance(value, EventType):
         yield value
     elif hasattr(value, "walk"):
         for node in value.walk():
-            yield from types_of(node.type)
+            yield from inner_types(node.type)
             event_type = getattr(node, "event_type", None)
             if isinstance(event_type, EventType):
                 yield event_type
 
 
-def types_of(value_type: ValueType) -> Iterator[EventType]:
+def inner_types(value_type: ValueType) -> Iterator[EventType]:
     """Yield the event types that values of a type consist of."""
     if isinstance(value_type, EventOf):
         yield value_type.event_type
     elif isinstance(value_type, (ArrayType, CollectionType)):
-        yield from types_of(value_type.element)
+        yield from inner_types(value_type.element)
     elif isinstance(value_type, MapType):
-        yield from types_of(value_type.value)
+        yield from inner_types(value_type.value)

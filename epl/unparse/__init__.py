@@ -1,11 +1,11 @@
-"""Syntax tree → text: `unparse` writes EPL that reads back as the same tree, `expression_text` prints as Esper does, `quoted` as
+"""Syntax tree → text: `unparse` writes EPL that reads back as the same tree, `expression_text` prints as Esper does, `quote_expression` as
 Esper's refusals show it."""
 
 from __future__ import annotations
 
 from epl.syntax import Expression, In, Node, QuantifiedComparison, Select, Subquery, TypeFilter
 from epl.unparse import clauses, expressions, statements
-from epl.unparse.esper_text import Names as Names
+from epl.unparse.esper_text import ExpressionNames as ExpressionNames
 from epl.unparse.esper_text import esper_text
 
 _WRITERS = {**expressions.WRITERS, **clauses.WRITERS, **statements.WRITERS}
@@ -27,7 +27,7 @@ def unparse(node: Node) -> str:
     return _WRITERS[type(node)](node, unparse)
 
 
-def expression_text(expression: Expression, names: Names | None = None) -> str:
+def expression_text(expression: Expression, names: ExpressionNames | None = None) -> str:
     """Return the expression as Esper prints it: the name of a column without alias.
 
     ``names``: what the names stand for where the analysis knows it.
@@ -39,22 +39,22 @@ def expression_text(expression: Expression, names: Names | None = None) -> str:
     return esper_text(expression, names)
 
 
-def quoted(expression: Expression, names: Names | None = None) -> str:
+def quote_expression(expression: Expression, names: ExpressionNames | None = None) -> str:
     """Return the expression's text in single quotes; a long one is cut, with its length after. Comparisons with the rows of a sub-query are
     called by its number.
 
     >>> from epl.parse import parse_expression
-    >>> quoted(parse_expression("case when 1=2 then 1 when 1=3 then true end"))
+    >>> quote_expression(parse_expression("case when 1=2 then 1 when 1=3 then true end"))
     "'case when 1=2 then 1 when 1=3 then ...(43 chars)'"
     """
-    subquery = _compared_rows(expression)
+    subquery = _comparison_rows(expression)
     if subquery is not None:
         return subquery_title(subquery)
     text = expression_text(expression, names=names)
     return f"'{text}'" if len(text) <= _LONGEST else f"'{text[:_SHOWN]}...({len(text)} chars)'"
 
 
-def _compared_rows(expression: Expression) -> Subquery | None:
+def _comparison_rows(expression: Expression) -> Subquery | None:
     """Return the sub-query with whose rows the expression compares a value."""
     items = expression.items if isinstance(expression, In) else expression.operands if isinstance(expression, QuantifiedComparison) else ()
     return items[0] if len(items) == 1 and isinstance(items[0], Subquery) else None

@@ -7,11 +7,11 @@ from typing import Any
 
 from epl import syntax as S
 from epl.syntax import patterns as P
-from epl.unparse.expressions import Text, listed
-from epl.unparse.words import dotted, name, property_name, string
+from epl.unparse.expressions import Text, list_text
+from epl.unparse.words import name, property_name, quote_type_name, string
 
 
-def joined(*parts: str) -> str:
+def join_parts(*parts: str) -> str:
     """Return the parts that are not empty, with a space between."""
     return " ".join(part for part in parts if part)
 
@@ -25,18 +25,18 @@ def alias(text: str | None) -> str:
 
 def select_item(node: S.SelectItem, text: Text) -> str:
     mark = "" if node.annotation is None else f"@{name(node.annotation)}"
-    return joined(text(node.expression), mark, "" if node.alias is None else f"as {property_name(node.alias)}")
+    return join_parts(text(node.expression), mark, "" if node.alias is None else f"as {property_name(node.alias)}")
 
 
-def insert_into(node: S.InsertInto, text: Text) -> str:
+def insert_clause(node: S.InsertInto, text: Text) -> str:
     columns = f"({', '.join(map(name, node.columns))})" if node.columns else ""
     precedence = "" if node.precedence is None else f"event-precedence({text(node.precedence)})"
-    return joined("insert", node.stream or "", "into", dotted(node.target) + columns, precedence)
+    return join_parts("insert", node.stream or "", "into", quote_type_name(node.target) + columns, precedence)
 
 
 def view(node: S.View, text: Text) -> str:
     namespace = "" if node.namespace is None else f"{name(node.namespace)}:"
-    return f"{namespace}{name(node.name)}({listed(node.arguments, text)})"
+    return f"{namespace}{name(node.name)}({list_text(node.arguments, text)})"
 
 
 def views(nodes: tuple[S.View, ...], text: Text) -> str:
@@ -44,20 +44,20 @@ def views(nodes: tuple[S.View, ...], text: Text) -> str:
     return "".join(f"#{text(node)}" for node in nodes)
 
 
-def contained(node: S.Contained, text: Text) -> str:
-    select = f"select {listed(node.items, text)} from" if node.items else ""
-    mark = "" if node.type_name is None else f"@type({dotted(node.type_name)})"
-    where = "" if node.where is None else f"where {bracketed(node.where, text)}"
-    return f"[{joined(select, text(node.expression), mark, alias(node.alias), where)}]"
+def unfold(node: S.Contained, text: Text) -> str:
+    select = f"select {list_text(node.items, text)} from" if node.items else ""
+    mark = "" if node.type_name is None else f"@type({quote_type_name(node.type_name)})"
+    where = "" if node.where is None else f"where {condition_text(node.where, text)}"
+    return f"[{join_parts(select, text(node.expression), mark, alias(node.alias), where)}]"
 
 
 def type_filter(node: S.TypeFilter, text: Text) -> str:
-    filters = f"({listed(node.filters, text)})" if node.filters else ""
-    return f"{dotted(node.type_name) if node.type_name else ''}{filters}{''.join(map(text, node.contained))}"
+    filters = f"({list_text(node.filters, text)})" if node.filters else ""
+    return f"{quote_type_name(node.type_name) if node.type_name else ''}{filters}{''.join(map(text, node.contained))}"
 
 
 def pattern_source(node: S.PatternSource, text: Text) -> str:
-    return joined("pattern", *map(text, node.annotations), f"[{text(node.pattern)}]")
+    return join_parts("pattern", *map(text, node.annotations), f"[{text(node.pattern)}]")
 
 
 def recognition_source(node: S.RecognitionSource, text: Text) -> str:
@@ -65,17 +65,18 @@ def recognition_source(node: S.RecognitionSource, text: Text) -> str:
 
 
 def method_source(node: S.MethodSource, text: Text) -> str:
-    return joined(f"method:{dotted(node.name)}({listed(node.arguments, text)})", *map(text, node.annotations))
+    return join_parts(f"method:{quote_type_name(node.name)}({list_text(node.arguments, text)})", *map(text, node.annotations))
 
 
 def sql_source(node: S.SqlSource, text: Text) -> str:
     metadata = "" if node.metadata_query is None else f" metadatasql {string(node.metadata_query)}"
-    return joined(f"sql:{name(node.database)} [{string(node.query)}{metadata}]", *map(text, node.annotations))
+    return join_parts(f"sql:{name(node.database)} [{string(node.query)}{metadata}]", *map(text, node.annotations))
 
 
 def stream(node: S.Stream, text: Text) -> str:
     retain = "" if node.retain is None else f"retain-{node.retain}"
-    return joined(text(node.source) + views(node.views, text), alias(node.alias), "unidirectional" if node.unidirectional else "", retain)
+    return join_parts(text(node.source) + views(node.views, text), alias(node.alias), "unidirectional" if node.unidirectional else "",
+        retain)
 
 
 def from_(node: S.From, text: Text) -> str:
@@ -89,7 +90,7 @@ def from_(node: S.From, text: Text) -> str:
 
 
 def select(node: S.Select, text: Text) -> str:
-    return joined(
+    return join_parts(
         "" if node.into_table is None else f"into table {name(node.into_table)}",
         "" if node.insert_into is None else text(node.insert_into),
         "select",
@@ -98,23 +99,23 @@ def select(node: S.Select, text: Text) -> str:
     )
 
 
-def bracketed(node: S.Expression, text: Text) -> str:
+def condition_text(node: S.Expression, text: Text) -> str:
     """Return the text of a condition: a ``case`` stands in brackets there, as Esper asks."""
     return f"({text(node)})" if isinstance(node, S.Case) else text(node)
 
 
 def select_rest(node: S.Select, text: Text) -> str:
     """Return everything after ``select [istream]``."""
-    return joined(
+    return join_parts(
         "distinct" if node.distinct else "",
-        listed(node.items, text),
+        list_text(node.items, text),
         "" if node.from_ is None else f"from {text(node.from_)}",
         "" if node.match_recognize is None else text(node.match_recognize),
-        "" if node.where is None else f"where {bracketed(node.where, text)}",
-        f"group by {listed(node.group_by, text)}" if node.group_by else "",
-        "" if node.having is None else f"having {bracketed(node.having, text)}",
+        "" if node.where is None else f"where {condition_text(node.where, text)}",
+        f"group by {list_text(node.group_by, text)}" if node.group_by else "",
+        "" if node.having is None else f"having {condition_text(node.having, text)}",
         "" if node.output is None else text(node.output),
-        f"order by {listed(node.order_by, text)}" if node.order_by else "",
+        f"order by {list_text(node.order_by, text)}" if node.order_by else "",
         "" if node.limit is None else text(node.limit),
         "" if node.delivery is None else text(node.delivery),
     )
@@ -124,32 +125,32 @@ def select_rest(node: S.Select, text: Text) -> str:
 
 
 def group_element(node: S.GroupElement, text: Text) -> str:
-    items = listed(node.items, text)
+    items = list_text(node.items, text)
     return items if node.kind == "expression" else f"{'' if node.kind == 'combination' else node.kind}({items})"
 
 
 def output(node: S.Output, text: Text) -> str:
     def count(amount: S.Expression | None, unit: str | None) -> str:
-        return joined(text(amount), "events" if unit == "events" else "")
+        return join_parts(text(amount), "events" if unit == "events" else "")
 
     def then(assignments: tuple[S.Assignment, ...]) -> str:
-        return f"then set {listed(assignments, text)}" if assignments else ""
+        return f"then set {list_text(assignments, text)}" if assignments else ""
 
     def and_(condition: S.Expression | None) -> str:
         return "" if condition is None else f"and {text(condition)}"
 
     rates: dict[str, Callable[[], str]] = {
         "every": lambda: f"every {count(node.rate, node.unit)}",
-        "at": lambda: f"at ({listed(node.crontab, text)})",
-        "when": lambda: joined("when", text(node.condition), then(node.assignments)),
-        "terminated": lambda: joined("when terminated", and_(node.condition), then(node.assignments)),
+        "at": lambda: f"at ({list_text(node.crontab, text)})",
+        "when": lambda: join_parts("when", text(node.condition), then(node.assignments)),
+        "terminated": lambda: join_parts("when terminated", and_(node.condition), then(node.assignments)),
         "after": lambda: "",
     }
     ending = (
-        joined("and when terminated", and_(node.terminated_condition), then(node.terminated_assignments)) if node.and_terminated else ""
+        join_parts("and when terminated", and_(node.terminated_condition), then(node.terminated_assignments)) if node.and_terminated else ""
     )
     after = "" if node.after is None else f"after {count(node.after, node.after_unit)}"
-    return joined("output", after, node.selector or "", rates[node.kind](), ending)
+    return join_parts("output", after, node.selector or "", rates[node.kind](), ending)
 
 
 def limit(node: S.Limit, text: Text) -> str:
@@ -160,16 +161,16 @@ def limit(node: S.Limit, text: Text) -> str:
 
 def column(node: S.Column, text: Text) -> str:
     kind = text(node.type_name) if node.type_name is not None else text(node.expression)
-    return joined(dotted(node.name), kind, "primary key" if node.primary_key else "", *map(text, node.annotations))
+    return join_parts(quote_type_name(node.name), kind, "primary key" if node.primary_key else "", *map(text, node.annotations))
 
 
 def annotation(node: S.Annotation, text: Text) -> str:
     if not node.values:
-        return f"@{dotted(node.name)}"
+        return f"@{quote_type_name(node.name)}"
     if len(node.values) == 1 and node.values[0][0] == "value":
-        return f"@{dotted(node.name)}({annotation_value(node.values[0][1], text)})"
+        return f"@{quote_type_name(node.name)}({annotation_value(node.values[0][1], text)})"
     values = ", ".join(f"{property_name(attribute)} = {annotation_value(value, text)}" for attribute, value in node.values)
-    return f"@{dotted(node.name)}({values})"
+    return f"@{quote_type_name(node.name)}({values})"
 
 
 def annotation_value(value: object, text: Text) -> str:
@@ -187,9 +188,9 @@ def annotation_value(value: object, text: Text) -> str:
 
 def match_recognize(node: S.MatchRecognize, text: Text) -> str:
     defines = ", ".join(f"{name(variable)} as {text(condition)}" for variable, condition in node.defines)
-    measures = ", ".join(joined(text(item.expression), alias(item.alias)) for item in node.measures)
-    inside = joined(
-        f"partition by {listed(node.partition_by, text)}" if node.partition_by else "",
+    measures = ", ".join(join_parts(text(item.expression), alias(item.alias)) for item in node.measures)
+    inside = join_parts(
+        f"partition by {list_text(node.partition_by, text)}" if node.partition_by else "",
         f"measures {measures}",
         "all matches" if node.all_matches else "",
         "" if node.skip is None else f"after match skip {node.skip}",
@@ -235,11 +236,11 @@ def pattern(node: P.Pattern, least: int, text: Text) -> str:
 
 def filter_atom(node: P.FilterAtom, text: Text) -> str:
     tag = "" if node.tag is None else f"{name(node.tag)}="
-    filters = f"({listed(node.filters, text)})" if node.filters else ""
-    return joined(f"{tag}{dotted(node.type_name)}{filters}{''.join(map(text, node.contained))}", *map(text, node.annotations))
+    filters = f"({list_text(node.filters, text)})" if node.filters else ""
+    return join_parts(f"{tag}{quote_type_name(node.type_name)}{filters}{''.join(map(text, node.contained))}", *map(text, node.annotations))
 
 
-def followed_by(node: P.FollowedBy, text: Text) -> str:
+def sequence(node: P.FollowedBy, text: Text) -> str:
     parts = [pattern(node.items[0], 1, text)]
     for bound, item in zip(node.limits, node.items[1:], strict=True):
         parts.append("->" if bound is None else f"-[{text(bound)}]>")
@@ -247,29 +248,29 @@ def followed_by(node: P.FollowedBy, text: Text) -> str:
     return " ".join(parts)
 
 
-def match_until(node: P.MatchUntil, text: Text) -> str:
+def repeat_until(node: P.MatchUntil, text: Text) -> str:
     low, high = ("" if bound is None else text(bound) for bound in (node.low, node.high))
     bounds = {"none": "", "exact": f"[{low}]", "low": f"[{low}:]", "high": f"[:{high}]", "both": f"[{low}:{high}]"}[node.bounds]
-    return joined(bounds, pattern(node.item, 4, text), "" if node.until is None else f"until {pattern(node.until, 4, text)}")
+    return join_parts(bounds, pattern(node.item, 4, text), "" if node.until is None else f"until {pattern(node.until, 4, text)}")
 
 
 def guard(node: P.Guard, text: Text) -> str:
     item = pattern(node.item, 6, text)
     if node.namespace is None:
-        return f"{item} while ({listed(node.arguments, text)})"
-    return f"{item} where {name(node.namespace)}:{name(node.name)}({listed(node.arguments, text)})"
+        return f"{item} while ({list_text(node.arguments, text)})"
+    return f"{item} where {name(node.namespace)}:{name(node.name)}({list_text(node.arguments, text)})"
 
 
 def observer(node: P.Observer, text: Text) -> str:
     observed = node.name if node.name.lower() == "at" else name(node.name)
-    return f"{name(node.namespace)}:{observed}({listed(node.arguments, text)})"
+    return f"{name(node.namespace)}:{observed}({list_text(node.arguments, text)})"
 
 
 WRITERS: dict[type, Callable[[Any, Text], str]] = {
     S.SelectItem: select_item,
-    S.InsertInto: insert_into,
+    S.InsertInto: insert_clause,
     S.View: view,
-    S.Contained: contained,
+    S.Contained: unfold,
     S.TypeFilter: type_filter,
     S.PatternSource: pattern_source,
     S.RecognitionSource: recognition_source,
@@ -282,25 +283,25 @@ WRITERS: dict[type, Callable[[Any, Text], str]] = {
     S.Output: output,
     S.OrderItem: lambda node, text: text(node.expression) + (" desc" if node.descending else ""),
     S.Limit: limit,
-    S.ForDelivery: lambda node, text: f"for {name(node.kind)}" + (f"({listed(node.keys, text)})" if node.keys else ""),
+    S.ForDelivery: lambda node, text: f"for {name(node.kind)}" + (f"({list_text(node.keys, text)})" if node.keys else ""),
     S.Assignment: lambda node, text: text(node.target) if node.value is None else f"{text(node.target)} = {text(node.value)}",
     S.Column: column,
     S.Annotation: annotation,
-    S.EnumConstant: lambda node, text: dotted(node.name),
+    S.EnumConstant: lambda node, text: quote_type_name(node.name),
     S.MatchRecognize: match_recognize,
     S.RowVariable: lambda node, text: name(node.name),
     S.RowConcatenation: concatenation,
     S.RowAlternation: lambda node, text: _row_items(node.items, " | ", (S.RowAlternation,), text),
-    S.RowPermutation: lambda node, text: f"match_recognize_permute({listed(node.items, text)})",
+    S.RowPermutation: lambda node, text: f"match_recognize_permute({list_text(node.items, text)})",
     S.RowRepetition: repetition,
     P.FilterAtom: filter_atom,
     P.Observer: observer,
     P.Every: lambda node, text: f"every {pattern(node.item, 5, text)}",
-    P.EveryDistinct: lambda node, text: f"every-distinct({listed(node.arguments, text)}) {pattern(node.item, 5, text)}",
+    P.EveryDistinct: lambda node, text: f"every-distinct({list_text(node.arguments, text)}) {pattern(node.item, 5, text)}",
     P.Not: lambda node, text: f"not {pattern(node.item, 5, text)}",
     P.And: lambda node, text: " and ".join(pattern(item, 3, text) for item in node.items),
     P.Or: lambda node, text: " or ".join(pattern(item, 2, text) for item in node.items),
-    P.FollowedBy: followed_by,
-    P.MatchUntil: match_until,
+    P.FollowedBy: sequence,
+    P.MatchUntil: repeat_until,
     P.Guard: guard,
 }

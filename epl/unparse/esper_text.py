@@ -31,7 +31,7 @@ _PRINTED_NAMES = {**_AGGREGATIONS, **{name: name for name in _SINGLE_ROW}}
 """Functions that EPL knows without regard to case, in lower case: as Esper prints them."""
 
 
-class Names:
+class ExpressionNames:
     """What the names in an expression stand for, as far as the syntax tree says; the analysis, which knows the types, says more."""
 
     def is_property(self, node: S.Chain) -> bool:
@@ -50,9 +50,9 @@ class Names:
         return name.lower() in _AGGREGATIONS
 
 
-def esper_text(expression: S.Expression, names: Names | None = None) -> str:
+def esper_text(expression: S.Expression, names: ExpressionNames | None = None) -> str:
     """Return the text of the expression."""
-    return _Printer(names or Names()).text(expression)
+    return _Printer(names or ExpressionNames()).text(expression)
 
 
 def precedence(node: S.Expression) -> int:
@@ -72,7 +72,7 @@ _LEVELS: dict[type, int] = {
 
 
 class _Printer:
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: ExpressionNames) -> None:
         self.names = names
 
     def text(self, node: S.Expression) -> str:
@@ -89,7 +89,7 @@ class _Printer:
             loose = LOOSEST
         return f"({text})" if loose < level else text
 
-    def listed(self, nodes: tuple[S.Expression, ...], level: int = LOOSEST) -> str:
+    def list_text(self, nodes: tuple[S.Expression, ...], level: int = LOOSEST) -> str:
         return ",".join(self.within(node, level) for node in nodes)
 
     def _aggregates(self, node: S.Chain) -> bool:
@@ -131,7 +131,7 @@ class _Printer:
 
     def _link(self, link: S.Link, plain: bool, first: bool) -> Iterator[str]:
         if isinstance(link, S.Index):
-            yield f"[{self.listed(link.arguments)}]"
+            yield f"[{self.list_text(link.arguments)}]"
         else:
             if not first:
                 yield "."
@@ -144,7 +144,7 @@ class _Printer:
             quote = '"' if link.arguments[0].double_quotes or "'" in str(link.arguments[0].value) else "'"
             return f"{link.name}({quote}{link.arguments[0].value}{quote})"
         name = _PRINTED_NAMES.get(link.name.lower(), link.name) if first and not link.is_by_name else link.name
-        return f"{name}({'distinct ' if link.distinct else ''}{self.listed(link.arguments)})"
+        return f"{name}({'distinct ' if link.distinct else ''}{self.list_text(link.arguments)})"
 
     def _builtin(self, call: S.Call) -> str | None:
         """Return where Esper prints the built-in with other arguments than were written."""
@@ -179,11 +179,11 @@ class _Printer:
         operator = f" {node.operator} " if node.operator[0] == "i" else node.operator
         return f"{self.within(node.left, level)}{operator}{self.within(node.right, level)}"
 
-    def quantified(self, node: S.QuantifiedComparison) -> str:
+    def comparison_with_quantifier(self, node: S.QuantifiedComparison) -> str:
         if len(node.operands) == 1 and isinstance(node.operands[0], S.Subquery):
             return self.text(node.operands[0])
         operator = {"is": "=", "is not": "!="}.get(node.operator, node.operator)
-        return f"{self.within(node.left, precedence(node))}{operator}{node.quantifier}({self.listed(node.operands)})"
+        return f"{self.within(node.left, precedence(node))}{operator}{node.quantifier}({self.list_text(node.operands)})"
 
     def between(self, node: S.Between) -> str:
         word = "not between" if node.negated else "between"
@@ -192,7 +192,7 @@ class _Printer:
     def in_list(self, node: S.In) -> str:
         if len(node.items) == 1 and isinstance(node.items[0], S.Subquery):
             return self.text(node.items[0])
-        return f"{self.within(node.value, RELATION)} {'not in' if node.negated else 'in'} ({self.listed(node.items, RELATION)})"
+        return f"{self.within(node.value, RELATION)} {'not in' if node.negated else 'in'} ({self.list_text(node.items, RELATION)})"
 
     def in_range(self, node: S.InRange) -> str:
         if node.include_low and node.include_high:
@@ -221,7 +221,7 @@ class _Printer:
     def cast(self, node: S.Cast) -> str:
         return f"cast({','.join([self.text(node.value), type_text(node.type_name), *map(self.text, node.arguments)])})"
 
-    def instance_of(self, node: S.InstanceOf) -> str:
+    def type_test(self, node: S.InstanceOf) -> str:
         return f"instanceof({','.join([self.text(node.value), *map(type_text, node.type_names)])})"
 
     def struct(self, node: S.NewStruct) -> str:
@@ -245,7 +245,7 @@ class _Printer:
         if node.kind == "range":
             return f"{value}:{'' if node.high is None else self.text(node.high)}"
         if node.kind == "list":
-            return f"[{self.listed(node.items)}]"
+            return f"[{self.list_text(node.items)}]"
         return f"{value} {node.kind}".strip()
 
     def json(self, node: S.JsonObject) -> str:
@@ -325,14 +325,14 @@ _PRINTERS: dict[type, Callable[[_Printer, Any], str]] = {
     S.StreamWildcard: lambda printer, node: f"{node.stream}.*",
     S.NamedArgument: lambda printer, node: f"{node.name}:{printer.text(node.value)}",
     S.Ordered: lambda printer, node: printer.text(node.value) + (" desc" if node.descending else ""),
-    S.Row: lambda printer, node: f"({printer.listed(node.items)})" if node.items else "",
+    S.Row: lambda printer, node: f"({printer.list_text(node.items)})" if node.items else "",
     S.Lambda: lambda printer, node: "",
     S.SubstitutionParameter: lambda printer, node: "?",
     S.Unary: _Printer.unary,
     S.Binary: _Printer.binary,
     S.Logical: _Printer.logical,
     S.Comparison: _Printer.comparison,
-    S.QuantifiedComparison: _Printer.quantified,
+    S.QuantifiedComparison: _Printer.comparison_with_quantifier,
     S.Between: _Printer.between,
     S.In: _Printer.in_list,
     S.InRange: _Printer.in_range,
@@ -340,13 +340,13 @@ _PRINTERS: dict[type, Callable[[_Printer, Any], str]] = {
     S.Regexp: _Printer.regexp,
     S.Case: _Printer.case,
     S.Cast: _Printer.cast,
-    S.InstanceOf: _Printer.instance_of,
+    S.InstanceOf: _Printer.type_test,
     S.TypeOf: lambda printer, node: f"typeof({printer.text(node.value)})",
     S.Exists: lambda printer, node: f"exists({printer.text(node.value)})",
-    S.ArrayLiteral: lambda printer, node: "{" + printer.listed(node.items) + "}",
+    S.ArrayLiteral: lambda printer, node: "{" + printer.list_text(node.items) + "}",
     S.JsonObject: _Printer.json,
     S.NewStruct: _Printer.struct,
-    S.NewInstance: lambda printer, node: f"new {type_text(node.type_name)}({printer.listed(node.arguments)})",
+    S.NewInstance: lambda printer, node: f"new {type_text(node.type_name)}({printer.list_text(node.arguments)})",
     S.NewArray: _Printer.new_array,
     S.TimePeriod: _Printer.period,
     S.CurrentTimestamp: lambda printer, node: "current_timestamp()",

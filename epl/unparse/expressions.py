@@ -41,7 +41,7 @@ def operand(node: S.Expression, least: int, text: Text) -> str:
     return f"({written})" if level(node) < least else written
 
 
-def listed(nodes: tuple[Any, ...], text: Text) -> str:
+def list_text(nodes: tuple[Any, ...], text: Text) -> str:
     return ", ".join(map(text, nodes))
 
 
@@ -63,7 +63,7 @@ def chain(node: S.Chain, text: Text) -> str:
 
 def call(node: S.Call, text: Text) -> str:
     name = f"`{node.name}`" if node.is_by_name else call_name(node.name)
-    return f"{name}({'distinct ' if node.distinct else ''}{listed(node.arguments, text)}){_mark(node)}"
+    return f"{name}({'distinct ' if node.distinct else ''}{list_text(node.arguments, text)}){_mark(node)}"
 
 
 def _mark(node: Any) -> str:
@@ -107,13 +107,13 @@ def comparison(node: S.Comparison, text: Text) -> str:
     return f"{operand(node.left, least, text)} {node.operator} {operand(node.right, least, text)}"
 
 
-def quantified(node: S.QuantifiedComparison, text: Text) -> str:
+def comparison_with_quantifier(node: S.QuantifiedComparison, text: Text) -> str:
     return f"{operand(node.left, level(node) + 1, text)} {node.operator} {node.quantifier} {_items(node.operands, text)}"
 
 
 def _items(items: tuple[S.Expression, ...], text: Text) -> str:
     """``(a, b)``; one subquery has its own parentheses, and two pairs where it stands for one value."""
-    written = listed(items, text)
+    written = list_text(items, text)
     return written if len(items) == 1 and isinstance(items[0], S.Subquery) and not items[0].exists else f"({written})"
 
 
@@ -159,7 +159,7 @@ def cast(node: S.Cast, text: Text) -> str:
     return f"cast({', '.join([text(node.value), type_name(node.type_name), *map(text, node.arguments)])})"
 
 
-def instance_of(node: S.InstanceOf, text: Text) -> str:
+def type_test(node: S.InstanceOf, text: Text) -> str:
     return f"instanceof({', '.join([text(node.value), *map(type_name, node.type_names)])})"
 
 
@@ -192,7 +192,7 @@ def period(node: S.TimePeriod, text: Text) -> str:
 def cron(node: S.CronPart, text: Text) -> str:
     value = "" if node.value is None else text(node.value)
     if node.kind == "list":
-        return f"[{listed(node.items, text)}]"
+        return f"[{list_text(node.items, text)}]"
     if node.kind == "range":
         return f"{value}:{text(node.high)}"
     return {"any": "*", "every": f"*/{value}"}.get(node.kind, f"{value} {node.kind}".strip())
@@ -202,20 +202,20 @@ WRITERS: dict[type, Callable[[Any, Text], str]] = {
     S.Literal: lambda node, text: literal(node),
     S.Name: lambda node, text: property_name(node.name) + _mark(node),
     S.Call: call,
-    S.Index: lambda node, text: f"[{listed(node.arguments, text)}]{_mark(node)}",
+    S.Index: lambda node, text: f"[{list_text(node.arguments, text)}]{_mark(node)}",
     S.Chain: chain,
     S.Wildcard: lambda node, text: "*",
     S.StreamWildcard: lambda node, text: f"{property_name(node.stream)}.*",
     S.NamedArgument: lambda node, text: f"{node.name}: {text(node.value)}",
     S.Ordered: lambda node, text: f"{text(node.value)} {'desc' if node.descending else 'asc'}",
-    S.Row: lambda node, text: f"({listed(node.items, text)})",
+    S.Row: lambda node, text: f"({list_text(node.items, text)})",
     S.Lambda: lambda_,
     S.SubstitutionParameter: substitution,
     S.Unary: unary,
     S.Binary: binary,
     S.Logical: logical,
     S.Comparison: comparison,
-    S.QuantifiedComparison: quantified,
+    S.QuantifiedComparison: comparison_with_quantifier,
     S.Between: between,
     S.In: in_list,
     S.InRange: in_range,
@@ -224,13 +224,13 @@ WRITERS: dict[type, Callable[[Any, Text], str]] = {
     S.Case: case,
     S.TypeName: lambda node, text: type_name(node),
     S.Cast: cast,
-    S.InstanceOf: instance_of,
+    S.InstanceOf: type_test,
     S.TypeOf: lambda node, text: f"typeof({text(node.value)})",
     S.Exists: lambda node, text: f"exists({text(node.value)})",
-    S.ArrayLiteral: lambda node, text: "{" + listed(node.items, text) + "}",
+    S.ArrayLiteral: lambda node, text: "{" + list_text(node.items, text) + "}",
     S.JsonObject: json_object,
     S.NewStruct: struct,
-    S.NewInstance: lambda node, text: f"new {type_name(node.type_name)}({listed(node.arguments, text)})",
+    S.NewInstance: lambda node, text: f"new {type_name(node.type_name)}({list_text(node.arguments, text)})",
     S.NewArray: new_array,
     S.TimePeriod: period,
     S.CurrentTimestamp: lambda node, text: "current_timestamp",

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from epl import syntax as S
-from epl.unparse.clauses import alias, bracketed, joined, select_rest, views
-from epl.unparse.expressions import Text, listed
-from epl.unparse.words import dotted, name, property_name, type_name
+from epl.unparse.clauses import alias, condition_text, join_parts, select_rest, views
+from epl.unparse.expressions import Text, list_text
+from epl.unparse.words import name, property_name, quote_type_name, type_name
 
 
 def where(written: S.Expression | None, text: Text) -> str:
-    return "" if written is None else f"where {bracketed(written, text)}"
+    return "" if written is None else f"where {condition_text(written, text)}"
 
 
 # ------------------------------------------------------------------ create
@@ -20,8 +20,8 @@ def where(written: S.Expression | None, text: Text) -> str:
 
 def create_schema(node: S.CreateSchema, text: Text) -> str:
     kind = "variant" if node.variant else node.representation or ""
-    body = f"as {', '.join(map(type_name, node.types))}" if node.types else f"({listed(node.columns, text)})"
-    return joined(
+    body = f"as {', '.join(map(type_name, node.types))}" if node.types else f"({list_text(node.columns, text)})"
+    return join_parts(
         "create",
         kind,
         f"schema {name(node.name)}",
@@ -36,34 +36,34 @@ def create_schema(node: S.CreateSchema, text: Text) -> str:
 def create_window(node: S.CreateWindow, text: Text) -> str:
     retain = "" if node.retain is None else f"retain-{node.retain}"
     if node.from_type is None:
-        body = f"({listed(node.columns, text)})"
+        body = f"({list_text(node.columns, text)})"
     else:
-        items = ", ".join(joined(text(item.expression), alias(item.alias)) for item in node.items)
-        body = joined(f"select {items} from" if items else "", dotted(node.from_type))
-    insert = joined("insert", where(node.insert_where, text)) if node.insert else ""
-    return joined(f"create window {name(node.name)}{views(node.views, text)}", retain, "as", body, insert)
+        items = ", ".join(join_parts(text(item.expression), alias(item.alias)) for item in node.items)
+        body = join_parts(f"select {items} from" if items else "", quote_type_name(node.from_type))
+    insert = join_parts("insert", where(node.insert_where, text)) if node.insert else ""
+    return join_parts(f"create window {name(node.name)}{views(node.views, text)}", retain, "as", body, insert)
 
 
 def create_index(node: S.CreateIndex, text: Text) -> str:
     unique = "unique " if node.unique else ""
-    return f"create {unique}index {name(node.name)} on {name(node.target)} ({listed(node.columns, text)})"
+    return f"create {unique}index {name(node.name)} on {name(node.target)} ({list_text(node.columns, text)})"
 
 
 def index_column(node: S.IndexColumn, text: Text) -> str:
-    expressions = listed(node.expressions, text)
-    arguments = f"({listed(node.arguments, text)})" if node.arguments else ""
+    expressions = list_text(node.expressions, text)
+    arguments = f"({list_text(node.arguments, text)})" if node.arguments else ""
     kind = "" if node.kind is None else f"{name(node.kind)}{arguments}"
-    return joined(expressions if len(node.expressions) == 1 else f"({expressions})", kind)
+    return join_parts(expressions if len(node.expressions) == 1 else f"({expressions})", kind)
 
 
 def create_variable(node: S.CreateVariable, text: Text) -> str:
     constant = "constant" if node.constant else ""
     value = "" if node.value is None else f"= {text(node.value)}"
-    return joined("create", constant, "variable", type_name(node.type_name), name(node.name), value)
+    return join_parts("create", constant, "variable", type_name(node.type_name), name(node.name), value)
 
 
 def declaration(node: S.Declaration, text: Text) -> str:
-    head = joined("expression", "" if node.return_type is None else type_name(node.return_type))
+    head = join_parts("expression", "" if node.return_type is None else type_name(node.return_type))
     names, listed = (", ".join(map(property_name, each)) for each in (node.parameters, node.listed))
     annotations = "".join(f" {text(annotation)}" for annotation in node.annotations)
     dialect = "" if node.dialect is None else f"{name(node.dialect)}:"
@@ -84,31 +84,31 @@ def condition(node: S.ContextCondition, text: Text) -> str:
         "now": lambda: "",
         "filter": lambda: text(node.filter),
         "pattern": lambda: f"pattern [{text(node.pattern)}]{' @inclusive' if node.inclusive else ''}",
-        "crontab": lambda: ", ".join(f"({listed(crontab, text)})" for crontab in node.crontabs),
+        "crontab": lambda: ", ".join(f"({list_text(crontab, text)})" for crontab in node.crontabs),
         "after": lambda: f"after {text(node.after)}",
         "never": lambda: "",
     }
     now = "" if not node.now else "@now" if node.kind == "now" else "@now and"
-    return joined(now, kinds[node.kind](), alias(node.tag))
+    return join_parts(now, kinds[node.kind](), alias(node.tag))
 
 
 def lifetime(node: S.LifetimeContext, text: Text) -> str:
     ended = node.end.kind != "never"
     if not node.overlapping:
-        return joined("start", text(node.start), f"end {text(node.end)}" if ended else "")
-    distinct = f"distinct({listed(node.distinct, text)})" if node.distinct else ""
-    return joined("initiated by", distinct, text(node.start), f"terminated by {text(node.end)}" if ended else "")
+        return join_parts("start", text(node.start), f"end {text(node.end)}" if ended else "")
+    distinct = f"distinct({list_text(node.distinct, text)})" if node.distinct else ""
+    return join_parts("initiated by", distinct, text(node.start), f"terminated by {text(node.end)}" if ended else "")
 
 
-def keyed(node: S.KeyedContext, text: Text) -> str:
-    initiated = f"initiated by {listed(node.initiated_by, text)}" if node.initiated_by else ""
+def key_context(node: S.KeyedContext, text: Text) -> str:
+    initiated = f"initiated by {list_text(node.initiated_by, text)}" if node.initiated_by else ""
     terminated = "" if node.terminated_by is None else f"terminated by {text(node.terminated_by)}"
-    return joined(f"partition by {listed(node.items, text)}", initiated, terminated)
+    return join_parts(f"partition by {list_text(node.items, text)}", initiated, terminated)
 
 
-def hashed(node: S.HashContext, text: Text) -> str:
+def hash_context(node: S.HashContext, text: Text) -> str:
     granularity = "" if node.granularity is None else f"granularity {text(node.granularity)}"
-    return joined(f"coalesce by {listed(node.items, text)}", granularity, "preallocate" if node.preallocate else "")
+    return join_parts(f"coalesce by {list_text(node.items, text)}", granularity, "preallocate" if node.preallocate else "")
 
 
 def category(node: S.CategoryContext, text: Text) -> str:
@@ -123,23 +123,24 @@ def on(node: Any, text: Text) -> str:
     return f"on {text(node.trigger.source)}"
 
 
-def changed(head: str, node: Any, text: Text) -> str:
-    return joined(head, dotted(node.target), alias(node.alias), f"set {listed(node.assignments, text)}", where(node.where, text))
+def change_statement(head: str, node: Any, text: Text) -> str:
+    return join_parts(head, quote_type_name(node.target), alias(node.alias), f"set {list_text(node.assignments, text)}",
+        where(node.where, text))
 
 
 def on_select(node: S.OnSelect, text: Text) -> str:
     insert = "" if node.select.insert_into is None else text(node.select.insert_into)
-    return joined(on(node, text), insert, "select", "and delete" if node.delete else "", select_rest(node.select, text))
+    return join_parts(on(node, text), insert, "select", "and delete" if node.delete else "", select_rest(node.select, text))
 
 
 def on_split(node: S.OnSplit, text: Text) -> str:
-    return joined(
+    return join_parts(
         on(node, text), *(text(branch.select) for branch in node.branches), "" if node.output is None else f"output {node.output}"
     )
 
 
 def on_merge(node: S.OnMerge, text: Text) -> str:
-    return joined(on(node, text), "merge", name(node.target), alias(node.alias), where(node.where, text), *map(text, node.branches))
+    return join_parts(on(node, text), "merge", name(node.target), alias(node.alias), where(node.where, text), *map(text, node.branches))
 
 
 def merge_branch(node: S.MergeBranch, text: Text) -> str:
@@ -147,22 +148,22 @@ def merge_branch(node: S.MergeBranch, text: Text) -> str:
         return " ".join(map(text, node.actions))
     condition_text = "" if node.condition is None else f"and {text(node.condition)}"
     head = "when matched" if node.matched else "when not matched"
-    return joined(head, condition_text, *(f"then {text(action)}" for action in node.actions))
+    return join_parts(head, condition_text, *(f"then {text(action)}" for action in node.actions))
 
 
 def merge_action(node: S.MergeAction, text: Text) -> str:
     if node.kind == "delete":
-        return joined("delete", where(node.where, text))
+        return join_parts("delete", where(node.where, text))
     if node.kind == "update":
-        return joined(f"update set {listed(node.assignments, text)}", where(node.where, text))
-    into = "" if node.target is None else f"into {dotted(node.target)}"
+        return join_parts(f"update set {list_text(node.assignments, text)}", where(node.where, text))
+    into = "" if node.target is None else f"into {quote_type_name(node.target)}"
     columns = f"({', '.join(map(name, node.columns))})" if node.columns else ""
     precedence = "" if node.precedence is None else f"event-precedence({text(node.precedence)})"
-    return joined("insert", into, columns, precedence, f"select {listed(node.items, text)}", where(node.where, text))
+    return join_parts("insert", into, columns, precedence, f"select {list_text(node.items, text)}", where(node.where, text))
 
 
 def insert_values(node: S.InsertValues, text: Text) -> str:
-    rows = ", ".join(f"({listed(row, text)})" for row in node.rows)
+    rows = ", ".join(f"({list_text(row, text)})" for row in node.rows)
     return f"{text(node.insert_into)} values {rows}"
 
 
@@ -170,7 +171,7 @@ def insert_values(node: S.InsertValues, text: Text) -> str:
 
 
 def statement(node: S.Statement, text: Text) -> str:
-    return joined(
+    return join_parts(
         *map(text, node.annotations),
         *map(text, node.declarations),
         *(f'inlined_class """{source}"""' for source in node.classes),
@@ -190,7 +191,7 @@ def module(node: S.Module, text: Text) -> str:
 WRITERS: dict[type, Callable[[Any, Text], str]] = {
     S.CreateSchema: create_schema,
     S.CreateWindow: create_window,
-    S.CreateTable: lambda node, text: f"create table {name(node.name)} ({listed(node.columns, text)})",
+    S.CreateTable: lambda node, text: f"create table {name(node.name)} ({list_text(node.columns, text)})",
     S.CreateIndex: create_index,
     S.IndexColumn: index_column,
     S.CreateVariable: create_variable,
@@ -200,29 +201,31 @@ WRITERS: dict[type, Callable[[Any, Text], str]] = {
     S.CreateContext: lambda node, text: f"create context {name(node.name)} {text(node.context)}",
     S.Declaration: declaration,
     S.ContextCondition: condition,
-    S.KeyedItem: lambda node, text: joined(listed(node.keys, text), "from", text(node.source), alias(node.alias)),
-    S.HashItem: lambda node, text: joined(text(node.function), "from", text(node.source), alias(node.alias)),
-    S.KeyedContext: keyed,
-    S.HashContext: hashed,
+    S.KeyedItem: lambda node, text: join_parts(list_text(node.keys, text), "from", text(node.source), alias(node.alias)),
+    S.HashItem: lambda node, text: join_parts(text(node.function), "from", text(node.source), alias(node.alias)),
+    S.KeyedContext: key_context,
+    S.HashContext: hash_context,
     S.CategoryContext: category,
     S.LifetimeContext: lifetime,
     S.NestedContext: lambda node, text: ", ".join(f"context {name(inner)} {text(spec)}" for inner, spec in node.contexts),
     S.OnTrigger: lambda node, text: text(node.source),
     S.OnSelect: on_select,
-    S.OnDelete: lambda node, text: joined(on(node, text), "delete from", dotted(node.target), alias(node.alias), where(node.where, text)),
-    S.OnUpdate: lambda node, text: changed(f"{on(node, text)} update", node, text),
-    S.OnSet: lambda node, text: f"{on(node, text)} set {listed(node.assignments, text)}",
+    S.OnDelete: lambda node, text: join_parts(on(node, text), "delete from", quote_type_name(node.target), alias(node.alias),
+    where(node.where, text)),
+    S.OnUpdate: lambda node, text: change_statement(f"{on(node, text)} update", node, text),
+    S.OnSet: lambda node, text: f"{on(node, text)} set {list_text(node.assignments, text)}",
     S.MergeAction: merge_action,
     S.MergeBranch: merge_branch,
     S.OnMerge: on_merge,
     S.SplitBranch: lambda node, text: text(node.select),
     S.OnSplit: on_split,
-    S.UpdateIstream: lambda node, text: joined(
-        f"update istream {dotted(node.type_name)}", alias(node.alias), f"set {listed(node.assignments, text)}", where(node.where, text)
+    S.UpdateIstream: lambda node, text: join_parts(
+        f"update istream {quote_type_name(node.type_name)}", alias(node.alias), f"set {list_text(node.assignments, text)}",
+        where(node.where, text)
     ),
     S.InsertValues: insert_values,
-    S.FafUpdate: lambda node, text: changed("update", node, text),
-    S.FafDelete: lambda node, text: joined("delete from", dotted(node.target), alias(node.alias), where(node.where, text)),
+    S.FafUpdate: lambda node, text: change_statement("update", node, text),
+    S.FafDelete: lambda node, text: join_parts("delete from", quote_type_name(node.target), alias(node.alias), where(node.where, text)),
     S.Statement: statement,
     S.Module: module,
 }

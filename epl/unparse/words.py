@@ -27,7 +27,7 @@ def call_name(text: str) -> str:
     return text if _PLAIN.fullmatch(text) and (text.lower() not in RESERVED or text.lower() in _CALLED) else f"`{text}`"
 
 
-def dotted(text: str) -> str:
+def quote_type_name(text: str) -> str:
     """Return a type's name; a part that is quoted already stays so, ``a\\.b`` too."""
     if "\\" in text:
         return text
@@ -58,4 +58,4 @@ def type_name(node: S.TypeName) -> str:
         return node.name
     parameters = f"<{', '.join(map(type_name, node.parameters))}>" if node.parameters else ""
     dimensions = ("[primitive]" if node.primitive else "[]") + "[]" * (node.dimensions - 1) if node.dimensions else ""
-    return f"{dotted(node.name)}{parameters}{dimensions}"
+    return f"{quote_type_name(node.name)}{parameters}{dimensions}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from epl.collation import collation_key
 from epl.value_types import STRING, Scalar, ValueType, is_numeric
-from epl.zeros import ordered
+from epl.zeros import sort_value
 from runtime.aggregation.sorted_bag import SortedBag
 from windows.event import Event, only_events
 from windows.shape import ANYTHING, COUNT, EVENT, optional, takes
@@ -49,9 +49,9 @@ def key_part(value_type: ValueType, descending: bool, collated: bool = False) ->
     if not descending:
         if isinstance(value_type, Scalar) and value_type.kind in WHOLE:
             return lambda v: NULL_KEY if v is None else (1, v)
-        return lambda v: NULL_KEY if v is None else ((1, v or ordered(v)) if v == v else NAN_KEY)
+        return lambda v: NULL_KEY if v is None else ((1, v or sort_value(v)) if v == v else NAN_KEY)
     if is_numeric(value_type):
-        return lambda v: NAN_KEY if v is None else ((1, -v or ordered(-v)) if v == v else NULL_KEY)
+        return lambda v: NAN_KEY if v is None else ((1, -v or sort_value(-v)) if v == v else NULL_KEY)
     return lambda v: NAN_KEY if v is None else (1, Descending(v))
 
 

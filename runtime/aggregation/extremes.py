@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from math import copysign
 from typing import Any
 
-from epl.attribute_text import named, once_a_class
+from epl.attribute_text import name_attributes, once_a_class
 from epl.plan.aggregations import AggregationPlan
-from epl.zeros import ordered, plain
+from epl.zeros import plain, sort_value
 from runtime.aggregation.generated_steps import AccumulatorSteps, HasSteps, has_numbers, is_floating
 from runtime.aggregation.sliding_end import SlidingEnd
 from windows.shape import ANYTHING, COUNT, takes
@@ -18,7 +18,7 @@ Evaluate = Callable[[Row], Any]
 NAN = float("nan")
 
 
-class Extreme(HasSteps):
+class SlidingExtreme(HasSteps):
     """``min(x)`` or ``max(x)`` while rows leave; O(1) an event where they leave in their order, else O(log n)."""
 
     __slots__ = ("evaluate", "largest", "held", "nans")
@@ -34,7 +34,7 @@ class Extreme(HasSteps):
         if value is None:
             return
         if value == value:
-            self.held.add(value or ordered(value))
+            self.held.add(value or sort_value(value))
         else:
             self.nans += 1
 
@@ -43,7 +43,7 @@ class Extreme(HasSteps):
         if value is None:
             return
         if value == value:
-            self.held.remove(value or ordered(value))
+            self.held.remove(value or sort_value(value))
         elif self.nans:
             self.nans -= 1
 
@@ -65,21 +65,21 @@ class Extreme(HasSteps):
     @once_a_class
     def _enter_lines(self, a: str, v: str, floating: bool) -> Sequence[str]:
         """Return lines that add a value. Of floating numbers, the key distinguishes the zeros, and NaN is counted next to it."""
-        own = named(a, self)
+        own = name_attributes(a, self)
         if not floating:
             return (f"{own.held.add}({v})",)
-        return f"if {v} == {v}: {own.held.add}({v} or ordered({v}))", f"else: {own.nans} += 1"
+        return f"if {v} == {v}: {own.held.add}({v} or sort_value({v}))", f"else: {own.nans} += 1"
 
     @once_a_class
     def _leave_lines(self, a: str, v: str, floating: bool) -> Sequence[str]:
-        own = named(a, self)
+        own = name_attributes(a, self)
         if not floating:
             return (f"{own.held.remove}({v})",)
-        return f"if {v} == {v}: {own.held.remove}({v} or ordered({v}))", f"elif {own.nans}: {own.nans} -= 1"
+        return f"if {v} == {v}: {own.held.remove}({v} or sort_value({v}))", f"elif {own.nans}: {own.nans} -= 1"
 
     @once_a_class
     def _value_text(self, a: str, floating: bool) -> str:
-        own = named(a, self)
+        own = name_attributes(a, self)
         if not floating:
             return f"({own.held.ends}[0] if {own.held.ends} else {own.value}())"
         return f"({own.held.ends}[0] or {own.value}() if {own.held.ends} and not {own.nans} else {own.value}())"
@@ -94,7 +94,7 @@ class Extreme(HasSteps):
     @takes(([ANYTHING], COUNT))
     def restore(self, state: Any) -> None:
         values, self.nans = state
-        self.held.put(map(ordered, values))
+        self.held.put(map(sort_value, values))
 
 
 class ExtremeEver(HasSteps):
@@ -136,7 +136,7 @@ class ExtremeEver(HasSteps):
     @once_a_class
     def _enter_lines(self, a: str, v: str, largest: bool, floating: bool) -> Sequence[str]:
         sign = ">" if largest else "<"
-        extreme, better = f"{named(a, self).extreme}", f"{v} {sign} m"
+        extreme, better = f"{name_attributes(a, self).extreme}", f"{v} {sign} m"
         if floating:
             nan = f"{v} != {v}" if largest else "m != m"
             better = f"{nan} or {better} or not {v} and not m and copysign(1.0, {v}) {sign} 0"
@@ -144,7 +144,7 @@ class ExtremeEver(HasSteps):
 
     @once_a_class
     def _value_text(self, a: str) -> str:
-        return f"{named(a, self).extreme}"
+        return f"{name_attributes(a, self).extreme}"
 
     def clear(self) -> None:
         self.extreme = None

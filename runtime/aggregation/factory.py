@@ -11,16 +11,16 @@ import attrs
 
 from epl import java
 from epl.aggregations.user import PREFIX
-from epl.attribute_text import named, once_a_class
+from epl.attribute_text import name_attributes, once_a_class
 from epl.generated_code import field_name
 from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import Aggregated, StreamEvent, StreamProperty, TypedExpression
 from epl.value_types import Scalar
 from runtime.aggregation.criteria import BestEver, Ranked, SmallestOrLargest, key_maker
-from runtime.aggregation.extremes import Extreme, ExtremeEver
+from runtime.aggregation.extremes import ExtremeEver, SlidingExtreme
 from runtime.aggregation.generated_steps import AccumulatorSteps, HasSteps
-from runtime.aggregation.linear import Ever, FirstOrLast, Kept, Leaving, Nth, WindowOf
-from runtime.aggregation.navigation import SortedEvents
+from runtime.aggregation.linear import Ever, FirstOrLast, KeptEvents, Leaving, Nth, WindowOf
+from runtime.aggregation.navigation import SortedList
 from runtime.aggregation.numeric import (
     SUMS,
     Average,
@@ -35,7 +35,7 @@ from runtime.aggregation.numeric import (
 from runtime.aggregation.rates import RateByClock, RateByTimestamp
 from runtime.aggregation.sketch import CountMinSketch
 from runtime.aggregation.user import UserAccumulator
-from runtime.aggregation.wrappers import Distinct, Filtered, Moment, OfMoment
+from runtime.aggregation.wrappers import Distinct, EntryMoment, Filtered, OfMoment
 from runtime.clock.periods import add_period
 from runtime.expressions import Environment, compile_expression, compile_row, compile_scalar
 
@@ -57,7 +57,7 @@ class Arguments:
     condition: Callable[[Row], Any] | None
     environment: Environment
     arity: int
-    moment: Moment | None = None
+    moment: EntryMoment | None = None
 
     def around(self, accumulator: Any) -> Any:
         """Return what the rows enter and leave: the accumulator with the plan's filter in front."""
@@ -99,7 +99,7 @@ def _count(a: Arguments) -> Callable[[], Any]:
 
 
 def _extreme(largest: bool) -> Callable[[Arguments], Callable[[], Any]]:
-    return lambda a: partial(ExtremeEver if a.plan.ever else Extreme, a.value, largest)
+    return lambda a: partial(ExtremeEver if a.plan.ever else SlidingExtreme, a.value, largest)
 
 
 PLAIN_MAKERS: Mapping[str, Callable[[Arguments], Callable[[], Any]]] = {
@@ -111,7 +111,7 @@ PLAIN_MAKERS: Mapping[str, Callable[[Arguments], Callable[[], Any]]] = {
 """Of functions whose accumulators stand alone, what makes them, decided as far as the plan goes."""
 
 
-def maker_of(arguments: Arguments) -> Callable[[], Any] | None:
+def accumulator_maker(arguments: Arguments) -> Callable[[], Any] | None:
     """Return what makes the accumulator of a plan, being both what is read and what takes the rows; None where that is not all
     (``Factory``)."""
     plan = arguments.plan
@@ -143,7 +143,7 @@ class Growing(HasSteps):
 
     @once_a_class
     def _inner_text(self, a: str) -> str:
-        return f"{named(a, self).inner}"
+        return f"{name_attributes(a, self).inner}"
 
 
 def _kind(a: Arguments) -> str:
@@ -158,7 +158,7 @@ def _average(a: Arguments) -> Any:
     return AverageBig(SumBigDecimal(a.value), None if configured is None else java.math_context(*configured))
 
 
-def _event_of(a: Arguments) -> Callable[[Row], Any]:
+def _event_reader(a: Arguments) -> Callable[[Row], Any]:
     """Return the event of the plan's stream in a row."""
     if a.arity == 1:
         return lambda row: row
@@ -166,7 +166,7 @@ def _event_of(a: Arguments) -> Callable[[Row], Any]:
     return lambda row: row[stream]
 
 
-def _shared(arguments: Arguments, shared: Shared, key: Any, make: Callable[[], Any]) -> Any:
+def _share(arguments: Arguments, shared: Shared, key: Any, make: Callable[[], Any]) -> Any:
     """Return the object under ``key``, made once a group, with the plan's filter in front."""
     plan = arguments.plan
     key = (key, plan.stream, plan.filter, plan.group_by)
@@ -196,7 +196,7 @@ def _linear(newest: bool | None) -> Factory:
     """first (newest False), last (True), window (None)."""
 
     def build(a: Arguments, shared: Shared) -> Parts:
-        kept, entered = _shared(a, shared, "linear", lambda: Kept(_event_of(a)))
+        kept, entered = _share(a, shared, "linear", lambda: KeptEvents(_event_reader(a)))
         if newest is None:
             return Parts(WindowOf(kept, _of_event(a)), entered)
         index = compile_expression(a.plan.arguments[1], a.environment, 0) if len(a.plan.arguments) > 1 else None
@@ -216,14 +216,14 @@ def _criteria(last: bool | None) -> Factory:
         if a.plan.ever and last is not None:
             return _best_ever(last, forget_null=False)(a, shared)
         key = "ranked", a.plan.arguments, a.plan.descending
-        ranked, entered = _shared(a, shared, key, lambda: Ranked(_event_of(a), a.values, _key_maker(a)))
-        return Parts(SortedEvents(ranked) if last is None else SmallestOrLargest(ranked, last), entered)
+        ranked, entered = _share(a, shared, key, lambda: Ranked(_event_reader(a), a.values, _key_maker(a)))
+        return Parts(SortedList(ranked) if last is None else SmallestOrLargest(ranked, last), entered)
 
     return build
 
 
 def _best_ever(last: bool, forget_null: bool = True) -> Factory:
-    return _plain(lambda a: BestEver(_event_of(a), a.values, _key_maker(a), last, forget_null))
+    return _plain(lambda a: BestEver(_event_reader(a), a.values, _key_maker(a), last, forget_null))
 
 
 def _rate(a: Arguments) -> Any:
@@ -269,7 +269,7 @@ def _user(a: Arguments) -> Any:
 _build_user = _plain(_user)
 
 
-def factory_of(plan: AggregationPlan) -> Factory:
+def build_factory(plan: AggregationPlan) -> Factory:
     """Return what makes the plan's accumulators: a built-in one, or a user's."""
     return _build_user if plan.function.startswith(PREFIX) else FACTORIES[plan.function]
 
@@ -296,7 +296,7 @@ def scalar_function(expression: TypedExpression, environment: Environment, arity
 
 
 def value_function(
-    expression: TypedExpression, environment: Environment, arity: int, readers: Readers, moment: Moment | None = None
+    expression: TypedExpression, environment: Environment, arity: int, readers: Readers, moment: EntryMoment | None = None
 ) -> Callable[[Row], Any]:
     """Return f(row) → the expression's value; aggregations inside it are read from ``readers`` at that moment. ``moment``: it is of it."""
     if arity == 1 and isinstance(expression, StreamProperty):
@@ -312,9 +312,9 @@ def value_function(
     return lambda row: function(row, True, readers)
 
 
-def arguments_of(plan: AggregationPlan, environment: Environment, arity: int, readers: Readers = ()) -> Arguments:
+def compile_arguments(plan: AggregationPlan, environment: Environment, arity: int, readers: Readers = ()) -> Arguments:
     """Return the plan's expressions, compiled. ``readers``: the group's, for an aggregation inside an aggregation."""
-    moment = Moment() if plan.of_moment else None
+    moment = EntryMoment() if plan.of_moment else None
     values = row_function(plan.arguments, environment, arity) if plan.arguments else None
     return Arguments(
         plan,

@@ -9,15 +9,15 @@ from typing import Any
 
 import attrs
 
-from epl.attribute_text import named, named_class, once_a_class
+from epl.attribute_text import name_attributes, name_class_attributes, once_a_class
 from epl.generated_code import field_name
 from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.result_set import ReclaimGroups
 from runtime.aggregation.factory import Readers, Row, row_function
 from runtime.aggregation.generated_steps import GroupSteps
-from runtime.aggregation.groups import Group, GroupFactory, each
-from runtime.aggregation.keys import key_of, needs_freezing
+from runtime.aggregation.groups import AccumulatorGroup, GroupFactory, each
+from runtime.aggregation.keys import key_evaluator, needs_freezing
 from runtime.aggregation.state_shapes import key_shape
 from runtime.expressions import Environment
 from windows.keys import freeze, thaw
@@ -29,13 +29,13 @@ Key = Any
 
 def key_function(expressions: Sequence[TypedExpression], environment: Environment, arity: int) -> Callable[[Row], Key]:
     """Return row → group key: the value for one expression, a tuple for several."""
-    environment = environment.needed_by(*expressions)
+    environment = environment.restrict(*expressions)
 
     def make() -> Callable[[Row], Key]:
         if arity == 1 and not any(needs_freezing(e.type) or not isinstance(e, StreamProperty) for e in expressions):
             return attrgetter(*(field_name(e.name) for e in expressions if isinstance(e, StreamProperty)))
         values = row_function(expressions, environment, arity)
-        key: Callable[[Row], Key] = key_of([e.type for e in expressions], lambda row: values(row, True, ()))
+        key: Callable[[Row], Key] = key_evaluator([e.type for e in expressions], lambda row: values(row, True, ()))
         return key
 
     return environment.shared("key", tuple(expressions), make)
@@ -54,7 +54,7 @@ class Aggregator:
         """Return the aggregations of the row's group."""
         raise NotImplementedError
 
-    def counted(self, rows: Sequence[Row]) -> Sequence[Row]:
+    def countable_rows(self, rows: Sequence[Row]) -> Sequence[Row]:
         """Return the rows without those that are in no group since their key raised."""
         return rows
 
@@ -111,7 +111,7 @@ class Ungrouped(Aggregator):
         self.group.clear()
 
     def steps(self) -> GroupSteps:
-        guard = f"{named('group', self.group).failed}" if self.factory.rows_leave else "False"
+        guard = f"{name_attributes('group', self.group).failed}" if self.factory.rows_leave else "False"
         return GroupSteps(guard=guard, blank=self.factory.blank)
 
     def objects(self) -> dict[str, Any]:
@@ -124,17 +124,17 @@ class Ungrouped(Aggregator):
         self.factory.restore(self.group, state)
 
 
-class Keyed(Aggregator):
+class KeyedAggregator(Aggregator):
     """A group a key.
 
     A group whose last row has left can still be read until the next row enters anywhere; then it is gone, unless groups are kept
-    (``keeps``). Without a remove stream (``counted`` False) groups stay, unless they are reclaimed by age.
+    (``keeps``). Without a remove stream (``countable_rows`` False) groups stay, unless they are reclaimed by age.
 
     A row whose key raises is in no group: ``failed`` remembers it until it leaves.
     """
 
     def __init__(
-        self, factory: GroupFactory, key: Callable[[Row], Key], counted: bool, reclaim: Reclaim | None = None, *,
+        self, factory: GroupFactory, key: Callable[[Row], Key], counted: bool, reclaim: GroupReclaim | None = None, *,
         check_key: Check, keeps: bool = False,
     ) -> None:
         self.key = key
@@ -144,7 +144,7 @@ class Keyed(Aggregator):
         self._keeps = keeps
         self.reclaim = reclaim
         self.blank = factory.blank
-        self.groups: dict[Key, Group] = {}
+        self.groups: dict[Key, AccumulatorGroup] = {}
         self.pages = Paged("groups", lambda: self.groups, key_to_state, lambda key, group: [group.rows, group.state()])
         self.empty: list[Key] = []
         self.failed: dict[Row, None] = {}
@@ -164,7 +164,7 @@ class Keyed(Aggregator):
             return
         self.leave_key(self.key(row), row)
 
-    def counted(self, rows: Sequence[Row]) -> Sequence[Row]:
+    def countable_rows(self, rows: Sequence[Row]) -> Sequence[Row]:
         failed = self.failed
         return [row for row in rows if row not in failed] if failed else rows
 
@@ -195,7 +195,7 @@ class Keyed(Aggregator):
             if group.rows <= 0 and not self._keeps:
                 self.empty.append(key)
         if self.reclaim is not None:
-            self.reclaim.left(key)
+            self.reclaim.leave(key)
         group.leave(row)
 
     def drop_empty(self) -> None:
@@ -207,9 +207,9 @@ class Keyed(Aggregator):
         self.empty.clear()
 
     def readers(self, row: Row) -> Readers:
-        return self.readers_of(self.key(row))
+        return self.group_readers(self.key(row))
 
-    def readers_of(self, key: Key) -> Readers:
+    def group_readers(self, key: Key) -> Readers:
         """Return the aggregations of a key; those of an empty group where there is none."""
         group = self.groups.get(key)
         return self.blank if group is None else group.readers
@@ -234,7 +234,8 @@ class Keyed(Aggregator):
     @once_a_class
     def _steps_text(self, counted: bool) -> GroupSteps:
         """Return the text of its steps, without its objects."""
-        keyed, pages, g, gl = named("keyed", self), named("pages", self.pages), named_class("g", Group), named_class("gl", Group)
+        keyed, pages, g, gl = name_attributes("keyed", self), name_attributes("pages", self.pages), name_class_attributes("g",
+            AccumulatorGroup), name_class_attributes("gl", AccumulatorGroup)
         return GroupSteps(
             guard=f"{keyed.failed}", blank=(), keyed=True, find=lambda key, group: f"{group} = group_of({key})",
             uncounted={"g": f"g is not None and {g.failed}", "gl": f"gl is None or {gl.failed}"},
@@ -289,7 +290,7 @@ def key_from_state(saved: Any) -> Key:
     return tuple([freeze(part) for part in parts]) if several else freeze(parts[0])
 
 
-class Reclaim:
+class GroupReclaim:
     """Which groups have been idle for longer than ``age``; looked for every ``frequency`` at most (engine time units). ``forgetting``: what
     is called with the key of each."""
 
@@ -322,7 +323,7 @@ class Reclaim:
         self._touched[key] = now
         return idle
 
-    def left(self, key: Key) -> None:
+    def leave(self, key: Key) -> None:
         self._pages.touch(key)
         self._touched[key] = self._clock.now
 
@@ -356,9 +357,9 @@ class Separate(Aggregator):
     def leave(self, row: Row) -> None:
         each([aggregator.leave for aggregator, _ in self._parts], row)
 
-    def counted(self, rows: Sequence[Row]) -> Sequence[Row]:
+    def countable_rows(self, rows: Sequence[Row]) -> Sequence[Row]:
         for aggregator, _ in self._parts:
-            rows = aggregator.counted(rows)
+            rows = aggregator.countable_rows(rows)
         return rows
 
     def readers(self, row: Row) -> Readers:
@@ -395,9 +396,9 @@ def build_aggregator(
 
     ``reclaim`` has no effect, as in Esper, where an aggregation has a ``group_by:`` of other keys.
     """
-    environment = environment.needed_by(plans, group_by)
+    environment = environment.restrict(plans, group_by)
 
-    def prepared() -> list[tuple[GroupFactory, tuple[TypedExpression, ...], list[int]]]:
+    def prepare_factories() -> list[tuple[GroupFactory, tuple[TypedExpression, ...], list[int]]]:
         own = [tuple(group_by) if p.group_by is None or set(p.group_by) == set(group_by) else p.group_by for p in plans]
         levels = list(dict.fromkeys(own)) or [tuple(group_by)]
         slots = [[slot for slot, mine in enumerate(own) if mine == keys] for keys in levels]
@@ -405,7 +406,7 @@ def build_aggregator(
         factories = [GroupFactory(each, environment, arity, rows_leave=not unbound) for each in separate]
         return list(zip(factories, levels, slots))
 
-    parts = environment.shared("groups", (plans, group_by), prepared)
+    parts = environment.shared("groups", (plans, group_by), prepare_factories)
     if any(keys != tuple(group_by) for _, keys, _ in parts):
         reclaim = None
     built = [(_one(factory, keys, environment, arity, unbound, reclaim), slots) for factory, keys, slots in parts]
@@ -423,8 +424,8 @@ def _one(
     if not keys:
         return Ungrouped(factory)
     keeps = reclaim is not None and reclaim.never
-    return Keyed(
+    return KeyedAggregator(
         factory, key_function(keys, environment, arity), not unbound,
-        None if reclaim is None or keeps else Reclaim(reclaim, environment), keeps=keeps,
+        None if reclaim is None or keeps else GroupReclaim(reclaim, environment), keeps=keeps,
         check_key=environment.printed("key shape", tuple(keys), lambda: key_shape([key.type for key in keys])),
     )

@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any
 
 from epl.plan.aggregations import AggregationPlan
-from runtime.aggregation.factory import Arguments, Readers, Row, arguments_of, factory_of, is_nested, maker_of
+from runtime.aggregation.factory import Arguments, Readers, Row, accumulator_maker, build_factory, compile_arguments, is_nested
 from runtime.aggregation.state_shapes import state_shape
 from runtime.expressions import Environment
-from windows.shape import ANYTHING, COUNT, ROW, Check, compiled, takes
+from windows.shape import ANYTHING, COUNT, ROW, Check, compile_check, takes
 
 
 def each(steps: Iterable[Callable[..., None]], *arguments: Any) -> None:
@@ -25,7 +25,7 @@ def each(steps: Iterable[Callable[..., None]], *arguments: Any) -> None:
         raise failure
 
 
-class Group:
+class AccumulatorGroup:
     """All aggregations of one group: ``readers[slot].value()`` is a slot's value now.
 
     ``failed``: of rows for which an argument raised the places of the aggregations that do not count them, so that they do not leave there
@@ -107,43 +107,43 @@ class GroupFactory:
         self._plans = tuple(plans)
         self._environment = environment
         self._arity = arity
-        self._arguments = [None if is_nested(p) else arguments_of(p, environment, arity) for p in plans]
-        makers = [None if each is None else maker_of(each) for each in self._arguments]
+        self._arguments = [None if is_nested(p) else compile_arguments(p, environment, arity) for p in plans]
+        makers = [None if each is None else accumulator_maker(each) for each in self._arguments]
         self._makers: list[Callable[[], Any]] | None = [make for make in makers if make is not None]
         if len(self._makers) < len(makers):
             self._makers = None
 
-    def __call__(self) -> Group:
+    def __call__(self) -> AccumulatorGroup:
         """An empty group."""
         if self._makers is not None:
             accumulators = tuple([make() for make in self._makers])
-            return Group(accumulators, accumulators, self.rows_leave)
-        readers, kept, _ = self._made()
-        return Group(readers, kept, self.rows_leave)
+            return AccumulatorGroup(accumulators, accumulators, self.rows_leave)
+        readers, kept, _ = self._build_parts()
+        return AccumulatorGroup(readers, kept, self.rows_leave)
 
     @cached_property
     def blank(self) -> Readers:
         """The aggregations of an empty group, to be read."""
         return self().readers
 
-    def restore(self, group: Group, state: Any) -> None:
+    def restore(self, group: AccumulatorGroup, state: Any) -> None:
         """Give an empty group its state. Raises Damaged for values of other types than the plans have."""
         self._check(state)
         group.restore(state)
 
     @cached_property
     def _check(self) -> Check:
-        return compiled((tuple(state_shape(plan) for plan in self._made()[2]), ANYTHING))
+        return compile_check((tuple(state_shape(plan) for plan in self._build_parts()[2]), ANYTHING))
 
-    def _made(self) -> tuple[list[Any], list[Any], list[AggregationPlan]]:
+    def _build_parts(self) -> tuple[list[Any], list[Any], list[AggregationPlan]]:
         """Readers by slot; what is kept, and the first plan of each, since some plans share it."""
         readers: list[Any] = []
         kept: list[Any] = []
         plans: list[AggregationPlan] = []
         shared: dict[Any, Any] = {}
         for plan, compiled_ in zip(self._plans, self._arguments):
-            arguments: Arguments = compiled_ or arguments_of(plan, self._environment, self._arity, readers)
-            parts = factory_of(plan)(arguments, shared)
+            arguments: Arguments = compiled_ or compile_arguments(plan, self._environment, self._arity, readers)
+            parts = build_factory(plan)(arguments, shared)
             readers.append(parts.reader)
             if not any(parts.kept is k for k in kept):
                 kept.append(parts.kept)
@@ -151,7 +151,7 @@ class GroupFactory:
         return readers, kept, plans
 
 
-def evaluate_over(factory: Callable[[], Group], rows: Sequence[Row]) -> Readers:
+def evaluate_rows(factory: Callable[[], AccumulatorGroup], rows: Sequence[Row]) -> Readers:
     """Return the aggregations of a fixed list of rows."""
     group = factory()
     for row in rows:

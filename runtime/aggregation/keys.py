@@ -18,7 +18,7 @@ def needs_freezing(value_type: ValueType) -> bool:
     return isinstance(value_type, (ArrayType, CollectionType, MapType))
 
 
-def key_of(types: Sequence[ValueType], evaluate: Callable[..., Sequence[Any]]) -> Callable[..., Any]:
+def key_evaluator(types: Sequence[ValueType], evaluate: Callable[..., Sequence[Any]]) -> Callable[..., Any]:
     """Return evaluate(row) → tuple, as a key: the value alone for one expression, else the tuple; frozen where the types need it."""
     frozen = any(needs_freezing(t) for t in types)
     if len(types) == 1:

@@ -14,7 +14,7 @@ Row = Any
 Evaluate = Callable[[Row], Any]
 
 
-class Kept:
+class KeptEvents:
     """The events of one stream of a group, in order of arrival; shared by all first, last and window of them.
 
     Rows of a join bring an event as often as it has partners: it is there from its first entering to its last leaving.
@@ -73,7 +73,8 @@ class FirstOrLast:
 
     __slots__ = ("kept", "of_event", "index", "newest")
 
-    def __init__(self, kept: Kept, of_event: Callable[[Event], Any] | None, index: Callable[[], int | None] | None, newest: bool) -> None:
+    def __init__(self, kept: KeptEvents, of_event: Callable[[Event], Any] | None, index: Callable[[], int | None] | None,
+        newest: bool) -> None:
         self.kept = kept
         self.of_event = of_event
         self.index = index
@@ -93,7 +94,7 @@ class WindowOf:
 
     __slots__ = ("kept", "of_event")
 
-    def __init__(self, kept: Kept, of_event: Callable[[Event], Any] | None) -> None:
+    def __init__(self, kept: KeptEvents, of_event: Callable[[Event], Any] | None) -> None:
         self.kept = kept
         self.of_event = of_event
 

@@ -13,7 +13,7 @@ AFTER = float("inf")
 """Greater than every number of arrival."""
 
 
-class SortedEvents:
+class SortedList:
     """``sorted(k)``: a list of events; null without events.
 
     Methods take and give keys as values of the criterion (lists where there are several criteria); where a key has several events the one
@@ -26,9 +26,9 @@ class SortedEvents:
         self.ranked = ranked
 
     def value(self) -> list[Event] | None:
-        return self.sorted_events() or None
+        return self.events_in_order() or None
 
-    def sorted_events(self) -> list[Event]:
+    def events_in_order(self) -> list[Event]:
         return list(self.ranked.events())
 
     # ------------------------------------------------------------------ finding a key
@@ -175,7 +175,7 @@ class SortedEvents:
     def all_events(self) -> list[Event]:
         return list(self.ranked.events())
 
-    def events_between(self, low: Any, include_low: bool, high: Any, include_high: bool) -> list[Event]:
+    def range_events(self, low: Any, include_low: bool, high: Any, include_high: bool) -> list[Event]:
         return [event for key in self._between(low, include_low, high, include_high) for event in self._of(key)]
 
     def sub_map(self, low: Any, include_low: bool, high: Any, include_high: bool) -> dict[Any, list[Event]]:
@@ -193,4 +193,4 @@ class SortedEvents:
         return events
 
 
-__all__ = ["SortedEvents"]
+__all__ = ["SortedList"]

@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 import attrs
 
 from epl import java
-from epl.attribute_text import named, once_a_class
+from epl.attribute_text import name_attributes, once_a_class
 from epl.errors import EplRuntimeError
 from epl.plan.aggregations import AggregationPlan
 from runtime.aggregation.generated_steps import AccumulatorSteps, HasSteps, has_numbers
 from runtime.aggregation.sorted_bag import SortedBag
-from runtime.expressions.source_lines import indented
+from runtime.expressions.source_lines import indent_lines
 from windows.shape import COUNT, NUMBER, takes
 
 Row = Any
@@ -58,16 +58,16 @@ class CountRows(HasSteps):
 
     @once_a_class
     def _enter_lines(self, a: str, v: str) -> Sequence[str]:
-        return (f"{named(a, self).count} += 1",)
+        return (f"{name_attributes(a, self).count} += 1",)
 
     @once_a_class
     def _leave_lines(self, a: str, v: str) -> Sequence[str]:
-        count = f"{named(a, self).count}"
+        count = f"{name_attributes(a, self).count}"
         return (f"if {count}: {count} -= 1",)
 
     @once_a_class
     def _value_text(self, a: str) -> str:
-        return f"{named(a, self).count}"
+        return f"{name_attributes(a, self).count}"
 
     def clear(self) -> None:
         self.count = 0
@@ -141,22 +141,22 @@ class Sum(HasSteps):
 
     @once_a_class
     def _enter_lines(self, a: str, v: str) -> Sequence[str]:
-        return (*self._total_lines(a, "+", v), f"{named(a, self).count} += 1")
+        return (*self._total_lines(a, "+", v), f"{name_attributes(a, self).count} += 1")
 
     @once_a_class
     def _leave_lines(self, a: str, v: str) -> Sequence[str]:
-        own = named(a, self)
-        subtracted = indented([*self._total_lines(a, "-", v), f"{own.count} -= 1"])
+        own = name_attributes(a, self)
+        subtracted = indent_lines([*self._total_lines(a, "-", v), f"{own.count} -= 1"])
         return (f"if {own.count} <= 1: {own.clear}()", "else:", *subtracted)
 
     @once_a_class
     def _value_text(self, a: str) -> str:
-        own = named(a, self)
+        own = name_attributes(a, self)
         return f"({own.total} if {own.count} else None)"
 
     def _total_lines(self, a: str, sign: str, v: str) -> list[str]:
         """Return the lines that bring a value into the total."""
-        total, narrow = f"{named(a, self).total}", self.narrowing
+        total, narrow = f"{name_attributes(a, self).total}", self.narrowing
         if narrow in BOUNDS:
             low, high = BOUNDS[narrow]
             fits = f"not t >> {high.bit_length()} or {low} <= t <= {high}"  # a shift is the fastest test of the range
@@ -233,7 +233,7 @@ class SumBigDecimal(Sum):
     def enter(self, row: Row) -> None:
         value = self.evaluate(row)
         if value is not None:
-            self.total = java.decimal_add(self.total, java.decimal_of(value))
+            self.total = java.decimal_add(self.total, java.to_decimal(value))
             self.count += 1
 
     def leave(self, row: Row) -> None:
@@ -242,7 +242,7 @@ class SumBigDecimal(Sum):
             if self.count <= 1:
                 self.clear()
             else:
-                self.total = java.decimal_subtract(self.total, java.decimal_of(value))
+                self.total = java.decimal_subtract(self.total, java.to_decimal(value))
                 self.count -= 1
 
 
@@ -286,13 +286,13 @@ class Average(HasSteps):
 
     @once_a_class
     def _value_text(self, a: str, floating: bool) -> str:
-        own = named(a, self.sum)
+        own = name_attributes(a, self.sum)
         total = f"{own.total}" if floating else f"float({own.total})"
         return f"({total} / {own.count} if {own.count} else None)"
 
     @once_a_class
     def _sum_text(self, a: str) -> str:
-        return f"{named(a, self).sum}"
+        return f"{name_attributes(a, self).sum}"
 
     def clear(self) -> None:
         self.sum.clear()

@@ -10,7 +10,7 @@ from epl.functions.sketches import TOP_VALUE, SketchSettings
 from runtime.aggregation.sorted_bag import SortedBag
 from windows.event import Event, event_class
 from windows.protocol import Damaged
-from windows.shape import COUNT, one_of, takes
+from windows.shape import COUNT, class_check, takes
 
 Row = Any
 WORD = 0xFFFFFFFF
@@ -37,7 +37,7 @@ def murmur(data: bytes, seed: int) -> int:
 
 
 @lru_cache(maxsize=1 << 14)
-def places_of(text: str, depth: int, width: int) -> tuple[int, ...]:
+def counter_places(text: str, depth: int, width: int) -> tuple[int, ...]:
     """Return a text's counter for each hash function, numbered through all of them."""
     data = BYTE_ORDER_MARK + text.encode("utf-16-be", "surrogatepass") if text else b""
     first = murmur(data, 0)
@@ -71,7 +71,7 @@ class CountMinSketch:
         if text is None:
             return
         counters, estimate = self.counters, None
-        for place in places_of(text, self._depth, self._width):
+        for place in counter_places(text, self._depth, self._width):
             count = counters[place] = counters.get(place, 0) + 1
             if estimate is None or count < estimate:
                 estimate = count
@@ -112,7 +112,7 @@ class CountMinSketch:
         if not isinstance(text, str):
             raise EplRuntimeError(f"countMinSketchFrequency takes a string, not a value of type {type(text).__name__}")
         counters = self.counters
-        return min([counters.get(place, 0) for place in places_of(text, self._depth, self._width)])
+        return min([counters.get(place, 0) for place in counter_places(text, self._depth, self._width)])
 
     def top_values(self) -> list[Event]:
         """Return the most frequent texts with their frequencies, in the order of the frequencies with which they came there."""
@@ -123,7 +123,7 @@ class CountMinSketch:
     def state(self) -> Any:
         return [list(self.counters), list(self.counters.values()), [[text, -frequency] for frequency, _, text in self._best]]
 
-    @takes(([COUNT], [COUNT], [(one_of("a text", str), COUNT)]))
+    @takes(([COUNT], [COUNT], [(class_check("a text", str), COUNT)]))
     def restore(self, state: Any) -> None:
         places, counts, best = state
         size = self._depth * self._width

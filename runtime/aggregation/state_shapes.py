@@ -19,14 +19,14 @@ from windows.shape import (
     NUMBER,
     Check,
     Shape,
-    compiled,
+    class_check,
+    compile_check,
     integer,
     of_type,
-    one_of,
     optional,
 )
 
-INTEGER_TOTAL, DECIMAL_TOTAL = one_of("an integer", int), one_of("a decimal", Decimal, int)
+INTEGER_TOTAL, DECIMAL_TOTAL = class_check("an integer", int), class_check("a decimal", Decimal, int)
 
 
 INT_TOTAL = integer("a sum of type int", -(1 << 31), (1 << 31) - 1)
@@ -67,7 +67,7 @@ def _not_null(check: Check) -> Check:
     return check_value
 
 
-def _ranked(plan: AggregationPlan, values: Sequence[Check]) -> Shape:
+def _rank_shape(plan: AggregationPlan, values: Sequence[Check]) -> Shape:
     if plan.ever and plan.function != "sorted":
         return _best(plan, values)
     return [(EVENT, tuple(values), COUNT)]
@@ -96,9 +96,9 @@ SHAPES: Mapping[str, Make] = {
     "firstever": lambda plan, values: values[0],
     "lastever": lambda plan, values: values[0],
     "nth": lambda plan, values: ([values[0]], COUNT),
-    "minby": _ranked,
-    "maxby": _ranked,
-    "sorted": _ranked,
+    "minby": _rank_shape,
+    "maxby": _rank_shape,
+    "sorted": _rank_shape,
     "minbyever": _best,
     "maxbyever": _best,
 }
@@ -111,7 +111,7 @@ def key_shape(types: Sequence[ValueType], *, several: bool | None = None, exact:
     checks = [of_type(each) for each in types]
     if not checks or ANYTHING in checks:
         return ANYTHING
-    shape, is_tuple = compiled((BOOLEAN, *checks)), len(types) > 1 if several is None else several
+    shape, is_tuple = compile_check((BOOLEAN, *checks)), len(types) > 1 if several is None else several
     if not exact or (not is_tuple and isinstance(types[0], (ArrayType, CollectionType))):
         return shape
 

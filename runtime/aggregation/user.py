@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from epl.functions.user import converted
+from epl.functions.user import convert_call
 
 Row = Any
 
@@ -17,9 +17,9 @@ class UserAccumulator:
 
     def __init__(self, aggregation: Any, values: Callable[[Row], Sequence[Any]], steps: tuple[str, ...], result: str) -> None:
         self._values = values
-        self._enter = converted(aggregation.enter, steps, "")
-        self._leave = converted(aggregation.leave, steps, "")
-        self.value = converted(aggregation.value, (), result)
+        self._enter = convert_call(aggregation.enter, steps, "")
+        self._leave = convert_call(aggregation.leave, steps, "")
+        self.value = convert_call(aggregation.value, (), result)
         self.clear = aggregation.clear
         self.state = aggregation.state
         self.restore = aggregation.restore

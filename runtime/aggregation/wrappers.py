@@ -51,7 +51,7 @@ class Filtered(Wrapper):
             self.inner.leave(row)
 
 
-class Moment:
+class EntryMoment:
     """Whether rows enter: what prev and istream() within an aggregation's arguments read."""
 
     __slots__ = ("entering",)
@@ -65,7 +65,7 @@ class OfMoment(Wrapper):
 
     __slots__ = ("moment",)
 
-    def __init__(self, inner: Accumulator, moment: Moment) -> None:
+    def __init__(self, inner: Accumulator, moment: EntryMoment) -> None:
         super().__init__(inner)
         self.moment = moment
 

@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from epl.errors import EplDeploymentError
-from epl.plan.fingerprints import goes_on
-from runtime.api.engine import Engine
+from epl.plan.fingerprints import keeps_state
+from runtime.api.engine import RuntimeEngine
 from runtime.api.restore import resume_statement
-from runtime.api.runtime import Runtime, engine_of
+from runtime.api.runtime import Runtime, internal_engine
 from runtime.state.page_reader import PageReader
 from runtime.state.pages import all_pages, statement_key
 from runtime.state.snapshot import frame
@@ -27,8 +27,8 @@ def adopt(runtime: Runtime, former: Runtime, forget: Collection[str] = ()) -> No
     ``runtime``: deployed at ``former``'s time, nothing sent. ``forget``: names of statements that may start without state although they
     changed. Raises EplDeploymentError, nothing having been done, where a statement changed and its state would be lost.
     """
-    engine, before = engine_of(runtime), engine_of(former)
-    kept = sorted([*_named(engine, before, forget), *_unnamed(engine, before, forget)], key=lambda pair: pair[0][0].number)
+    engine, before = internal_engine(runtime), internal_engine(former)
+    kept = sorted([*_match_named(engine, before, forget), *_match_unnamed(engine, before, forget)], key=lambda pair: pair[0][0].number)
     reader = PageReader(dict(all_pages(before.state(), frame(before.state()))))
     reader.tables = engine.state().tables_by_type
     _add_types(reader, engine, before, {old.number: new for (old, _, _), new in kept})
@@ -41,10 +41,10 @@ def adopt(runtime: Runtime, former: Runtime, forget: Collection[str] = ()) -> No
         resume_statement(engine, statement, reader, statement_key(old, number))
 
 
-def _named(engine: Engine, before: Engine, forget: Collection[str]) -> list[tuple[Place, StatementOutput]]:
+def _match_named(engine: RuntimeEngine, before: RuntimeEngine, forget: Collection[str]) -> list[tuple[Place, StatementOutput]]:
     old, new = _by_name(before), _by_name(engine)
     both = [name for name in new if name in old]
-    kept = [name for name in both if goes_on(old[name][0].plan, new[name][0].plan)]
+    kept = [name for name in both if keeps_state(old[name][0].plan, new[name][0].plan)]
     changed = [name for name in both if name not in kept and name not in forget and _has_state(old[name][0])]
     if changed:
         raise EplDeploymentError(
@@ -54,12 +54,12 @@ def _named(engine: Engine, before: Engine, forget: Collection[str]) -> list[tupl
     return [(old[name], new[name][0]) for name in kept]
 
 
-def _unnamed(engine: Engine, before: Engine, forget: Collection[str]) -> list[tuple[Place, StatementOutput]]:
+def _match_unnamed(engine: RuntimeEngine, before: RuntimeEngine, forget: Collection[str]) -> list[tuple[Place, StatementOutput]]:
     """Equal ones in their order. One that is gone may have changed into one that is new, or have got a name; which of them is unknown."""
     new = list(_places(engine, named=False))
     kept, gone = [], []
     for place in _places(before, named=False):
-        alike = next((each for each in new if goes_on(place[0].plan, each[0].plan)), None)
+        alike = next((each for each in new if keeps_state(place[0].plan, each[0].plan)), None)
         if alike is None:
             gone.append(place[0])
         else:
@@ -78,14 +78,14 @@ def _unnamed(engine: Engine, before: Engine, forget: Collection[str]) -> list[tu
     return kept
 
 
-def _places(engine: Engine, *, named: bool) -> Iterator[Place]:
+def _places(engine: RuntimeEngine, *, named: bool) -> Iterator[Place]:
     for deployment in engine.deployer.deployments.values():
         for number, statement in enumerate(deployment):
             if statement.plan.is_named == named:
                 yield statement, deployment.id, number
 
 
-def _by_name(engine: Engine) -> dict[str, Place]:
+def _by_name(engine: RuntimeEngine) -> dict[str, Place]:
     """Return places by name; a name that several deployments use gets the deployment's id."""
     places: dict[str, Place] = {}
     for place in _places(engine, named=True):
@@ -107,10 +107,10 @@ def _holds(state: Any) -> bool:
     return state is not None
 
 
-def _add_types(reader: PageReader, engine: Engine, before: Engine, kept: Mapping[int, StatementOutput]) -> None:
+def _add_types(reader: PageReader, engine: RuntimeEngine, before: RuntimeEngine, kept: Mapping[int, StatementOutput]) -> None:
     """Add the types that the old pages refer to: those at the same places in the plans of statements that go on, else of the same names.
     ``kept``: by number of the old statement."""
-    types_of = reader.table.types_of
+    types_of = reader.table.plan_types
     registered, registered_before = engine.state().types, before.state().types
     for name, event_type in registered_before.items():
         reader.table.add_renewed(event_type, registered.get(name), f"registered/{name}")

@@ -4,9 +4,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 
-from runtime.arguments import checked_methods
+from runtime.arguments import check_methods
 from runtime.context.changes import ContextListener
-from runtime.context.selectors import AllPartitions, ContextPartition, PartitionSelector, partition_of, select
+from runtime.context.selectors import AllPartitions, ContextPartition, PartitionSelector, describe_partition, select
 from runtime.context.tree import ContextTree
 from runtime.event_loop.loop import EventLoop
 from runtime.statements.callables import check_callable
@@ -14,7 +14,7 @@ from runtime.statements.callables import check_callable
 ALL = AllPartitions()
 
 
-@checked_methods()
+@check_methods()
 class ContextAccess:
     '''A deployed context: ``runtime.contexts["Name"]``. Its length is the number of its partitions; iterating gives them as
     ``ContextPartition``.
@@ -81,7 +81,7 @@ class ContextAccess:
         """
         with self._lock:
             tree = self._tree
-            return [partition_of(tree.partitions[number]) for number in select(selector, tree.context, tree.partitions)]
+            return [describe_partition(tree.partitions[number]) for number in select(selector, tree.context, tree.partitions)]
 
     def partition(self, number: int) -> ContextPartition | None:
         """Return the partition with an id; None if there is none.
@@ -91,7 +91,7 @@ class ContextAccess:
         """
         with self._lock:
             branch = self._tree.partitions.get(number)
-            return None if branch is None else partition_of(branch)
+            return None if branch is None else describe_partition(branch)
 
     def __iter__(self) -> Iterator[ContextPartition]:
         return iter(self.partitions())
@@ -132,7 +132,7 @@ class ContextAccess:
         return f"ContextAccess({self.name!r}, {len(self)} partitions)"
 
 
-class Contexts(Mapping[str, ContextAccess]):
+class DeployedContexts(Mapping[str, ContextAccess]):
     """The contexts that are deployed, by name; of several with one name the one that was deployed last."""
 
     def __init__(self, core: EventLoop, lock: AbstractContextManager[object], check_open: Callable[[], object]) -> None:
@@ -171,4 +171,4 @@ class Contexts(Mapping[str, ContextAccess]):
             self._core.context_listeners = tuple(listeners)
 
 
-__all__ = ["ContextAccess", "Contexts"]
+__all__ = ["ContextAccess", "DeployedContexts"]

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import attrs
 
 from epl.errors import EplRuntimeError
-from runtime.api.contexts import Contexts
+from runtime.api.contexts import DeployedContexts
 from runtime.api.deployment import Deployment
-from runtime.api.engine import Engine
+from runtime.api.engine import RuntimeEngine
 from runtime.api.error_reports import reporting
-from runtime.api.statement import Statement, output_of
-from runtime.arguments import checked_methods
-from runtime.clock.instants import shown
+from runtime.api.statement import Statement, internal_output
+from runtime.arguments import check_methods
+from runtime.clock.instants import show_instant
 from runtime.event_loop.delivery import ConditionHandler, RowCounts
 from runtime.event_loop.measured import Measured
 from runtime.statements.callables import check_callable
@@ -58,11 +58,11 @@ class StatementMetrics:
     window_rows: int
 
 
-@checked_methods()
-class Counts:
+@check_methods()
+class RuntimeCounts:
     """What a runtime holds and counts: the part of ``Runtime`` that only reads."""
 
-    _engine: Engine
+    _engine: RuntimeEngine
 
     @property
     def deployments(self) -> dict[str, Deployment]:
@@ -110,7 +110,7 @@ class Counts:
         from runtime.pictures.record import record
 
         engine = self._engine
-        chosen = [output_of(self.statement(each) if isinstance(each, str) else each) for each in statements]
+        chosen = [internal_output(self.statement(each) if isinstance(each, str) else each) for each in statements]
         return record(chosen, engine.deployer.statements(), engine.incoming, engine.core)
 
     def measure(self) -> None:
@@ -122,7 +122,7 @@ class Counts:
         Raises:
             EplRuntimeError: Events have come in batches, and statements run in the batch tier.
         """
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             if engine.core.measured is not None:
                 return
             if engine.batch_tier is not None:
@@ -148,7 +148,7 @@ class Counts:
             >>> s.statement, s.events, s.new_rows, s.old_rows, s.window_rows, s.seconds > 0
             ('s', 2, 2, 1, 1, True)
         """
-        from runtime.pictures.contents import windows_of
+        from runtime.pictures.contents import statement_windows
 
         with self._engine.lock:
             measured = self._engine.core.measured
@@ -157,7 +157,7 @@ class Counts:
             return [
                 StatementMetrics(
                     statement.name, deployment.id, counts.events, counts.timers, counts.new_rows, counts.old_rows,
-                    counts.nanoseconds / 1e9, sum(sum(1 for _ in events) for _, events in windows_of(statement)))
+                    counts.nanoseconds / 1e9, sum(sum(1 for _ in events) for _, events in statement_windows(statement)))
                 for deployment in self._engine.deployer.deployments.values()
                 for statement in deployment
                 for counts in [measured.of(statement.number)]
@@ -197,7 +197,7 @@ class Counts:
     def stored_rows(self) -> dict[str, int]:
         """The number of rows of each named window and table, by name. Reading it costs the same however many there are."""
         with self._engine.lock:
-            return self._engine.deployer.stored_rows()
+            return self._engine.deployer.row_counts()
 
     @property
     def context_partitions(self) -> dict[str, int]:
@@ -209,11 +209,11 @@ class Counts:
         return counts
 
     @property
-    def contexts(self) -> Contexts:
+    def contexts(self) -> DeployedContexts:
         """The deployed contexts by name, each a ``ContextAccess``: their partitions and statements. ``contexts.add_listener(f)`` calls
         ``f`` with a ``ContextChange`` when a context is created or destroyed.
         """
-        return Contexts(self._engine.core, self._engine.lock, self._engine.definitions.check_open)
+        return DeployedContexts(self._engine.core, self._engine.lock, self._engine.definitions.check_open)
 
     @property
     def on_condition(self) -> ConditionHandler:
@@ -246,13 +246,13 @@ class Counts:
 
     def __repr__(self) -> str:
         statements = sum(len(d) for d in self._engine.deployer.deployments.values())
-        return f"Runtime(now={shown(self.now, self._engine.settings.units_per_second)}, {statements} statements)"
+        return f"Runtime(now={show_instant(self.now, self._engine.settings.units_per_second)}, {statements} statements)"
 
     def _repr_html_(self) -> str:
         cells = [(d.id, s.name, s.plan.kind) for d in self._engine.deployer.deployments.values() for s in d]
         rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in cells)
-        now = shown(self.now, self._engine.settings.units_per_second)
+        now = show_instant(self.now, self._engine.settings.units_per_second)
         return f"<b>Runtime</b> at {now}<table><tr><th>deployment</th><th>statement</th><th>kind</th></tr>{rows}</table>"
 
 
-__all__ = ["Counts", "StatementMetrics"]
+__all__ = ["RuntimeCounts", "StatementMetrics"]

@@ -58,7 +58,7 @@ class Definitions:
         """What a Python type in a schema or a type hint may refer to."""
         return Known(self.types, self.enum_types, self.classes)
 
-    def registered_bases(self, schema: Any) -> list[EventType]:
+    def find_bases(self, schema: Any) -> list[EventType]:
         """Return the event types of a class's nearest base classes that are registered."""
         bases = schema.__mro__[1:] if isinstance(schema, type) else ()
         known = [base for base in bases if base in self.classes]

@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from epl.analysis.statements.annotations import unknown_in_module, warning_of
+from epl.analysis.statements.annotations import annotation_warning, unknown_in_module
 from epl.analysis.statements.modules import analyse_module
 from epl.catalog import Catalog, Variable
 from epl.errors import (
@@ -22,7 +22,7 @@ from epl.errors import (
 )
 from epl.event_types import EventType
 from epl.functions.user import import_python
-from epl.parse import statements_before
+from epl.parse import parse_preceding
 from epl.plan.context.contexts import Context
 from epl.plan.declared import Declared
 from epl.plan.statements import CreateTablePlan, CreateVariablePlan, ModulePlan, StatementPlan
@@ -30,13 +30,13 @@ from epl.plan.stores.queries import QueryPlan
 from epl.plan.stores.tables import Table
 from epl.syntax import Module
 from runtime.api.definitions import Definitions
-from runtime.api.deployment import Deployed, Deployment
-from runtime.api.plan_cache import parsed
-from runtime.api.preconditions import check_preconditions, first_use, locate, names_in, sees
+from runtime.api.deployment import DeployedModule, Deployment
+from runtime.api.plan_cache import parse_text
+from runtime.api.preconditions import check_preconditions, first_use, locate, module_names, sees
 from runtime.api.properties_read import PropertiesRead
-from runtime.api.queries import fill, planned_query, query_of
+from runtime.api.queries import compile_query, fill, plan_query
 from runtime.api.statement import Statement
-from runtime.api.substitution_parameters import check_all_used, parameters_of
+from runtime.api.substitution_parameters import check_all_used, check_parameters
 from runtime.build import prepare
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment, compile_expression
@@ -59,7 +59,7 @@ class Deployer:
     """
 
     def __init__(self, host: StatementHost, core: EventLoop, definitions: Definitions, undeploy: Callable[[str], None]) -> None:
-        self.deployments: dict[str, Deployed] = {}
+        self.deployments: dict[str, DeployedModule] = {}
         self.counts = Counts()
         self.properties_read = PropertiesRead(self._plans, lambda: core.is_observed)
         self.tables: dict[Table, Any] = {}
@@ -82,42 +82,42 @@ class Deployer:
 
     # ------------------------------------------------------------------ compile
 
-    def catalog(self, module: str | None = None, without: Sequence[Deployed] = ()) -> Catalog:
+    def catalog(self, module: str | None = None, without: Sequence[DeployedModule] = ()) -> Catalog:
         """Return what a module of that name compiled now would see, were the deployments ``without`` not there."""
         there = [dep for dep in list(self.deployments.values()) if dep not in without]
         return self._definitions.catalog([d for dep in there for d in dep.plan.declared if sees(d, dep.plan, module)])
 
-    def declared_type(self, name: str) -> EventType | None:
+    def newest_type(self, name: str) -> EventType | None:
         """Return the event type of that name that was declared last, by whatever deployment."""
         types = [d.value for dep in self.deployments.values() for d in dep.plan.declared if d.kind == "event_type" and d.name == name]
         return types[-1] if types else None
 
-    def bring_in(self, module: Module) -> None:
-        """See Runtime.bring_in."""
+    def import_names(self, module: Module) -> None:
+        """See Runtime.import_names."""
         allowed = self._settings.python_imports
         for name in (*self._settings.imports, *module.imports) if allowed else ():
             if any(name == root or name.startswith(f"{root}.") for root in allowed) and not import_python(self._functions, name):
                 raise EplValidationError(f"Could not load class by name '{name}', please check imports", hint="no Python module or class")
 
-    def compiled(self, text: str, without: Sequence[Deployed] = ()) -> ModulePlan:
+    def compile_module(self, text: str, without: Sequence[DeployedModule] = ()) -> ModulePlan:
         """Return the plan of a module's text, as if the deployments ``without`` were not there. Raise EplError; warn of unknown
         annotations, in the name of the code that called the caller's public method."""
         try:
-            module = parsed(text)
+            module = parse_text(text)
         except (EplSyntaxError, EplValidationError) as error:
-            self._refuse_before(error, text, without)
+            self._refuse_preceding(error, text, without)
             raise
-        return self._analysed(module, without)
+        return self._analyse(module, without)
 
-    def _refuse_before(self, error: EplError, text: str, without: Sequence[Deployed]) -> None:
+    def _refuse_preceding(self, error: EplError, text: str, without: Sequence[DeployedModule]) -> None:
         """Raise what is wrong with a statement before the one that is not EPL: as in Esper, one is compiled after the other."""
-        before = None if error.span is None else statements_before(text, error.span.start)
+        before = None if error.span is None else parse_preceding(text, error.span.start)
         if before is not None:
             with suppress(EplUnsupportedError):
                 analyse_module(before, self.catalog(before.name, without))
 
-    def _analysed(self, module: Module, without: Sequence[Deployed] = ()) -> ModulePlan:
-        self.bring_in(module)
+    def _analyse(self, module: Module, without: Sequence[DeployedModule] = ()) -> ModulePlan:
+        self.import_names(module)
         catalog = self.catalog(module.name, without)
         try:
             plan = analyse_module(module, catalog)
@@ -125,15 +125,15 @@ class Deployer:
             locate(error, self.deployments.values())
             raise
         for annotation in unknown_in_module(module, catalog):
-            warnings.warn(warning_of(annotation), EplWarning, stacklevel=6)
+            warnings.warn(annotation_warning(annotation), EplWarning, stacklevel=6)
         return plan
 
-    def namesakes(self, module: str | ModulePlan) -> list[Deployed]:
+    def namesakes(self, module: str | ModulePlan) -> list[DeployedModule]:
         """Return the deployments that the module would double, newest first: same statement names, same declared names."""
         if isinstance(module, ModulePlan):
             names = {s.name for s in module.statements} | {d.name for d in module.declared}
         else:
-            names = names_in(parsed(module))
+            names = module_names(parse_text(module))
         return [
             d for d in reversed(self.deployments.values())
             if names & ({s.name for s in d if s.plan.is_named} | {each.name for each in d.plan.declared})
@@ -143,7 +143,7 @@ class Deployer:
 
     def deploy(
         self, plan: ModulePlan, name: str | None, listeners: Mapping[str, Listener], parameters: dict[str | int, Any]
-    ) -> Deployed:
+    ) -> DeployedModule:
         """Deploy a plan; see Runtime.deploy. Whatever is raised, nothing of the module stays."""
         unknown = listeners.keys() - {s.name for s in plan.statements}
         if unknown:
@@ -166,17 +166,17 @@ class Deployer:
             raise
         return deployment
 
-    def prepare(self, plan: ModulePlan, name: str | None, parameters: dict[str | int, Any]) -> Deployed:
+    def prepare(self, plan: ModulePlan, name: str | None, parameters: dict[str | int, Any]) -> DeployedModule:
         """Add a deployment whose statements are prepared, and have no instances yet. Whatever is raised, nothing of the module stays."""
         deployment_id = name if name is not None else self._next_id()
         if deployment_id in self.deployments:
             raise EplDeploymentError(f"Deployment by id '{deployment_id}' already exists")
         check_preconditions(plan, self.deployments.values(), self._definitions.types.values(), self._variables)
         check_all_used(plan, parameters)
-        statements = self._prepare_all(plan, deployment_id, {s.name: parameters_of(s, parameters) for s in plan.statements})
+        statements = self._prepare_all(plan, deployment_id, {s.name: check_parameters(s, parameters) for s in plan.statements})
         self.properties_read.add(plan.statements)
         public = Deployment(deployment_id, plan, tuple(Statement(each) for each in statements), self._undeploy)
-        deployment = self.deployments[deployment_id] = Deployed(deployment_id, plan, statements, parameters, public)
+        deployment = self.deployments[deployment_id] = DeployedModule(deployment_id, plan, statements, parameters, public)
         self._names_changed(deployment)
         return deployment
 
@@ -199,7 +199,7 @@ class Deployer:
         statements: list[StatementOutput] = []
         cells: list[str] = []
         tables: list[Table] = []
-        variables = self._variables_of(plan)
+        variables = self._module_variables(plan)
 
         def environment(statement: str) -> Environment:
             return self.environment(parameters[statement], variables=variables)
@@ -227,12 +227,12 @@ class Deployer:
             raise
         return tuple(statements)
 
-    def _variables_of(self, plan: ModulePlan) -> dict[str, VariableCell]:
+    def _module_variables(self, plan: ModulePlan) -> dict[str, VariableCell]:
         """Return what holds the variables that a module sees and will create: the runtime's own where all modules see the same ones."""
         owners = (*(dep.plan for dep in self.deployments.values() if dep.plan.name == plan.name), plan)
         if not self._variables.older and all(d.access == "public" for each in owners for d in each.declared if d.kind == "variable"):
             return self._variables
-        return dict(self._variables.seen(partial(self._sees, plan.name)))
+        return dict(self._variables.visible_cells(partial(self._sees, plan.name)))
 
     def _sees(self, module: str | None, cell: VariableCell) -> bool:
         owner = self.deployments.get(cell.deployment or "")
@@ -260,11 +260,11 @@ class Deployer:
         else:
             self.tables[table] = PartitionedTable(lambda: TableStore(table, environment, deployment_id))
 
-    def stored_rows(self) -> dict[str, int]:
+    def row_counts(self) -> dict[str, int]:
         """Return the number of rows of each named window and table, by name; of those of one name in several modules together."""
         counts: dict[str, int] = {}
-        windows = [(store.window.name, store.stored()) for store in self._core.stores.values()]
-        for name, rows in (*windows, *((table.name, store.stored()) for table, store in self.tables.items())):
+        windows = [(store.window.name, store.row_count()) for store in self._core.stores.values()]
+        for name, rows in (*windows, *((table.name, store.row_count()) for table, store in self.tables.items())):
             counts[name] = counts.get(name, 0) + rows
         return counts
 
@@ -275,7 +275,7 @@ class Deployer:
         """Return what the expressions of a statement with these parameters may touch. ``cells``: of parameters whose values change;
         ``variables``: of the statement's module, else those that all see."""
         if variables is None:
-            variables = self._variables.seen(partial(self._sees, None))
+            variables = self._variables.visible_cells(partial(self._sees, None))
         return Environment(
             functions=self._functions, variables=variables, clock=self._core.clock, parameters=parameters, settings=self._settings,
             historical=self._definitions.historical, tables=self.tables, parameter_cells=cells or {},
@@ -292,8 +292,8 @@ class Deployer:
 
     def query(self, query: str | QueryPlan, *, prepared: bool) -> Query:
         """Return a fire-and-forget query, compiled; raise EplError."""
-        plan = planned_query(query, self.catalog()) if isinstance(query, str) else query
-        return query_of(plan, self._core, lambda cells: self.environment({}, cells), prepared=prepared)
+        plan = plan_query(query, self.catalog()) if isinstance(query, str) else query
+        return compile_query(plan, self._core, lambda cells: self.environment({}, cells), prepared=prepared)
 
     def _prepare(self, plan: StatementPlan, deployment_id: str, environment: Environment) -> StatementOutput:
         self.counts.statements += 1
@@ -304,7 +304,7 @@ class Deployer:
 
     # ------------------------------------------------------------------ undeploy
 
-    def undeploy(self, deployment: Deployed) -> None:
+    def undeploy(self, deployment: DeployedModule) -> None:
         """Stop and forget a deployment, even if others use what it declares."""
         for statement in reversed(deployment.statements):
             statement.running.close()
@@ -322,12 +322,12 @@ class Deployer:
             for ended in tuple(statement.at_end):
                 ended()
 
-    def _names_changed(self, deployment: Deployed) -> None:
+    def _names_changed(self, deployment: DeployedModule) -> None:
         """Note that a deployment has come or gone: the names of the event types that it declares may mean other types now."""
         if any(declared.kind == "event_type" for declared in deployment.plan.declared):
             self._core.forget_generated()
 
-    def unused(self, deployment_id: str) -> Deployed:
+    def check_unused(self, deployment_id: str) -> DeployedModule:
         """Return the deployment of that id; EplDeploymentError where there is none, or others use what it declares."""
         deployment = self.deployments.get(deployment_id)
         if deployment is None:
@@ -349,7 +349,7 @@ class Deployer:
             return
         deployments = list(self.deployments.values())
         for place, deployment in enumerate(deployments):
-            module = parsed(deployment.plan.text)
+            module = parse_text(deployment.plan.text)
             try:
                 plan = analyse_module(module, self.catalog(module.name, without=deployments[place:]))
             except EplError as error:
@@ -368,7 +368,7 @@ class Deployer:
             )
 
 
-def _not_restorable(deployment: Deployed, reason: str) -> EplRuntimeError:
+def _not_restorable(deployment: DeployedModule, reason: str) -> EplRuntimeError:
     return EplRuntimeError(
         f"no snapshot can be taken: deployment '{deployment.id}' could not be restored: {reason}",
         hint="what it refers to has been undeployed; undeploy it too"

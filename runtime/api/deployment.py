@@ -106,14 +106,14 @@ class Deployment:
         return f"Deployment({self.id!r}, {[s.name for s in self.statements]})"
 
     def _repr_html_(self) -> str:
-        from runtime.explain.notebook_html import counted, facts_html, picture_html
+        from runtime.explain.notebook_html import count_text, facts_html, picture_html
 
-        facts = [counted(len(self), "statement"), *([f"module {self.plan.name}"] if self.plan.name else [])]
+        facts = [count_text(len(self), "statement"), *([f"module {self.plan.name}"] if self.plan.name else [])]
         return f"<b>Deployment {escape(self.id)}</b>{facts_html(facts)}{picture_html(self.graph())}"
 
 
 @attrs.frozen(eq=False)
-class Deployed:
+class DeployedModule:
     """Internal to epl-spark: a deployment as the engine has it. ``statements``: in the order of the text; ``public``: what users see."""
 
     id: str

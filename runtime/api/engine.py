@@ -16,14 +16,14 @@ from epl.plan.stores.queries import QueryPlan
 from epl.reprs import brief
 from epl.settings import Settings
 from epl.syntax import Module
-from epl.texts import text_of
+from epl.texts import load_text
 from runtime.api.definitions import Definitions
 from runtime.api.deployer import Deployer
-from runtime.api.deployment import Deployed
-from runtime.api.error_reports import explained
+from runtime.api.deployment import DeployedModule
+from runtime.api.error_reports import wrap_handler
 from runtime.api.queries import PreparedQuery
 from runtime.batch.available import is_available, missing
-from runtime.clock.instants import Instant, instant_of
+from runtime.clock.instants import Instant, to_instant
 from runtime.conversion.from_python import to_event
 from runtime.event_loop.delivery import ConditionHandler, log_condition
 from runtime.event_loop.loop import ErrorHandler, EventLoop
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 NUMBER = attrgetter("number")
 
 
-class Engine:
+class RuntimeEngine:
     """Internal to epl-spark: event loop, deployments and tiers of one runtime. It may change in any version; applications use ``Runtime``.
 
     ``runtime``: the one that it is behind, which listeners get.
@@ -52,8 +52,8 @@ class Engine:
         self.runtime, self.tier, self.settings = runtime, tier, settings
         self.definitions = Definitions(settings)
         self.lock = self.definitions.lock
-        self.on_error = explained(on_error)
-        began = instant_of("start_time", start_time, self.settings.units_per_second)
+        self.on_error = wrap_handler(on_error)
+        began = to_instant("start_time", start_time, self.settings.units_per_second)
         self.core = EventLoop(self.settings, began, self._on_expression_error, self.on_error)
         self.condition_handler: ConditionHandler = log_condition
         self._on_fault: ErrorHandler | None = None
@@ -76,7 +76,7 @@ class Engine:
         self.deployer.row_pattern_observer, self.deployer.pattern_observer = rows, events
 
     @contextmanager
-    def opened(self) -> Iterator[Engine]:
+    def hold_open(self) -> Iterator[RuntimeEngine]:
         """Hold the lock of a runtime that is not closed; raise EplRuntimeError where it is."""
         with self.lock:
             self.definitions.check_open()
@@ -93,7 +93,7 @@ class Engine:
 
     def event_type(self, name: str) -> EventType:
         """Return a type by name: registered, or declared by a deployment; raise EplRuntimeError."""
-        known = self.definitions.types.get(name) or self.deployer.declared_type(name)
+        known = self.definitions.types.get(name) or self.deployer.newest_type(name)
         if known is None:
             near = did_you_mean(str(name), self.catalog().event_types)
             raise EplRuntimeError(f"no bus event type named '{name}'{near}", hint="declare it with create schema or Runtime.register")
@@ -106,7 +106,7 @@ class Engine:
 
     def is_declared(self, name: str) -> bool:
         """Return whether a deployment declares an event type of that name."""
-        return self.deployer.declared_type(name) is not None
+        return self.deployer.newest_type(name) is not None
 
     def settle(self) -> None:
         """Deliver what follows from another value of a variable."""
@@ -117,13 +117,13 @@ class Engine:
         """Return what a module of that name compiled now would see."""
         return self.deployer.catalog(module)
 
-    def bring_in(self, module: Module) -> None:
+    def import_names(self, module: Module) -> None:
         """Make what a module imports from Python callable in EPL, as far as ``Settings.python_imports`` allows; EplValidationError where
         there is no such Python module or class.
         """
-        self.deployer.bring_in(module)
+        self.deployer.import_names(module)
 
-    def prepare(self, plan: ModulePlan, *, name: str, parameters: Mapping[str | int, Any]) -> Deployed:
+    def prepare(self, plan: ModulePlan, *, name: str, parameters: Mapping[str | int, Any]) -> DeployedModule:
         """Add a deployment whose statements do not run until each of them has its state by ``resume``: what restoring does."""
         deployment = self.deployer.prepare(plan, name, dict(parameters))
         self.settle_tiers(deployment)
@@ -134,7 +134,7 @@ class Engine:
         if self.batch_tier is None or not self.batch_tier.resume(statement, state):
             self.deployer.resume(statement, state)
 
-    def settle_tiers(self, deployment: Deployed) -> None:
+    def settle_tiers(self, deployment: DeployedModule) -> None:
         """Let the batch tier see a new deployment; undeploy it and raise EplUnsupportedError where ``tier="batch"`` refuses it."""
         if self.batch_tier is not None:
             try:
@@ -143,7 +143,7 @@ class Engine:
                 self.undeploy(deployment)
                 raise
 
-    def undeploy(self, deployment: Deployed) -> None:
+    def undeploy(self, deployment: DeployedModule) -> None:
         """Stop and forget a deployment, even if others use what it declares."""
         self.deployer.undeploy(deployment)
         if self.batch_tier is not None:
@@ -152,7 +152,7 @@ class Engine:
     def undeploy_unused(self, deployment_id: str) -> None:
         """Stop and forget the deployment of that id; raise EplDeploymentError where there is none, or others use what it declares."""
         with self.lock:
-            self.undeploy(self.deployer.unused(deployment_id))
+            self.undeploy(self.deployer.check_unused(deployment_id))
 
     def plans(self) -> list[StatementPlan]:
         """Return the plans of all deployed statements, in order of deployment."""
@@ -191,7 +191,7 @@ class Engine:
                 self.batch_tier = BatchTier(self.deployer, self.core, always=always)
         return self.batch_tier
 
-    def tier_of(self, statement: StatementOutput) -> tuple[str, str]:
+    def statement_tier(self, statement: StatementOutput) -> tuple[str, str]:
         """Return (``row`` or ``batch``, why): where a statement runs now."""
         if self.batch_tier is None:
             if self.tier == "row":
@@ -251,9 +251,9 @@ class Engine:
             for statement in sorted(pending, key=NUMBER):
                 statement.deliver_batches()
 
-    def prepared_query(self, query: str | PathLike[str] | QueryPlan, *, prepared: bool) -> PreparedQuery:
-        text = query if isinstance(query, QueryPlan) else text_of(query, others="a plan of compile_query")
-        with self.opened():
+    def build_query(self, query: str | PathLike[str] | QueryPlan, *, prepared: bool) -> PreparedQuery:
+        text = query if isinstance(query, QueryPlan) else load_text(query, others="a plan of compile_query")
+        with self.hold_open():
             return PreparedQuery(self.deployer.query(text, prepared=prepared), self.lock, self.definitions.check_open, self.deliver_batches)
 
     def state(self) -> RuntimeState:
@@ -275,7 +275,7 @@ class Engine:
 
     def instant(self, now: Instant) -> int:
         """Return a time in engine units; raise EplRuntimeError."""
-        return instant_of("now", now, self.settings.units_per_second)
+        return to_instant("now", now, self.settings.units_per_second)
 
 
 def check_options(tier: str, on_error: ErrorHandler) -> None:
@@ -285,4 +285,4 @@ def check_options(tier: str, on_error: ErrorHandler) -> None:
     check_callable(on_error, "on_error", "(error, statement name, event)")
 
 
-__all__ = ["Engine", "check_options"]
+__all__ = ["RuntimeEngine", "check_options"]

@@ -6,7 +6,7 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 from epl.errors import EplError, EplRuntimeError
-from runtime.arguments import checked
+from runtime.arguments import check_arguments
 from runtime.event_loop.delivery import Condition, ConditionHandler
 
 ErrorHandler = Callable[[BaseException, str, Any], None]
@@ -20,7 +20,7 @@ def without_engine_frames(method: Callable[P, T]) -> Callable[P, T]:
     """Return the method, its arguments checked; an EplError that it raises shows the caller's frames and this one, since it names position,
     cause and hint itself. Other exceptions keep all of their frames.
     """
-    door = checked(method)
+    door = check_arguments(method)
 
     @wraps(method)
     def call(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -32,7 +32,7 @@ def without_engine_frames(method: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-def explained(handler: ErrorHandler) -> ErrorHandler:
+def wrap_handler(handler: ErrorHandler) -> ErrorHandler:
     """Return the handler, called with an error for sends within sends that went too deep; the RecursionError is its cause. What the
     handler raises ends the call, and is not handed to it again on its way."""
 
@@ -67,4 +67,4 @@ def reporting(handler: ConditionHandler, on_error: ErrorHandler) -> ConditionHan
     return report
 
 
-__all__ = ["explained", "reporting", "without_engine_frames"]
+__all__ = ["reporting", "without_engine_frames", "wrap_handler"]

@@ -15,8 +15,8 @@ from epl import java
 from epl.errors import EplError, EplRuntimeError
 from epl.spans import Span
 from epl.syntax import Binary, Call, Node
-from runtime.api.plan_cache import parsed
-from runtime.api.runtime import Runtime, engine_of
+from runtime.api.plan_cache import parse_text
+from runtime.api.runtime import Runtime, internal_engine
 
 if TYPE_CHECKING:
     from runtime.api.statement import Statement
@@ -42,7 +42,7 @@ class StatementFault(EplRuntimeError):
         self.time = time
 
 
-def fault_of(runtime: Runtime, error: BaseException, statement: str, event: Any) -> StatementFault:
+def build_fault(runtime: Runtime, error: BaseException, statement: str, event: Any) -> StatementFault:
     """Return the error as one that says where it happened. Called where the error is handled, while the clock is at the event."""
     text = None
     spans: list[Span] = []
@@ -51,11 +51,11 @@ def fault_of(runtime: Runtime, error: BaseException, statement: str, event: Any)
     if failed is not None:
         text = runtime.deployments[failed.deployment_id].plan.text
         whole = _whole(runtime, failed)
-        spans = _own(error) or list(_expressions(whole, _written(runtime, error))) or [s for s in (_body(whole),) if s is not None]
+        spans = _own(error) or list(_expressions(whole, _find_culprit(runtime, error))) or [s for s in (_body(whole),) if s is not None]
         if spans:
             places = " or ".join(_place(each, text) for each in spans)
             where += f" ({places}, {_short(text[spans[0].start : spans[0].end], 60)})"
-    at_work = "a timer" if event is None else shown(event)
+    at_work = "a timer" if event is None else show_event(event)
     fault = StatementFault(
         f"{where}: {in_words(error)}; while processing {at_work} at engine time {runtime.now}", statement, event, runtime.now,
         span=spans[0] if len(spans) == 1 else None, text=text,
@@ -70,7 +70,7 @@ def in_words(error: BaseException) -> str:
     return error.message if isinstance(error, EplError) else f"{type(error).__name__}: {error}"
 
 
-def shown(event: Any) -> str:
+def show_event(event: Any) -> str:
     """Return an event, or the values of a row, for people: cut off where it is long."""
     return _short(str(event), LONGEST)
 
@@ -94,7 +94,7 @@ def _statement(runtime: Runtime, name: str) -> Statement | None:
 def _whole(runtime: Runtime, statement: Statement) -> Node:
     """Return the statement as it was written."""
     deployment = runtime.deployments[statement.deployment_id]
-    return parsed(deployment.plan.text).statements[deployment.statements.index(statement)]
+    return parse_text(deployment.plan.text).statements[deployment.statements.index(statement)]
 
 
 def _own(error: BaseException) -> list[Span]:
@@ -107,9 +107,9 @@ def _body(whole: Node) -> Span | None:
     return body.span if isinstance(body, Node) and body.span is not None else whole.span
 
 
-def _written(runtime: Runtime, error: BaseException) -> tuple[str | None, str | None]:
+def _find_culprit(runtime: Runtime, error: BaseException) -> tuple[str | None, str | None]:
     """Return what was at work when it was raised: (name of a user's function, operator), None where it was neither."""
-    functions = {code: name for name, f in engine_of(runtime).definitions.user_functions.items() if (code := _code(f)) is not None}
+    functions = {code: name for name, f in internal_engine(runtime).definitions.user_functions.items() if (code := _code(f)) is not None}
     traceback = error.__traceback__
     while traceback is not None:
         code = traceback.tb_frame.f_code
@@ -141,4 +141,4 @@ def _expressions(node: Any, names: tuple[str | None, str | None]) -> Iterator[Sp
             yield from _expressions(getattr(node, field.name), names)
 
 
-__all__ = ["StatementFault", "fault_of", "in_words", "shown"]
+__all__ = ["StatementFault", "build_fault", "in_words", "show_event"]

@@ -14,7 +14,7 @@ import msgpack
 
 from epl.analysis.statements.modules import analyse_module
 from epl.catalog import Catalog
-from epl.dialects.front_door import annotated
+from epl.dialects.front_door import annotate_module
 from epl.errors import EplError
 from epl.event_types import EventType
 from epl.parse import parse_module, parse_query
@@ -28,33 +28,33 @@ from runtime.state.described_types import Same, read_types
 def in_dialect(text: str, dialect: str | None, settings: Settings) -> Iterator[str]:
     """Give the module's text with the dialect in it, which is given beside it or by the settings; errors point into the text as it was
     written."""
-    written = annotated(text, settings.dialect if dialect is None else dialect)
+    written = annotate_module(text, settings.dialect if dialect is None else dialect)
     try:
         yield written.text
     except EplError as error:
-        written.located(error)
+        written.locate_error(error)
         raise
 
 
 @lru_cache(maxsize=1024)
-def parsed(text: str) -> Module:
+def parse_text(text: str) -> Module:
     """Return the syntax tree of a module; kept by text, so that deploying or restoring the same text again parses nothing."""
     return parse_module(text)
 
 
 @lru_cache(maxsize=1024)
-def parsed_query(text: str) -> Statement:
+def parse_query_text(text: str) -> Statement:
     """Return the syntax tree of a fire-and-forget query; kept by text."""
     return parse_query(text)
 
 
-def types_of(described: list[dict[str, Any]]) -> tuple[EventType, ...]:
+def find_types(described: list[dict[str, Any]]) -> tuple[EventType, ...]:
     """Return the registered ones of types as ``describe_types`` writes them: the same ones for the same description."""
-    return _types_of(msgpack.packb(described, use_bin_type=True))
+    return _unpack_types(msgpack.packb(described, use_bin_type=True))
 
 
 @lru_cache(maxsize=128)
-def _types_of(packed: bytes) -> tuple[EventType, ...]:
+def _unpack_types(packed: bytes) -> tuple[EventType, ...]:
     return tuple(read_types(msgpack.unpackb(packed, raw=False)))
 
 
@@ -87,17 +87,17 @@ def _items(named: Mapping[str, Any]) -> Hashable:
 
 
 @lru_cache(maxsize=512)
-def _planned(question: _Question) -> ModulePlan:
-    return analyse_module(parsed(question.text), question.catalog)
+def _plan(question: _Question) -> ModulePlan:
+    return analyse_module(parse_text(question.text), question.catalog)
 
 
-def planned(catalog: Catalog, user_functions: Mapping[str, Callable[..., Any]], deployment_id: str, text: str) -> ModulePlan:
+def plan_text(catalog: Catalog, user_functions: Mapping[str, Callable[..., Any]], deployment_id: str, text: str) -> ModulePlan:
     """Return the plan of a module that is deployed under that id, where ``catalog`` is what it sees. ``user_functions``: the
     application's. What databases answer may differ each time: a module that may ask them is analysed again.
     """
     if catalog.databases:
-        return analyse_module(parsed(text), catalog)
-    return _planned(_Question(deployment_id, text, catalog, user_functions))
+        return analyse_module(parse_text(text), catalog)
+    return _plan(_Question(deployment_id, text, catalog, user_functions))
 
 
-__all__ = ["parsed", "parsed_query", "planned", "types_of"]
+__all__ = ["find_types", "parse_query_text", "parse_text", "plan_text"]

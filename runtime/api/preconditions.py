@@ -9,14 +9,14 @@ from epl.event_types import EventType
 from epl.plan.declared import KINDS, Declared
 from epl.plan.expressions import TypedExpression, VariableValue
 from epl.plan.join.lookups import NamedIndex
-from epl.plan.kept import kept_by_plan
+from epl.plan.kept import once_per_plan
 from epl.plan.statements import BodyPlan, InsertPlan, ModulePlan
 from epl.plan.stores.tables import Table, TableKeys, TableValue
 from epl.plan.streams import NamedWindow, types_read
-from epl.plan.walk import plans_of
+from epl.plan.walk import walk_plan
 
 
-class Declaring(Protocol):
+class DeclaringDeployment(Protocol):
     """What is asked of a deployment."""
 
     @property
@@ -26,18 +26,18 @@ class Declaring(Protocol):
     def plan(self) -> ModulePlan: ...
 
 
-def first_use(declared: Declared, deployments: Iterable[Declaring]) -> Declaring | None:
+def first_use(declared: Declared, deployments: Iterable[DeclaringDeployment]) -> DeclaringDeployment | None:
     """Return the first of the deployments that refers to what is declared, or None."""
     for deployment in deployments:
         named = [own for own in deployment.plan.declared if (own.kind, own.key) == (declared.kind, declared.key)]
         if any(own.value is not declared.value for own in named):
             continue  # it has one of its own by that name
-        if any(declared.is_used_by(each.body, each.refers, each.context) for each in deployment.plan.statements):
+        if any(declared.is_needed(each.body, each.refers, each.context) for each in deployment.plan.statements):
             return deployment
     return None
 
 
-def locate(error: AlreadyDeclaredError, deployments: Iterable[Declaring]) -> None:
+def locate(error: AlreadyDeclaredError, deployments: Iterable[DeclaringDeployment]) -> None:
     """Say which deployment has declared the name that is taken, unless the module itself has, and where."""
     for deployment in deployments:
         for declared in deployment.plan.declared:
@@ -48,7 +48,7 @@ def locate(error: AlreadyDeclaredError, deployments: Iterable[Declaring]) -> Non
 
 
 def check_preconditions(
-    plan: ModulePlan, deployments: Iterable[Declaring], types: Iterable[EventType], variables: Mapping[str, Any]
+    plan: ModulePlan, deployments: Iterable[DeclaringDeployment], types: Iterable[EventType], variables: Mapping[str, Any]
 ) -> None:
     """Refuse a plan whose event types and variables are gone since it was compiled, or whose own names others have taken since.
 
@@ -59,7 +59,7 @@ def check_preconditions(
         for deployment, other in theirs:
             same = (own.kind, own.key) == (other.kind, other.key) and (own.value is not other.value or own.kind == "named_window")
             if same and _meet(own, plan, other, deployment.plan):
-                raise _unsatisfied(
+                raise _precondition_error(
                     f"{KINDS[own.kind].article} {own.noun} by name '{own.name}' has already been created for module "
                     f"'{plan.name or '(unnamed)'}'"
                 )
@@ -79,16 +79,16 @@ def _check_there(plan: ModulePlan, known: set[int], variables: Mapping[str, Any]
     own = {d.name for d in plan.declared if d.kind == "variable"}
     for statement in plan.statements:
         if statement.context is not None and id(statement.context) not in known:
-            raise _unsatisfied(f"Required dependency context '{statement.context.name}' cannot be found")
-        for what, needed in _needed(statement.body):
+            raise _precondition_error(f"Required dependency context '{statement.context.name}' cannot be found")
+        for what, needed in _list_preconditions(statement.body):
             if (needed.name not in own and needed.name not in variables) if what == "variable" else id(needed) not in known:
-                raise _unsatisfied(f"Required dependency {what} '{needed.name}' cannot be found")
+                raise _precondition_error(f"Required dependency {what} '{needed.name}' cannot be found")
 
 
-@kept_by_plan
-def _needed(body: BodyPlan) -> tuple[tuple[str, Any], ...]:
+@once_per_plan
+def _list_preconditions(body: BodyPlan) -> tuple[tuple[str, Any], ...]:
     """Return what has to be there for a statement, each with what it is, in the order in which it is looked for."""
-    parts = list(plans_of(body))
+    parts = list(walk_plan(body))
     nodes = [node for part in parts if isinstance(part, TypedExpression) for node in part.walk()]
     return (
         *(("event type", event_type) for event_type in types_read(body)),
@@ -100,7 +100,7 @@ def _needed(body: BodyPlan) -> tuple[tuple[str, Any], ...]:
     )
 
 
-def _unsatisfied(message: str) -> EplDeploymentError:
+def _precondition_error(message: str) -> EplDeploymentError:
     return EplDeploymentError(f"A precondition is not satisfied: {message}", hint="compile the module again")
 
 
@@ -109,7 +109,7 @@ def sees(declared: Declared, plan: ModulePlan, module: str | None) -> bool:
     return declared.access == "public" or (declared.access == "protected" and plan.name == module)
 
 
-def names_in(module: Any) -> set[str]:
+def module_names(module: Any) -> set[str]:
     """Return statement names and declared names that are in a module's text."""
     names = {s.name for s in module.statements if s.name}
     return names | {s.body.name for s in module.statements if hasattr(s.body, "name")}

@@ -44,7 +44,7 @@ class PropertiesRead:
         self._reads_all = lambda: True
 
     @contextmanager
-    def watched(self, added: Added) -> Iterator[None]:
+    def watch(self, added: Added) -> Iterator[None]:
         """Call ``added`` before statements are deployed while the block runs: events that it has made lack what only these read."""
         self._watching.append(added)
         try:

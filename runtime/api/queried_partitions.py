@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from epl.errors import EplRuntimeError
-from epl.plan.context.contexts import Context, context_of
+from epl.plan.context.contexts import Context, store_context
 from epl.plan.stores.queries import DeleteQueryPlan, InsertQueryPlan, QueryPlan, SelectQueryPlan, UpdateQueryPlan
 from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow
 from runtime.context.selectors import AllPartitions, select
 from runtime.context.tree import ContextTree
 from runtime.event_loop.loop import EventLoop
-from runtime.statements.queries.rows import Stores, source_of
+from runtime.statements.queries.rows import Stores, stream_source
 from runtime.statements.running import EVERY_PARTITION, Selector
 
 Selectors = Selector | Sequence[Selector | None] | None
@@ -32,7 +32,7 @@ class QueriedPartitions:
         self._streams = max(1, len(body.streams)) if isinstance(body, SelectQueryPlan) else 1
         self._context: Context | None = plan.context
         if self._target is not None:
-            self._context = context_of(self._target)
+            self._context = store_context(self._target)
             if self._context is None and plan.context is not None:
                 raise EplRuntimeError(
                     "Query target is unpartitioned", hint=f"'{self._target.name}' belongs to no context: omit context …")
@@ -76,7 +76,7 @@ def _target(plan: QueryPlan) -> NamedWindow | Table | None:
     if isinstance(body, (InsertQueryPlan, UpdateQueryPlan, DeleteQueryPlan)):
         return body.store
     assert isinstance(body, SelectQueryPlan)
-    source = source_of(body.streams[0]) if len(body.streams) == 1 else None
+    source = stream_source(body.streams[0]) if len(body.streams) == 1 else None
     return None if source is None else source[0]
 
 

@@ -14,13 +14,13 @@ from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow
 from epl.value_types import ValueType
 from runtime.api.error_reports import without_engine_frames
-from runtime.api.plan_cache import parsed_query
+from runtime.api.plan_cache import parse_query_text
 from runtime.api.queried_partitions import QueriedPartitions, Selectors
 from runtime.conversion.from_python import WrongValue, coercion
-from runtime.conversion.rows import Row, Rows, pandas_frame, rows_of
+from runtime.conversion.rows import Row, Rows, pandas_frame, to_rows
 from runtime.event_loop.loop import EventLoop
 from runtime.expressions import Environment
-from runtime.historical.static_table import arrow_of
+from runtime.historical.static_table import to_arrow
 from runtime.statements.queries.changes import insertion
 from runtime.statements.queries.query import ParameterCell, Query
 from runtime.statements.queries.rows import Stores
@@ -127,7 +127,7 @@ class PreparedQuery:
             events: Sequence[Event] = self._query.run(values, partitions)
             if self.plan.changes:
                 self._settle()
-        return QueryRows(rows_of(events), _output_type(self.plan))
+        return QueryRows(to_rows(events), _output_type(self.plan))
 
     def _values(self, parameters: Parameters) -> dict[str | int, Any]:
         columns = self._columns
@@ -143,9 +143,9 @@ class PreparedQuery:
         unknown = [key for key in values if key not in columns]
         if unknown:
             raise EplRuntimeError(f"There is no substitution parameter {unknown[0]!r} in the query")
-        return {key: self._coerced(key, values[key]) for key in columns}
+        return {key: self._coerce(key, values[key]) for key in columns}
 
-    def _coerced(self, key: str | int, value: Any) -> Any:
+    def _coerce(self, key: str | int, value: Any) -> Any:
         try:
             return None if value is None else self._columns[key](value)
         except WrongValue:
@@ -166,15 +166,15 @@ def _output_type(plan: QueryPlan) -> EventType:
     return output
 
 
-def planned_query(text: str, catalog: Catalog) -> QueryPlan:
+def plan_query(text: str, catalog: Catalog) -> QueryPlan:
     """Return the plan of a query; raise EplError with position and hint."""
-    return analyse_query(parsed_query(text), text, catalog)
+    return analyse_query(parse_query_text(text), text, catalog)
 
 
 def fill(core: EventLoop, stores: Stores, declared: NamedWindow | Table, frame: Any) -> int:
     """Insert the rows of a frame, every value checked; return how many. See Runtime.fill."""
-    from runtime.conversion.batch_order import Options, part_of  # brings Arrow
-    from runtime.conversion.from_columns import events_of
+    from runtime.conversion.batch_order import BatchOptions, read_part  # brings Arrow
+    from runtime.conversion.from_columns import read_events
 
     if declared.context is not None:
         raise EplRuntimeError(
@@ -182,14 +182,14 @@ def fill(core: EventLoop, stores: Stores, declared: NamedWindow | Table, frame: 
             hint="send events that 'insert into' brings there, or insert by queries with partitions=…")
     units = core.settings.units_per_second
     event_type = declared.plain_type if isinstance(declared, Table) else declared.event_type
-    table = arrow_of(frame, declared.name) if type(frame).__module__.startswith("pyspark.") else frame
-    part = part_of(event_type, table, Options(), core.clock.now, units, frozenset(event_type.properties))
-    rows = events_of(event_type, part.columns, units)
+    table = to_arrow(frame, declared.name) if type(frame).__module__.startswith("pyspark.") else frame
+    part = read_part(event_type, table, BatchOptions(), core.clock.now, units, frozenset(event_type.properties))
+    rows = read_events(event_type, part.columns, units)
     insertion(stores[declared], rows).make(core)
     return len(rows)
 
 
-def query_of(
+def compile_query(
     plan: QueryPlan, core: EventLoop, environment: Callable[[Mapping[str | int, ParameterCell]], Environment], *, prepared: bool
 ) -> Query:
     """Return the query, compiled. ``environment(cells)``: what its expressions may touch."""
@@ -199,4 +199,4 @@ def query_of(
     return Query(plan, core, of_query, cells, QueriedPartitions(plan, core, stores), stores, prepared=prepared)
 
 
-__all__ = ["Parameters", "PreparedQuery", "QueryRows", "fill", "planned_query", "query_of"]
+__all__ = ["Parameters", "PreparedQuery", "QueryRows", "compile_query", "fill", "plan_query"]

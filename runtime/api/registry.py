@@ -15,13 +15,13 @@ from epl.event_types import EventType
 from epl.functions.user import function_spec
 from epl.plan.windows import WindowConfig
 from epl.value_types import EnumType
-from runtime.api.engine import Engine
-from runtime.arguments import checked_methods
-from runtime.conversion.python_types import enum_type, enums_in, event_type_of
+from runtime.api.engine import RuntimeEngine
+from runtime.arguments import check_methods
+from runtime.conversion.python_types import describe_event_type, enum_type, find_enums
 from runtime.conversion.python_types import value_type as resolve
 from runtime.historical.cache import CacheConfig
-from runtime.historical.database import Database
-from runtime.historical.method_source import methods_of
+from runtime.historical.database import RegisteredDatabase
+from runtime.historical.method_source import read_methods
 from runtime.historical.result_rows import MAX_ROWS
 from runtime.historical.static_table import StaticTable, static_table
 from runtime.stores.variables import VariableCell
@@ -31,11 +31,11 @@ LAYOUT = ("properties", "kind", "supertypes", "start_timestamp", "end_timestamp"
 """What makes an event type the same as another of its name."""
 
 
-@checked_methods(but=("register_window",))
+@check_methods(but=("register_window",))
 class Registry:
     """What users make known to a runtime: what statements are compiled against, beside what deployments declare."""
 
-    _engine: Engine
+    _engine: RuntimeEngine
 
     def register(
         self, name: str, schema: Any, *, supertypes: Iterable[str] = (), start_timestamp: str | None = None,
@@ -67,12 +67,12 @@ class Registry:
             >>> {name: str(p.type) for name, p in runtime.register("Reading", Reading).properties.items()}
             {'sensor': 'String', 'temp': 'Double'}
         """
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             mine = engine.definitions
-            for enumeration in enums_in(schema):
+            for enumeration in find_enums(schema):
                 self.register_enum(enumeration)
-            event_type = event_type_of(name, schema, mine.python_types)
-            parents = (*(self._engine.event_type(s) for s in supertypes), *mine.registered_bases(schema))
+            event_type = describe_event_type(name, schema, mine.python_types)
+            parents = (*(self._engine.event_type(s) for s in supertypes), *mine.find_bases(schema))
             if parents or start_timestamp or end_timestamp:
                 inherited = {n: p for t in parents for n, p in t.properties.items()}
                 event_type = EventType(
@@ -101,7 +101,7 @@ class Registry:
             >>> second.register_type(first.register("A", {"x": int})).name
             'A'
         """
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             mine = engine.definitions
             if event_type.name in mine.historical.tables:
                 raise EplDeploymentError(
@@ -155,7 +155,7 @@ class Registry:
             >>> list(grades)
             [{'grade': 'high'}]
         """
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             mine = engine.definitions
             mine.functions.add_single_row(name, function_spec(name, function))
             mine.user_functions[name] = function
@@ -201,7 +201,7 @@ class Registry:
             >>> list(products)
             [{'p': 15.0}]
         """
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             mine = engine.definitions
             if name.lower() in AGGREGATIONS:
                 raise ValueError(f"'{name}' is an aggregation of EPL")
@@ -234,7 +234,7 @@ class Registry:
             >>> list(few)
             [{'x': 2}, {'x': 3}]
         """
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             mine = engine.definitions
             if not (isinstance(config, type) and issubclass(config, WindowConfig) and config.names):
                 raise TypeError(f"register_window takes a class on epl.plan.windows.WindowConfig with names, not {config!r}")
@@ -281,9 +281,9 @@ class Registry:
             >>> list(named)
             [{'name': 'Acme'}]
         """
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             mine = engine.definitions
-            for method in methods_of(name, source, row=row, cache=cache, max_rows=max_rows, known=mine.python_types):
+            for method in read_methods(name, source, row=row, cache=cache, max_rows=max_rows, known=mine.python_types):
                 mine.historical.methods[method.declared.name] = method
 
     def register_database(
@@ -322,8 +322,8 @@ class Registry:
             [{'name': 'Acme'}]
             >>> runtime.close()
         '''
-        database = Database(name, connect, paramstyle=paramstyle, timeout=timeout, cache=cache, max_rows=max_rows)
-        with self._engine.opened() as engine:
+        database = RegisteredDatabase(name, connect, paramstyle=paramstyle, timeout=timeout, cache=cache, max_rows=max_rows)
+        with self._engine.hold_open() as engine:
             mine = engine.definitions
             mine.historical.databases[name] = database
 
@@ -381,7 +381,7 @@ class Registry:
         table = mine.historical.tables.get(name)
         if table is None:
             raise EplRuntimeError(f"Static table '{name}' has not been registered", hint="Runtime.register_table registers it")
-        rows = table.refreshed(frame, mine.settings.units_per_second)  # read and indexed while statements go on
+        rows = table.refresh(frame, mine.settings.units_per_second)  # read and indexed while statements go on
         with mine.lock:
             mine.check_open()
             table.rows = rows
@@ -429,7 +429,7 @@ class Registry:
             >>> list(buys)
             [{'side': 'BUY'}]
         """
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             mine = engine.definitions
             declared = enum_type(name) if isinstance(name, type) else EnumType(name.replace("$", ".").rsplit(".", 1)[-1], tuple(constants))
             written = name.__name__ if isinstance(name, type) else name
@@ -459,7 +459,7 @@ class Registry:
             20.0
             >>> runtime.set_variables({"threshold": 30.0})
         """
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             mine = engine.definitions
             variable = Variable(name, resolve(value_type, name, mine.python_types), constant, value)
             mine.variables[name] = VariableCell(variable, value)
@@ -489,7 +489,7 @@ class Registry:
         Raises:
             EplRuntimeError: It is a constant or not declared, or the value does not fit.
         """
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             mine = engine.definitions
             mine.variable(name, partition).assign(value)
             self._engine.settle()
@@ -504,7 +504,7 @@ class Registry:
         Raises:
             EplRuntimeError: As for ``set_variable``; none has changed.
         """
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             mine = engine.definitions
             cells = [(mine.variable(n, partition), v) for n, v in values.items()]
             for cell, value in cells:

@@ -18,17 +18,17 @@ from epl.plan.fingerprints import former_fingerprint
 from epl.plan.statements import ModulePlan
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
-from runtime.api.engine import Engine
-from runtime.api.plan_cache import parsed, planned, types_of
+from runtime.api.engine import RuntimeEngine
+from runtime.api.plan_cache import find_types, parse_text, plan_text
 from runtime.clock.instants import FIRST, LAST
 from runtime.event_loop.loop import ErrorHandler
 from runtime.expressions.environment import HistoricalSources
-from runtime.state.codec import list_of, map_of
+from runtime.state.codec import as_list, as_map
 from runtime.state.described_types import undescribe
-from runtime.state.page_reader import PageReader, pages_in
+from runtime.state.page_reader import PageReader, split_pages
 from runtime.state.pages import statement_key
 from runtime.state.runtime_state import RuntimeState
-from runtime.state.seal import page_name, reading, unsealed
+from runtime.state.seal import page_name, reading, unseal_payload
 from runtime.state.snapshot import NAME
 from runtime.statements.statement_output import StatementOutput
 from runtime.stores.variables import VariableCell
@@ -69,7 +69,7 @@ class Provided:
 class Restorable(Protocol):
     """A runtime that has just been made, as far as restoring uses it."""
 
-    _engine: Engine
+    _engine: RuntimeEngine
 
     def register_function(self, name: str, function: Callable[..., Any]) -> object: ...
 
@@ -91,18 +91,18 @@ def restore(
 ) -> Made:
     """Return a runtime that goes on exactly where ``snapshot`` or ``pages`` saw the other one. ``make``: its class."""
     if isinstance(stored, Mapping):
-        reader = PageReader({name: unsealed(page, page_name(name), key) for name, page in stored.items()})
+        reader = PageReader({name: unseal_payload(page, page_name(name), key) for name, page in stored.items()})
     else:
-        reader = PageReader(pages_in(unsealed(stored, NAME, key)))
+        reader = PageReader(split_pages(unseal_payload(stored, NAME, key)))
     with reading("page 'head' or 'clock'"):
-        head, clock = map_of(reader.body("head", "head")), map_of(reader.body("clock", "clock"))
+        head, clock = as_map(reader.body("head", "head")), as_map(reader.body("clock", "clock"))
         _check_now(clock["now"])
-        values = map_of(clock["values"])
+        values = as_map(clock["values"])
         missing = provided.missing(head)
     if missing is not None:
         raise missing
     with reading("page 'head'"):
-        settings = Settings(**{**_settings(map_of(head["settings"])), "python_imports": provided.python_imports})
+        settings = Settings(**{**_settings(as_map(head["settings"])), "python_imports": provided.python_imports})
         runtime = make(start_time=clock["now"], settings=settings, on_error=on_error, tier=tier)
         _declare(runtime, head, clock, provided)
     if provided.register is not None:
@@ -115,7 +115,7 @@ def restore(
     _redeploy(runtime._engine, state, head, values)
     with reading("page 'clock'"):
         handles = state.core.handles
-        handles.of_events, handles.of_time = (_count(n) for n in list_of(clock.get("handles", [0, 0]), 2))
+        handles.of_events, handles.of_time = (_count(n) for n in as_list(clock.get("handles", [0, 0]), 2))
     with _collector_stopped():
         _restore_state(runtime._engine, state, reader)
     return runtime
@@ -123,7 +123,7 @@ def restore(
 
 def _missing_source(registered: HistoricalSources, head: Mapping[str, Any]) -> EplDeploymentError | None:
     """Return the error that names methods, databases or static tables that the other runtime had and this one has not."""
-    for what, names in map_of(head.get("historical", {})).items():
+    for what, names in as_map(head.get("historical", {})).items():
         if what not in SOURCES:
             raise Damaged("what is registered is neither methods, databases nor tables")
         missing = sorted(set(_names(names)) - getattr(registered, what).keys())
@@ -168,7 +168,7 @@ def _declare(runtime: Restorable, head: Mapping[str, Any], clock: Mapping[str, A
         runtime.register_window(config)
     for name, constants in head["enums"]:
         runtime.register_enum(name, constants)
-    for event_type in types_of(head["types"]):
+    for event_type in find_types(head["types"]):
         runtime.register_type(event_type)
     state = runtime._engine.state()
     for name, described, constant in head["variables"]:
@@ -180,16 +180,16 @@ def _settings(values: dict[str, Any]) -> dict[str, Any]:
     return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
 
 
-def _redeploy(engine: Engine, state: RuntimeState, head: dict[str, Any], values: Mapping[str, Any]) -> None:
+def _redeploy(engine: RuntimeEngine, state: RuntimeState, head: dict[str, Any], values: Mapping[str, Any]) -> None:
     """Prepare the statements of all modules again; they run once they have their states."""
     with reading("page 'head'"):
-        deployments = [list_of(each, 3) for each in list_of(head["deployments"])]
-        numbers = map_of(head.get("numbers", {}))
+        deployments = [as_list(each, 3) for each in as_list(head["deployments"])]
+        numbers = as_map(head.get("numbers", {}))
     for deployment_id, text, parameters in deployments:
         with reading(f"deployment '{deployment_id}'"):
-            module = parsed(text)
-            engine.bring_in(module)
-            plan = planned(engine.catalog(module.name), state.functions, deployment_id, text)
+            module = parse_text(text)
+            engine.import_names(module)
+            plan = plan_text(engine.catalog(module.name), state.functions, deployment_id, text)
             _check_same(plan, deployment_id, head["fingerprints"])
             first = _count(numbers.get(deployment_id, state.counts.statements + 1))
             if first <= state.counts.statements:
@@ -200,7 +200,7 @@ def _redeploy(engine: Engine, state: RuntimeState, head: dict[str, Any], values:
                 if name in values:
                     _assign(cell, values[name])
     with reading("page 'head'"):
-        state.counts.deployments, state.counts.statements = (_count(n) for n in list_of(head["counts"], 2))
+        state.counts.deployments, state.counts.statements = (_count(n) for n in as_list(head["counts"], 2))
 
 
 def _check_same(plan: ModulePlan, deployment_id: str, fingerprints: Mapping[str, str]) -> None:
@@ -213,7 +213,7 @@ def _check_same(plan: ModulePlan, deployment_id: str, fingerprints: Mapping[str,
 
 def _assign(cell: VariableCell, value: Any) -> None:
     try:
-        cell.value = cell.coerced(value)
+        cell.value = cell.coerce(value)
     except EplRuntimeError as error:
         raise Damaged(error.message) from error
 
@@ -224,7 +224,7 @@ def _count(value: Any) -> int:
     return value
 
 
-def _restore_state(engine: Engine, state: RuntimeState, reader: PageReader) -> None:
+def _restore_state(engine: RuntimeEngine, state: RuntimeState, reader: PageReader) -> None:
     with reading("page 'head'"):  # types within one another without end
         reader.tables = state.tables_by_type
         reader.table.add_registered(state.types)
@@ -232,7 +232,7 @@ def _restore_state(engine: Engine, state: RuntimeState, reader: PageReader) -> N
             for number, statement in enumerate(deployment):
                 reader.table.add_statement(statement, deployment.id, number)
     with reading("page 'variables'"):
-        variables = map_of(reader.body("variables", "variables"))
+        variables = as_map(reader.body("variables", "variables"))
         cells = state.variables.keyed()
         if variables.keys() != cells.keys():
             raise Damaged("its variables are not those of the modules")
@@ -245,7 +245,7 @@ def _restore_state(engine: Engine, state: RuntimeState, reader: PageReader) -> N
         state.core.schedule.check()
 
 
-def resume_statement(engine: Engine, statement: StatementOutput, reader: PageReader, key: str) -> None:
+def resume_statement(engine: RuntimeEngine, statement: StatementOutput, reader: PageReader, key: str) -> None:
     """Run a statement in the state in a page. Raise EplRuntimeError, naming the operator, where it is not of the operator's structure."""
     with reading(lambda error: f"page '{key}', the state of statement '{statement.name}', {_operators(error)}"):
         engine.resume(statement, reader.statement(key, columns=statement.tier == "batch"))

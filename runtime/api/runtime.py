@@ -10,21 +10,21 @@ from epl.plan.statements import ModulePlan
 from epl.plan.stores.queries import QueryPlan
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
-from epl.texts import text_of
-from runtime.api.counts import Counts
+from epl.texts import load_text
+from runtime.api.counts import RuntimeCounts
 from runtime.api.deployment import Deployment
-from runtime.api.engine import Engine, check_options
+from runtime.api.engine import RuntimeEngine, check_options
 from runtime.api.error_reports import without_engine_frames
 from runtime.api.plan_cache import in_dialect
 from runtime.api.queried_partitions import Selectors
-from runtime.api.queries import Parameters, PreparedQuery, QueryRows, planned_query
+from runtime.api.queries import Parameters, PreparedQuery, QueryRows, plan_query
 from runtime.api.registry import Registry
 from runtime.api.restore import Provided
 from runtime.api.restore import restore as restored
-from runtime.arguments import checked_methods
+from runtime.arguments import check_methods
 from runtime.clock.instants import Instant
 from runtime.clock.schedule import MAX_STOPS, Late, TimeMode
-from runtime.dialects.limits import MOST_ROWS, MOST_STEPS, Limits
+from runtime.dialects.limits import MOST_ROWS, MOST_STEPS, QueryLimits
 from runtime.event_loop.cause import Cause
 from runtime.event_loop.loop import ErrorHandler, log_error
 from runtime.state.changed_pages import ChangedPages, Pages
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-@checked_methods(but=("send", "send_batch", "route", "event_of", "advance_time"))
-class Runtime(Registry, Counts):
+@check_methods(but=("send", "send_batch", "route", "event_of", "advance_time"))
+class Runtime(Registry, RuntimeCounts):
     """One EPL engine: statements, events and time go in, rows come out.
 
     Time is external unless ``clock="system"``: it begins at ``start_time`` and moves by ``advance_time``, ``advance_time_span`` and
@@ -81,7 +81,7 @@ class Runtime(Registry, Counts):
         if clock not in ("external", "system"):
             raise ValueError("clock is 'external' or 'system'")
         check_options(tier, on_error)
-        self._engine = Engine(self, tier, start_time, settings or Settings(), on_error)
+        self._engine = RuntimeEngine(self, tier, start_time, settings or Settings(), on_error)
         self.lock, self.settings = self._engine.lock, self._engine.settings
         self._system_clock: Any = None
         if clock == "system":
@@ -116,9 +116,9 @@ class Runtime(Registry, Counts):
             EplError: The text is refused; the error has position and hint.
             TypeError: ``text`` is neither; OSError where its file cannot be read.
         """
-        text = text_of(text)
-        with self._engine.opened() as engine, in_dialect(text, dialect, self.settings) as written:
-            return engine.deployer.compiled(written)
+        text = load_text(text)
+        with self._engine.hold_open() as engine, in_dialect(text, dialect, self.settings) as written:
+            return engine.deployer.compile_module(written)
 
     @without_engine_frames
     def deploy(
@@ -153,11 +153,11 @@ class Runtime(Registry, Counts):
             ('d0', Statement('big'))
         """
         check_listeners(listeners)
-        source = module if isinstance(module, ModulePlan) else text_of(module, others="a plan of compile")
-        with self._engine.opened() as engine, in_dialect(source if isinstance(source, str) else "", dialect, self.settings) as written:
+        source = module if isinstance(module, ModulePlan) else load_text(module, others="a plan of compile")
+        with self._engine.hold_open() as engine, in_dialect(source if isinstance(source, str) else "", dialect, self.settings) as written:
             text = written if isinstance(source, str) else source
             replaced = engine.deployer.namesakes(text) if replace else []
-            plan = engine.deployer.compiled(text, replaced) if isinstance(text, str) else text
+            plan = engine.deployer.compile_module(text, replaced) if isinstance(text, str) else text
             for deployment in replaced:
                 engine.undeploy(deployment)
             deployment = engine.deployer.deploy(plan, name, dict(listeners or {}), dict(parameters or {}))
@@ -233,7 +233,7 @@ class Runtime(Registry, Counts):
         Raises:
             EplRuntimeError: As for ``send``.
         """
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             incoming = engine.incoming(event_type, event)
             engine.core.route(incoming, incoming.type)
             if not engine.core.busy:
@@ -286,11 +286,11 @@ class Runtime(Registry, Counts):
             (12000, [{'total': 7.0}])
         """
         from runtime.api.send_batch import send_batch
-        from runtime.conversion.batch_order import Options  # imports Arrow, which a runtime without batches need not load
+        from runtime.conversion.batch_order import BatchOptions  # imports Arrow, which a runtime without batches need not load
 
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             try:
-                chosen = Options(time, sequence, late, time_mode, max_stops)
+                chosen = BatchOptions(time, sequence, late, time_mode, max_stops)
                 send_batch(engine.core, engine.bus_type, engine.columnar(), target, table, chosen, engine.properties_read)
             finally:  # what came out before a gap that is refused
                 engine.deliver_batches()
@@ -338,7 +338,7 @@ class Runtime(Registry, Counts):
             [{'t': 1000}]
             [{'t': 2000}]
         """
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             now, tier = engine.instant(now), engine.batch_tier
             try:
                 if tier is not None and max_stops is not None and not resolution and tier.may_stop(None, now, max_stops, beside=False):
@@ -366,7 +366,7 @@ class Runtime(Registry, Counts):
             >>> runtime.end_of_input()
             [{'n': 1}]
         """
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             engine.core.end_input()
             engine.deliver_batches()
 
@@ -389,9 +389,9 @@ class Runtime(Registry, Counts):
             EplError: The text is refused; the error has position and hint.
             TypeError: ``text`` is neither.
         """
-        text = text_of(text)
-        with self._engine.opened() as engine:
-            return planned_query(text, engine.deployer.catalog(module))
+        text = load_text(text)
+        with self._engine.hold_open() as engine:
+            return plan_query(text, engine.deployer.catalog(module))
 
     @without_engine_frames
     def query(
@@ -420,7 +420,7 @@ class Runtime(Registry, Counts):
             [{'m': 11}]
         """
         with self._engine.lock:
-            return self._engine.prepared_query(query, prepared=False).execute(parameters, partitions=partitions)
+            return self._engine.build_query(query, prepared=False).execute(parameters, partitions=partitions)
 
     @without_engine_frames
     def prepare_query(self, query: str | PathLike[str] | QueryPlan) -> PreparedQuery:
@@ -434,7 +434,7 @@ class Runtime(Registry, Counts):
             EplError: The query is refused; the error has position and hint.
             TypeError: ``query`` is something else.
         """
-        return self._engine.prepared_query(query, prepared=True)
+        return self._engine.build_query(query, prepared=True)
 
     @staticmethod
     @without_engine_frames
@@ -471,7 +471,7 @@ class Runtime(Registry, Counts):
         from runtime.batch.dialects.queries import ColumnQueries  # not needed by statements
         from runtime.dialects.sql import run_query
 
-        return run_query(text_of(text, "SQL text"), tables, dialect, by_columns=ColumnQueries, limits=Limits(max_rows, max_steps))
+        return run_query(load_text(text, "SQL text"), tables, dialect, by_columns=ColumnQueries, limits=QueryLimits(max_rows, max_steps))
 
     @without_engine_frames
     def fill(self, name: str, frame: Any) -> int:
@@ -488,7 +488,7 @@ class Runtime(Registry, Counts):
         Raises:
             EplRuntimeError: A row does not fit: the message names column, row and value. Nothing has been inserted.
         """
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             rows = engine.deployer.fill(name, frame)
             engine.deliver_batches()
             return rows
@@ -512,7 +512,7 @@ class Runtime(Registry, Counts):
             >>> list(restored.statement("total")), list(total)
             ([{'total': 3}], [{'total': 1}])
         """
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             engine.check_can_be_stored()
             return snapshot_of(engine.state(), snapshot_key)
 
@@ -539,7 +539,7 @@ class Runtime(Registry, Counts):
             >>> list(Runtime.restore(store).statement("total"))
             [{'total': 5}]
         """
-        with self._engine.opened() as engine:
+        with self._engine.hold_open() as engine:
             engine.check_can_be_stored()
             if engine.marks is None:
                 engine.marks = ChangedPages()
@@ -600,7 +600,7 @@ class Runtime(Registry, Counts):
         self.close()
 
 
-def engine_of(runtime: Runtime) -> Engine:
+def internal_engine(runtime: Runtime) -> RuntimeEngine:
     """Return what is behind a runtime, for the packages of epl-spark: applications have no use for it."""
     return runtime._engine
 
@@ -608,4 +608,4 @@ def engine_of(runtime: Runtime) -> Engine:
 sql = Runtime.sql
 """``Runtime.sql``, which needs no runtime."""
 
-__all__ = ["Runtime", "engine_of", "sql"]
+__all__ = ["Runtime", "internal_engine", "sql"]

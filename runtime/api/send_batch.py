@@ -21,9 +21,9 @@ import pyarrow as pa
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.generated_code import field_name
-from runtime.conversion.batch_order import BatchOrder, Options, Part, part_of, unread_types
-from runtime.conversion.columns import columns_of
-from runtime.conversion.from_columns import events_of, property_column
+from runtime.conversion.batch_order import BatchOptions, BatchOrder, TypeRows, read_part, unread_types
+from runtime.conversion.columns import read_columns
+from runtime.conversion.from_columns import property_column, read_events
 from runtime.event_loop.cause import ProcessingPosition
 from runtime.event_loop.loop import EventLoop
 from windows.event import Event
@@ -40,7 +40,7 @@ Placed = tuple[int, int, "Event | None"]
 
 def send_batch(
     core: EventLoop, type_of: Callable[[str | EventType], EventType], tier: BatchTier | None, target: str | EventType | Mapping[str, Any],
-    table: Any, chosen: Options, read: PropertiesRead,
+    table: Any, chosen: BatchOptions, read: PropertiesRead,
 ) -> None:
     """Do what ``Runtime.send_batch`` says, under the runtime's lock. ``type_of``: the type that takes events from outside; ``read``: what
     statements read of them."""
@@ -50,19 +50,19 @@ def send_batch(
     try:
         now, units = core.clock.now, core.settings.units_per_second
         types = [(type_of(name), each) for name, each in tables]
-        parts = [part_of(each, rows, chosen, now, units, read.of(each)) for each, rows in types]
+        parts = [read_part(each, rows, chosen, now, units, read.of(each)) for each, rows in types]
         order = BatchOrder(parts, chosen, now)
         batch = None if tier is None or core.updates.active else _column_batch(tier, order, core)
     except (pa.ArrowException, UnicodeError) as error:
         raise EplRuntimeError(f"the batch cannot be read: {error}") from error
     if tier is None or not tier.is_used:
-        _feed_rows_of(parts, order, core, chosen, read)
+        _feed_row_tier(parts, order, core, chosen, read)
     elif batch is None:
-        _feed_rows_of(parts, order, core, chosen, read)
+        _feed_row_tier(parts, order, core, chosen, read)
         tier.advance(core.clock.now, jump=False)
     elif chosen.counts_stops and tier.may_stop(order.times, order.end, chosen.max_stops, beside=batch.leaves_rows):
         with tier.in_rows():
-            _feed_rows_of(parts, order, core, chosen, read)
+            _feed_row_tier(parts, order, core, chosen, read)
     else:
         _feed_both(batch, order, core, chosen, read)
 
@@ -74,17 +74,17 @@ def _column_batch(tier: BatchTier, order: BatchOrder, core: EventLoop) -> Column
     return ColumnBatch(tier, order, core.settings.units_per_second)
 
 
-def _feed_rows_of(parts: Sequence[Part], order: BatchOrder, core: EventLoop, options: Options, read: PropertiesRead) -> None:
+def _feed_row_tier(parts: Sequence[TypeRows], order: BatchOrder, core: EventLoop, options: BatchOptions, read: PropertiesRead) -> None:
     """Feed the row tier alone."""
     streams = [_stream(part, core) for part in parts]
-    rows = _merged(streams, order)
+    rows = _merge_rows(streams, order)
     core.begun += 1
-    with read.watched(partial(_fill_in, streams, read, core.settings.units_per_second)):
+    with read.watch(partial(_add_properties, streams, read, core.settings.units_per_second)):
         _feed(core, rows, order, options)
 
 
-def _fill_in(
-    streams: Sequence[tuple[Part, list[Event]]], read: PropertiesRead, units_per_second: int, added: Iterable[StatementPlan]
+def _add_properties(
+    streams: Sequence[tuple[TypeRows, list[Event]]], read: PropertiesRead, units_per_second: int, added: Iterable[StatementPlan]
 ) -> None:
     """Give the events of a batch under way the properties that statements read which a listener deploys; raise EplRuntimeError for values
     that do not fit."""
@@ -93,18 +93,18 @@ def _fill_in(
         names = {name for plan in added for name in plan.reads.of(event_type)} - read.of(event_type)
         if not names:
             continue
-        columns = columns_of(part.table, event_type.name, unread_types(event_type, frozenset(names)))
+        columns = read_columns(part.table, event_type.name, unread_types(event_type, frozenset(names)))
         for name in names:
             field = field_name(name)
             for event, value in zip(events, property_column(event_type, name, columns, units_per_second)):
                 setattr(event, field, value)
 
 
-def _feed_both(batch: ColumnBatch, order: BatchOrder, core: EventLoop, options: Options, read: PropertiesRead) -> None:
+def _feed_both(batch: ColumnBatch, order: BatchOrder, core: EventLoop, options: BatchOptions, read: PropertiesRead) -> None:
     """Feed what ``batch`` takes to the batch tier, and the other rows to the row tier, whose time advances by all of them."""
     rest = batch.left
     streams = [_stream(part, core) for part in rest]
-    rows: Iterable[Placed] = list(_merged(streams, order))
+    rows: Iterable[Placed] = list(_merge_rows(streams, order))
     core.begun += 1
     jump = options.time_mode == "jump"
     batch.feed(order.end, jump=jump)
@@ -114,7 +114,7 @@ def _feed_both(batch: ColumnBatch, order: BatchOrder, core: EventLoop, options: 
         else:
             options = attrs.evolve(options, max_stops=sys.maxsize)  # between two rows of all there are not so many
     placed = list(rows)
-    with batch.beside(placed), read.watched(partial(_fill_in, streams, read, core.settings.units_per_second)):
+    with batch.beside(placed), read.watch(partial(_add_properties, streams, read, core.settings.units_per_second)):
         _feed(core, placed, order, options)
     if options.time is not None and core.clock.now < order.end:
         core.advance_span(order.end)
@@ -126,11 +126,11 @@ def _with_others(rows: Iterable[Placed], order: BatchOrder) -> Iterator[Placed]:
     return ((place, time, events.get(place)) for place, time in enumerate(order.times.tolist()))
 
 
-def _stream(part: Part, core: EventLoop) -> tuple[Part, list[Event]]:
-    return part, events_of(part.event_type, part.columns, core.settings.units_per_second)
+def _stream(part: TypeRows, core: EventLoop) -> tuple[TypeRows, list[Event]]:
+    return part, read_events(part.event_type, part.columns, core.settings.units_per_second)
 
 
-def _merged(streams: Sequence[tuple[Part, list[Event]]], order: BatchOrder) -> Iterable[tuple[int, int, Event]]:
+def _merge_rows(streams: Sequence[tuple[TypeRows, list[Event]]], order: BatchOrder) -> Iterable[tuple[int, int, Event]]:
     """(place, time, event) of the rows, in order."""
     if order.is_plain:
         return zip(count(), order.times.tolist(), streams[0][1]) if streams else ()
@@ -143,7 +143,7 @@ def _merged(streams: Sequence[tuple[Part, list[Event]]], order: BatchOrder) -> I
     return rows
 
 
-def _feed(core: EventLoop, rows: Iterable[Placed], order: BatchOrder, options: Options) -> None:
+def _feed(core: EventLoop, rows: Iterable[Placed], order: BatchOrder, options: BatchOptions) -> None:
     # What a listener sends has the cause of that listener's call.
     at = ProcessingPosition() if core.busy else core.position
     at.row_of = order.row_of
@@ -153,7 +153,7 @@ def _feed(core: EventLoop, rows: Iterable[Placed], order: BatchOrder, options: O
         at.place, at.row_of = 0, None
 
 
-def _feed_rows(core: EventLoop, rows: Iterable[Placed], at: ProcessingPosition, options: Options) -> None:
+def _feed_rows(core: EventLoop, rows: Iterable[Placed], at: ProcessingPosition, options: BatchOptions) -> None:
     if options.time is None:
         for at.place, _, event in rows:
             if event is not None:

@@ -10,8 +10,8 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.statements import CreateSchemaPlan
 from epl.syntax import Annotation
-from runtime.arguments import checked_methods
-from runtime.conversion.rows import Row, Rows, pandas_frame, rows_of, table_html
+from runtime.arguments import check_methods
+from runtime.conversion.rows import Row, Rows, pandas_frame, table_html, to_rows
 from runtime.statements.callables import check_callable
 from runtime.statements.historical_select import RunningHistoricalSelect
 from runtime.statements.running import EVERY_PARTITION, OfPartitions, Selector
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from runtime.explain.formats import Format
     from runtime.explain.graph import Graph
     from runtime.live.row_stream import RowStream
-    from runtime.live.view import View
+    from runtime.live.view import LiveView
 
 
-@checked_methods()
+@check_methods()
 class Statement:
     """One running statement of a ``Deployment``.
 
@@ -179,10 +179,10 @@ class Statement:
         """
         with self._iterating():
             if partitions is EVERY_PARTITION:
-                return rows_of(self._output.running.iterate())
+                return to_rows(self._output.running.iterate())
             if not isinstance(self._output.running, OfPartitions):
                 raise EplRuntimeError("Iterator with context selector is only supported for statements under context")
-            return rows_of(self._output.running.select(partitions))
+            return to_rows(self._output.running.select(partitions))
 
     def _iterating(self) -> AbstractContextManager[object]:
         """Return what is held during an iteration: the runtime's lock, but not while rows are only looked up: others go on meanwhile."""
@@ -276,7 +276,7 @@ class Statement:
         if format != "text":
             return WRITERS[format](self.graph())
         with self._host.lock:
-            return explain(self.plan, *self._host.tier_of(self._output), self._partitioning_text())
+            return explain(self.plan, *self._host.statement_tier(self._output), self._partitioning_text())
 
     def graph(self) -> Graph:
         """Return the plan as nodes, edges and groups, frozen data (``runtime.explain.Graph``).
@@ -290,13 +290,13 @@ class Statement:
         from runtime.explain.statements import statement_graph
 
         with self._host.lock:
-            return statement_graph(self.plan, self._host.tier_of(self._output)[0], self._partitioning_text())
+            return statement_graph(self.plan, self._host.statement_tier(self._output)[0], self._partitioning_text())
 
     def _partitioning_text(self) -> str:
         emits = self.plan.body.output_type is not None and not isinstance(self.plan.body, CreateSchemaPlan)
         return self.partitioning.describe() if emits else ""
 
-    def live(self, rows: int = 20) -> View:
+    def live(self, rows: int = 20) -> LiveView:
         """Return a widget for notebooks that shows the latest rows while they come, until ``close()`` (docs/pictures.md).
 
         Args:
@@ -314,19 +314,19 @@ class Statement:
             >>> view.widget.rows
             [['0', '+', '5']]
         """
-        from runtime.live.view import View
+        from runtime.live.view import LiveView
 
-        return View(self, lambda: f"{self._host.now:,}", shown=rows)
+        return LiveView(self, lambda: f"{self._host.now:,}", shown=rows)
 
     @property
     def partitioning(self) -> Partitioning:
         """By which key the rows that the statement reads, itself or through other statements, may be split over several engines, or what
         prevents it."""
-        from epl.analysis.partitioning import partitioning_of
+        from epl.analysis.partitioning import analyse_partitioning
 
         with self._host.lock:
             plans = self._host.plans()
-            return partitioning_of(plans if any(p is self.plan for p in plans) else [*plans, self.plan], self.plan,
+            return analyse_partitioning(plans if any(p is self.plan for p in plans) else [*plans, self.plan], self.plan,
                                    settings=self._host.settings)
 
     @property
@@ -339,15 +339,15 @@ class Statement:
         return f"Statement({self.name!r})"
 
     def _repr_html_(self) -> str:
-        from runtime.explain.notebook_html import counted, facts_html, folded_html, picture_html, text_html
+        from runtime.explain.notebook_html import count_text, facts_html, fold_html, picture_html, text_html
 
         with self._host.lock:
             tier, context = self.tier, self.plan.context
-            facts = [f"deployment {self.deployment_id}", f"{tier} tier", counted(self._output.listener_count, "listener")]
+            facts = [f"deployment {self.deployment_id}", f"{tier} tier", count_text(self._output.listener_count, "listener")]
             if context is not None:
                 facts.insert(1, f"context {context.name}")
             head = f"<b>{escape(self.name)}</b>{facts_html(facts)}{text_html(self.plan.text)}"
-            picture = folded_html("plan", picture_html(self.graph()))
+            picture = fold_html("plan", picture_html(self.graph()))
             try:
                 rows = table_html(self.rows())
             except EplRuntimeError as error:
@@ -355,7 +355,7 @@ class Statement:
             return f"{head}{picture}{rows}"
 
 
-def output_of(statement: Statement) -> StatementOutput:
+def internal_output(statement: Statement) -> StatementOutput:
     """Return what is behind a statement, for the packages of epl-spark: applications have no use for it."""
     return statement._output
 

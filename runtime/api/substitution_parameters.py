@@ -9,7 +9,7 @@ from epl.plan.statements import ModulePlan, StatementPlan
 from runtime.conversion.from_python import WrongValue, coercion
 
 
-def parameters_of(plan: StatementPlan, parameters: dict[str | int, Any]) -> dict[str | int, Any]:
+def check_parameters(plan: StatementPlan, parameters: dict[str | int, Any]) -> dict[str | int, Any]:
     """Return one statement's parameters, checked and coerced: ``parameters[statement name]`` where that is a mapping, else all of them."""
     own = parameters.get(plan.name)
     values = own if isinstance(own, Mapping) else parameters
@@ -33,4 +33,4 @@ def check_all_used(plan: ModulePlan, parameters: dict[str | int, Any]) -> None:
         raise EplDeploymentError(f"There is no substitution parameter {next(iter(unknown))!r} in the module")
 
 
-__all__ = ["check_all_used", "parameters_of"]
+__all__ = ["check_all_used", "check_parameters"]

@@ -93,7 +93,7 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _add_with(command: argparse.ArgumentParser, what: str = "") -> None:
+def _add_module_options(command: argparse.ArgumentParser, what: str = "") -> None:
     what = f"deploy this module first {what}".rstrip()
     command.add_argument(
         "--with", dest="with_files", action="append", default=[], type=Path, metavar="FILE", help=f"{what}; may be repeated"
@@ -126,7 +126,7 @@ def _add_check(commands: Commands) -> None:
     check.add_argument(
         "--together", action="store_true", help="all files share one namespace (default: each is a module of its own, with those it uses)"
     )
-    _add_with(check, "(schemas)")
+    _add_module_options(check, "(schemas)")
     form = check.add_mutually_exclusive_group()
     form.add_argument(
         "--format", choices=("text", "json", "sarif", "github"), default="text",
@@ -228,7 +228,7 @@ def _add_events(run: argparse.ArgumentParser) -> None:
     )
     run.add_argument("--until", metavar="TIME", help="go on to this time after the last event, through every timer on the way")
     run.add_argument("--statement", action="append", default=[], metavar="NAME", help="this statement only; may be repeated")
-    _add_with(run)
+    _add_module_options(run)
     run.add_argument(
         "--progress",
         action=argparse.BooleanOptionalAction,
@@ -251,7 +251,7 @@ def _add_shell(commands: Commands) -> None:
 
 def _add_lsp(commands: Commands) -> None:
     lsp = commands.add_parser("lsp", help="language server for editors, on standard input and output")
-    _add_with(lsp, "(schemas)")
+    _add_module_options(lsp, "(schemas)")
     lsp.set_defaults(module="runtime.cli.lsp")
 
 
@@ -275,7 +275,7 @@ def _add_explain(commands: Commands) -> None:
         help="text (default), or a graph: as data, for Mermaid, for Graphviz",
     )
     explain.add_argument("--statement", metavar="NAME", help="this statement's plan only")
-    _add_with(explain)
+    _add_module_options(explain)
     explain.set_defaults(module="runtime.cli.explain")
 
 

@@ -16,23 +16,23 @@ from pathlib import Path
 
 import attrs
 
-from epl.analysis.statements.annotations import warning_of
+from epl.analysis.statements.annotations import annotation_warning
 from epl.errors import AlreadyDeclaredError, EplError, EplWarning
 from epl.spans import Span
 from runtime.api.preconditions import locate
 from runtime.api.runtime import Runtime
-from runtime.cli.diagnostics import Diagnostic, Report
-from runtime.cli.texts import decoded, deploy_first, made_runtime, module_files, not_utf8, plugins_of, read_bytes, shown_name
-from runtime.tools.checking import calls_of, check_piece, stand_in
+from runtime.cli.diagnostics import CheckReport, Diagnostic
+from runtime.cli.texts import build_runtime, config_plugins, decode_text, deploy_first, display_name, module_files, not_utf8, read_bytes
+from runtime.tools.checking import check_piece, plugin_calls, register_placeholders
 from runtime.tools.missing_types import properties_read
-from runtime.tools.modules import Piece, pieces, used_files
+from runtime.tools.modules import ModulePiece, pieces, used_files
 
 UNRESOLVED = re.compile("could not be found|Failed to resolve|could not be resolved|is not valid in any stream|has not been declared")
 UNDECLARED = re.compile(r"Failed to resolve event type, named window or table by name '(\w+)'")
 QUOTED_NAME = re.compile(r"'(\w+)'")
 
 
-def _unresolved(text: str, error: EplError) -> list[str]:
+def _suspect_names(text: str, error: EplError) -> list[str]:
     """Return the names that the error may be about, if it says that something is not known: those it quotes, and what is at its place."""
     if UNRESOLVED.search(error.message) is None:
         return []
@@ -43,7 +43,7 @@ def _unresolved(text: str, error: EplError) -> list[str]:
 class Check:
     """The checks of one run. ``texts``: of the files that can be read."""
 
-    def __init__(self, options: argparse.Namespace, report: Report) -> None:
+    def __init__(self, options: argparse.Namespace, report: CheckReport) -> None:
         self.options = options
         self.report = report
         self.is_quiet = options.format != "text"
@@ -61,7 +61,7 @@ class Check:
         """Read the files; those that cannot be read are reported."""
         for path in paths:
             try:
-                text = self.texts[path] = decoded(read_bytes(path))
+                text = self.texts[path] = decode_text(read_bytes(path))
             except OSError as error:
                 self._unreadable(Diagnostic(path, "error", "unreadable", f"cannot read the file: {error.strerror or error}"))
                 continue
@@ -92,14 +92,14 @@ class Check:
 
     def _runtime(self, used: tuple[Path, ...], path: Path | None) -> Runtime:
         """Return what a file is checked in: the modules of ``--with`` (before it, where it is one of them) and those that it uses."""
-        runtime = made_runtime(self.options, stand_in)
+        runtime = build_runtime(self.options, register_placeholders)
         deploy_first(runtime, self.options.with_files[: self._first(path)])
         for deployment, text in (each for other in used for each in self._accepted[other] if self._first(other) is None):
             runtime.deploy(text, name=deployment)
         return runtime
 
     def _file(self, runtime: Runtime, path: Path) -> None:
-        headers: list[Piece] = []
+        headers: list[ModulePiece] = []
         waiting = list(reversed(list(pieces(self.texts[path]))))
         while waiting:
             piece = waiting.pop()
@@ -108,24 +108,25 @@ class Check:
             else:
                 waiting += reversed(self._statement(runtime, path, headers, piece))
 
-    def _statement(self, runtime: Runtime, path: Path, headers: list[Piece], piece: Piece) -> tuple[Piece, ...]:
+    def _statement(self, runtime: Runtime, path: Path, headers: list[ModulePiece], piece: ModulePiece) -> tuple[ModulePiece, ...]:
         """Check one statement. Gives the two that it is where a semicolon is missing: each is then checked by itself."""
         line, column = Span(piece.start, piece.start).line_column(self.texts[path])
-        deployment = f"{shown_name(path)}:{line}:{column}"
+        deployment = f"{display_name(path)}:{line}:{column}"
         checked = check_piece(runtime, self.texts[path], headers, piece, deployment)
         if checked.is_accepted:
             self.report.accepted += not piece.is_counted
             self._accepted[path].append((deployment, checked.text))
             self._files[deployment] = path
         else:
-            self._refused(path, checked.text, checked.errors, checked.whole, runtime)
+            self._report_refusal(path, checked.text, checked.errors, checked.whole, runtime)
             if checked.internal is not None:
                 self._internal(path, checked.text, checked.internal, checked.whole)
             self.report.refused += not piece.is_counted
             if not checked.halves and checked.internal is None:
                 self._missing.update(dict.fromkeys(piece.declares, deployment))
         for annotation in checked.unknown_annotations:
-            self._add(Diagnostic.at(path, checked.text, annotation.span or checked.whole, "warning", "annotation", warning_of(annotation)))
+            self._add(Diagnostic.at(path, checked.text, annotation.span or checked.whole, "warning", "annotation",
+                annotation_warning(annotation)))
         for each in checked.doubts:
             self._add(Diagnostic.at(path, checked.text, each.span or checked.whole, "warning", each.code, each.message, each.hint))
         return checked.halves
@@ -136,11 +137,11 @@ class Check:
         self._add(diagnostic := Diagnostic.at(path, text, whole, "error", "internal", message, "please report it with the statement"))
         self.report.causes[diagnostic.cause()] += 1
 
-    def _refused(self, path: Path, text: str, errors: list[EplError], whole: Span, runtime: Runtime | None = None) -> None:
+    def _report_refusal(self, path: Path, text: str, errors: list[EplError], whole: Span, runtime: Runtime | None = None) -> None:
         for error in errors:
             if isinstance(error, AlreadyDeclaredError) and runtime is not None:
                 locate(error, runtime.deployments.values())
-            needed = next((name for name in _unresolved(text, error) if name in self._missing), None)
+            needed = next((name for name in _suspect_names(text, error) if name in self._missing), None)
             if needed is not None:
                 self._depends(path, text, error.span or whole, needed)
                 continue
@@ -148,7 +149,7 @@ class Check:
             undeclared = UNDECLARED.match(error.message)
             if undeclared is not None:
                 self.report.undeclare(undeclared[1], properties_read(text[whole.start : whole.end], undeclared[1]))
-            untyped = calls_of(text[whole.start : whole.end], plugins_of(self.options)) if error.hint is None else []
+            untyped = plugin_calls(text[whole.start : whole.end], config_plugins(self.options)) if error.hint is None else []
             if untyped:
                 error.hint = f"'{untyped[0]}' is Java's, its type is unknown here: a module of --setup registers one with types"
             if error.span is not None and not whole.start <= error.span.start <= whole.end:
@@ -167,11 +168,11 @@ class Check:
         if isinstance(error, AlreadyDeclaredError) and error.declared_by in self._files and error.declared_at is not None:
             file = self._files[error.declared_by]
             line, column = error.declared_at.line_column(self.texts[file])
-            error.hint = f"declared in {shown_name(file)}:{line}:{column}"
+            error.hint = f"declared in {display_name(file)}:{line}:{column}"
             return
-        file_at = next((self._declared[name] for name in _unresolved(text, error) if name in self._declared), None)
+        file_at = next((self._declared[name] for name in _suspect_names(text, error) if name in self._declared), None)
         if file_at is not None and file_at[0] != path and not self.options.together:
-            where = f"{shown_name(file_at[0])}:{file_at[1]}:{file_at[2]}"
+            where = f"{display_name(file_at[0])}:{file_at[1]}:{file_at[2]}"
             error.hint = f"declared in {where}: check the files --together, or give that one by --with"
 
     def _add(self, diagnostic: Diagnostic) -> None:
@@ -190,10 +191,10 @@ def _place(error: UnicodeDecodeError) -> tuple[tuple[int, int], tuple[int, int]]
 def run(options: argparse.Namespace) -> int:
     """Return 0 where everything is accepted, 1 where anything is refused or unreadable, 2 where a path leads to no file."""
     paths, wrong = module_files(options.paths)
-    report = Report()
+    report = CheckReport()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EplWarning)
-        if not deploy_first(made_runtime(options, stand_in), options.with_files):
+        if not deploy_first(build_runtime(options, register_placeholders), options.with_files):
             return 1
         check = Check(options, report)
         check.read(paths)
@@ -203,5 +204,5 @@ def run(options: argparse.Namespace) -> int:
     elif options.format != "text":
         print(json.dumps(report.json() if options.format == "json" else report.sarif(), ensure_ascii=False, indent=1))
     elif paths:
-        print("\n".join(report.summary(", ".join(shown_name(p) for p in options.paths))))
+        print("\n".join(report.summary(", ".join(display_name(p) for p in options.paths))))
     return wrong or (0 if report.is_clean else 1)

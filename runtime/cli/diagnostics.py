@@ -14,7 +14,7 @@ import attrs
 from epl.errors import EplError
 from epl.spans import Span
 from runtime.api.version import version
-from runtime.cli.texts import shown_name
+from runtime.cli.texts import display_name
 
 QUOTED = re.compile(r"'[^']*'")
 RULES = {
@@ -63,7 +63,7 @@ class Diagnostic:
         """Return ``path:line:column: error: message [code]``, the line with a caret, the hint."""
         line, column = self.start
         # A file's name may hold a line break; the message must stay on its line.
-        name = shown_name(self.path).replace("\n", "\\n")
+        name = display_name(self.path).replace("\n", "\\n")
         lines = [f"{name}:{line}:{column}: {self.severity}: {self.message} [{self.code}]", *(f"    {row}" for row in self.excerpt)]
         return lines + ([f"    hint: {self.hint}"] if self.hint else [])
 
@@ -73,7 +73,7 @@ class Diagnostic:
 
 
 @attrs.define
-class Report:
+class CheckReport:
     """What a run of checks has found."""
 
     files: int = 0
@@ -131,7 +131,7 @@ class Report:
             "refused": self.refused, "warnings": self.warnings,
             "diagnostics": [
                 {
-                    "file": shown_name(d.path), "line": d.start[0], "column": d.start[1], "end_line": d.end[0], "end_column": d.end[1],
+                    "file": display_name(d.path), "line": d.start[0], "column": d.start[1], "end_line": d.end[0], "end_column": d.end[1],
                     "severity": d.severity, "code": d.code, "message": d.message, "hint": d.hint,
                 }
                 for d in self.diagnostics
@@ -144,12 +144,13 @@ class Report:
         """Yield the workflow commands with which a step of GitHub Actions annotates the lines of a change, then the summary's line."""
         for d in self.diagnostics:
             message = d.message + (f"\nhint: {d.hint}" if d.hint else "")
-            place = {"file": shown_name(d.path), "line": d.start[0], "endLine": d.end[0], "col": d.start[1], "endColumn": d.end[1], "title":
+            place = {"file": display_name(d.path), "line": d.start[0], "endLine": d.end[0], "col": d.start[1], "endColumn": d.end[1],
+                "title":
                      f"epl {d.code}"}  # fmt: skip
             if d.start[0] != d.end[0]:
                 del place["col"], place["endColumn"]  # GitHub takes columns within one line only
-            properties = ",".join(f"{name}={_escaped(str(value), GITHUB_PROPERTY)}" for name, value in place.items())
-            yield f"::{d.severity} {properties}::{_escaped(message, GITHUB_MESSAGE)}"
+            properties = ",".join(f"{name}={_escape(str(value), GITHUB_PROPERTY)}" for name, value in place.items())
+            yield f"::{d.severity} {properties}::{_escape(message, GITHUB_MESSAGE)}"
         yield next(iter(self.summary("epl check")))
 
     def sarif(self) -> dict[str, Any]:
@@ -163,7 +164,7 @@ GITHUB_MESSAGE: dict[str, str | int | None] = {"%": "%25", "\r": "%0D", "\n": "%
 GITHUB_PROPERTY: dict[str, str | int | None] = {**GITHUB_MESSAGE, ":": "%3A", ",": "%2C"}
 
 
-def _escaped(text: str, signs: dict[str, str | int | None]) -> str:
+def _escape(text: str, signs: dict[str, str | int | None]) -> str:
     return text.translate(str.maketrans(signs))
 
 
@@ -183,4 +184,4 @@ def _sarif(diagnostic: Diagnostic) -> dict[str, Any]:
     }  # fmt: skip
 
 
-__all__ = ["Diagnostic", "Report"]
+__all__ = ["CheckReport", "Diagnostic"]

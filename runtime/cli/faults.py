@@ -8,9 +8,9 @@ from typing import Any
 
 import attrs
 
-from runtime.api.faults import StatementFault, fault_of
+from runtime.api.faults import StatementFault, build_fault
 from runtime.api.runtime import Runtime
-from runtime.cli.texts import shown_name
+from runtime.cli.texts import display_name
 
 MOST = 1000
 """How many kinds are listed one by one."""
@@ -42,7 +42,7 @@ class Faults:
             if len(self.kinds) >= MOST:
                 kind, seen = next(reversed(self.kinds.items()))
             else:
-                seen = self.kinds[kind] = Seen(fault_of(self.runtime, error, statement, event))
+                seen = self.kinds[kind] = Seen(build_fault(self.runtime, error, statement, event))
         seen.count += 1
 
     def report(self) -> None:
@@ -51,7 +51,7 @@ class Faults:
             where = seen.first.position
             place = "" if where is None else f":{where[0]}:{where[1]}"
             times = "once" if seen.count == 1 else f"{seen.count:,} times, first"
-            print(f"{shown_name(self.module)}{place}: error: {seen.first.message} [{times}]", file=sys.stderr)
+            print(f"{display_name(self.module)}{place}: error: {seen.first.message} [{times}]", file=sys.stderr)
 
 
 def _kind(error: BaseException, statement: str) -> Kind:

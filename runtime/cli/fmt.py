@@ -9,7 +9,7 @@ from pathlib import Path
 
 from epl.errors import EplError
 from epl.formatting import format_module
-from runtime.cli.texts import decoded, module_files, not_utf8, print_error, read_bytes, shown_name
+from runtime.cli.texts import decode_text, display_name, module_files, not_utf8, print_error, read_bytes
 
 
 def run(options: argparse.Namespace) -> int:
@@ -27,10 +27,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _file(path: Path, options: argparse.Namespace) -> str:
     """Format one file; returns what it counts as."""
-    name = shown_name(path)
+    name = display_name(path)
     try:
         content = read_bytes(path)
-        text = decoded(content)
+        text = decode_text(content)
         formatted = format_module(text, options.width)
     except OSError as error:
         print(f"{name}: error: cannot read the file: {error.strerror or error} [unreadable]", file=sys.stderr)

@@ -7,8 +7,8 @@ import sys
 
 from runtime.cli import UsageError
 from runtime.cli.faults import Faults
-from runtime.cli.run_events import Run, chosen, moment, opened, start_time
-from runtime.cli.texts import deploy_first, deployed, made_runtime, read_text, shown_name
+from runtime.cli.run_events import EventRun, choose_statements, moment, open_events, start_time
+from runtime.cli.texts import build_runtime, deploy_first, deploy_text, display_name, read_text
 from runtime.connectors.event_files import FileFault
 from runtime.pictures.recording import Recording
 
@@ -23,24 +23,24 @@ def run(options: argparse.Namespace) -> int:
     options.events = options.events[0]
     text = read_text(options.module_file)
     try:
-        file = opened(options)
+        file = open_events(options)
     except FileFault as fault:
-        print(f"{shown_name(options.events)}: error: {fault.error.message}", file=sys.stderr)
+        print(f"{display_name(options.events)}: error: {fault.error.message}", file=sys.stderr)
         return 1
     faults = Faults(options.module_file)
-    with made_runtime(options, start_time=start_time(options, file.kind), on_error=faults.note, tier="row") as runtime:
+    with build_runtime(options, start_time=start_time(options, file.kind), on_error=faults.note, tier="row") as runtime:
         faults.runtime = runtime
         if not deploy_first(runtime, options.with_files):
             return 1
-        deployment = deployed(runtime, options.module_file, text)
+        deployment = deploy_text(runtime, options.module_file, text)
         if deployment is None:
             return 1
-        statements = chosen(deployment, options.statement)
+        statements = choose_statements(deployment, options.statement)
         if not statements:
-            raise UsageError(f"{shown_name(options.module_file)} has no select to draw")
+            raise UsageError(f"{display_name(options.module_file)} has no select to draw")
         try:
             with runtime.record(*statements) as recording:
-                code = Run(options, runtime, file).drive()
+                code = EventRun(options, runtime, file).drive()
                 if code == 0 and options.until is not None:
                     runtime.advance_time_span(moment("--until", options.until))
         finally:

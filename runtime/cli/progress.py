@@ -11,8 +11,8 @@ PATIENCE = 1.0
 INTERVAL = 0.2
 
 
-class Progress:
-    """``with Progress("events", total, show) as p: p.advance()``; ``total`` in whatever weights are (bytes, files).
+class ProgressLine:
+    """``with ProgressLine("events", total, show) as p: p.advance()``; ``total`` in whatever weights are (bytes, files).
 
     ``show``: None asks whether standard error is a terminal.
     """
@@ -45,7 +45,7 @@ class Progress:
         sys.stderr.write(f"\r{text}\x1b[K")
         sys.stderr.flush()
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressLine:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -11,25 +11,25 @@ from typing import Any
 
 from epl.errors import EplRuntimeError, EplSyntaxError
 from runtime.api.deployment import Deployment
-from runtime.api.runtime import Runtime, engine_of
+from runtime.api.runtime import Runtime, internal_engine
 from runtime.api.statement import Statement
 from runtime.cli import OutputClosed, OutputFailed, UsageError
 from runtime.cli.faults import Faults
 from runtime.cli.metrics import metrics_page
-from runtime.cli.progress import Progress
-from runtime.cli.texts import deploy_first, deployed, made_runtime, print_error, read_text, shown_name
+from runtime.cli.progress import ProgressLine
+from runtime.cli.texts import build_runtime, deploy_first, deploy_text, display_name, print_error, read_text
 from runtime.connectors.batches import Batches
 from runtime.connectors.cells import milliseconds
 from runtime.connectors.event_files import Chunk, EventFile, FileFault
-from runtime.connectors.feeds import DirectFeed, Feed, execute
-from runtime.connectors.intake import Skipped, checked
-from runtime.connectors.pacing import Pace, Timetable, speed_of
+from runtime.connectors.feeds import DirectFeed, EventFeed, execute
+from runtime.connectors.intake import Skipped, check_values
+from runtime.connectors.pacing import Pace, Timetable, parse_speed
 from runtime.connectors.row_reader import RowOptions, RowReader
 from runtime.conversion.rows import Rows
-from runtime.conversion.undeclared import check_of
+from runtime.conversion.undeclared import build_check
 from runtime.replay.epl_online import DEFAULT_START, At, Instruction, Send, output_text, parse_script, parse_time
 from runtime.replay.trace_values import json_row
-from runtime.tools.rule_tests.recording import Recorded, Recorder, check_record_path
+from runtime.tools.rule_tests.recording import RecordedScript, Recorder, check_record_path
 
 LONGEST = 500
 """How many characters of a message are shown: it may hold a cell of any length."""
@@ -37,7 +37,7 @@ AT_ONCE = 500
 """How many rows sent one by one are counted at once for the progress bar."""
 
 
-class Printer:
+class OutputPrinter:
     """Listener output, gathered for one instant and printed when time moves on."""
 
     def __init__(self, form: str) -> None:
@@ -78,23 +78,23 @@ def run_events(options: argparse.Namespace) -> int:
     options.events = options.events[0]
     text = read_text(options.module_file)
     try:
-        file = opened(options)
+        file = open_events(options)
     except FileFault as fault:
-        return _refused(options.events, fault.line, fault.error)
-    printer, faults = Printer(options.format), Faults(options.module_file)
-    runtime = made_runtime(options, start_time=start_time(options, file.kind), on_error=faults.note)
+        return _report_refusal(options.events, fault.line, fault.error)
+    printer, faults = OutputPrinter(options.format), Faults(options.module_file)
+    runtime = build_runtime(options, start_time=start_time(options, file.kind), on_error=faults.note)
     with runtime, metrics_page(options) as page:
         faults.runtime = runtime
         if page is not None:
             page.show(runtime)
         if not deploy_first(runtime, options.with_files):
             return 1
-        deployment = deployed(runtime, options.module_file, text)
+        deployment = deploy_text(runtime, options.module_file, text)
         if deployment is None:
             return 1
         attach(deployment, options.statement, printer)
         try:
-            code = _driven(options, runtime, file)
+            code = _drive(options, runtime, file)
             printer.flush()
         except EplRuntimeError:
             if printer.is_closed:  # Spark has made an error of its own of it
@@ -105,17 +105,17 @@ def run_events(options: argparse.Namespace) -> int:
     return code or (1 if faults.kinds else 0)
 
 
-def _driven(options: argparse.Namespace, runtime: Runtime, file: EventFile) -> int:
+def _drive(options: argparse.Namespace, runtime: Runtime, file: EventFile) -> int:
     """Return the exit code of the events, and of what is due until ``--until``."""
     if options.record is None:
-        return Run(options, runtime, file).drive()
+        return EventRun(options, runtime, file).drive()
     modules = [*options.with_files, options.module_file]
     try:
-        recorder = Recorder(options.record, runtime, Recorded(modules, runtime.now, options.imports, options.config))
+        recorder = Recorder(options.record, runtime, RecordedScript(modules, runtime.now, options.imports, options.config))
     except (EplRuntimeError, OSError) as error:
         raise UsageError(f"--record: {error}") from None
     with recorder:
-        return Run(options, runtime, file, recorder).drive()
+        return EventRun(options, runtime, file, recorder).drive()
 
 
 def check_options(options: argparse.Namespace) -> None:
@@ -133,14 +133,14 @@ def check_options(options: argparse.Namespace) -> None:
         raise UsageError("--loop: standard input is read once" if "-" in options.events else "--loop: at least 1, or 0 for no end")
     try:
         if options.speed is not None:
-            speed_of(options.speed)
+            parse_speed(options.speed)
         if options.record is not None and check_record_path(options.record) == ".test.txt" and options.start is None:
             options.start = DEFAULT_START
     except EplRuntimeError as error:
         raise UsageError(f"{error}" + (f" ({error.hint})" if error.hint else "")) from None
 
 
-def opened(options: argparse.Namespace) -> EventFile:
+def open_events(options: argparse.Namespace) -> EventFile:
     """Return the file of ``--events``; raise UsageError where it cannot be read, FileFault where its columns make no sense."""
     try:
         return EventFile.open(options.events, options.input, sys.stdin.buffer, options.delimiter)
@@ -162,13 +162,13 @@ def start_time(options: argparse.Namespace, kind: str) -> int:
     return parse_time(DEFAULT_START) if kind == "script" else 0
 
 
-def attach(deployment: Deployment, requested: list[str], printer: Printer) -> None:
+def attach(deployment: Deployment, requested: list[str], printer: OutputPrinter) -> None:
     """Listen to the statements asked for, else to all that emit rows."""
-    for statement in chosen(deployment, requested):
+    for statement in choose_statements(deployment, requested):
         statement.add_listener(printer.listener)
 
 
-def chosen(deployment: Deployment, requested: list[str]) -> list[Statement]:
+def choose_statements(deployment: Deployment, requested: list[str]) -> list[Statement]:
     """Return the statements asked for, else all that select; UsageError for a name that no statement has."""
     names = {s.name for s in deployment}
     for name in requested:
@@ -177,14 +177,14 @@ def chosen(deployment: Deployment, requested: list[str]) -> list[Statement]:
     return [s for s in deployment if (s.name in requested if requested else s.plan.selects)]
 
 
-class Run:
+class EventRun:
     """One file's events through one runtime; time walks, so that output never depends on how the input is cut."""
 
-    def __init__(self, options: argparse.Namespace, runtime: Runtime, file: EventFile, feed: Feed | None = None) -> None:
+    def __init__(self, options: argparse.Namespace, runtime: Runtime, file: EventFile, feed: EventFeed | None = None) -> None:
         self.options = options
         self.file = file
         self._runtime = runtime
-        self.feed = feed or _feed_of(options, runtime)
+        self.feed = feed or _build_feed(options, runtime)
         row_options = RowOptions(options.type, options.type_column, options.time, options.missing, options.unknown)
         self.reader = RowReader(runtime, row_options, self._warn, file.names, has_header=file.kind != "parquet")
         self.batches = Batches(runtime, self.reader)
@@ -192,29 +192,29 @@ class Run:
         self.skipped = Skipped()
         self._until = None if options.until is None else moment("--until", options.until)
         begins = options.start is not None or file.kind == "script"
-        self._pace = Pace(None if options.speed is None else speed_of(options.speed), begins=begins or options.rate is not None)
+        self._pace = Pace(None if options.speed is None else parse_speed(options.speed), begins=begins or options.rate is not None)
         self._times = Timetable(options.rate, runtime.now if options.rate is not None or begins else None)
 
     def drive(self) -> int:
         """Return the exit code: 1 where the file cannot be read to its end."""
         try:
-            with Progress("events", self.file.total, self.options.progress) as progress:
+            with ProgressLine("events", self.file.total, self.options.progress) as progress:
                 self._passes(progress)
             if self._until is not None:
                 execute(At(self._until), self.feed, self._pace)
             self.feed.finish()
         except FileFault as fault:
-            return _refused(self.options.events, fault.line, fault.error)
+            return _report_refusal(self.options.events, fault.line, fault.error)
         except EplSyntaxError as error:
             print_error(self.options.events, error.text or "", error)
             return 1
         except EplRuntimeError as error:
-            return _refused(self.options.events, None, error)
+            return _report_refusal(self.options.events, None, error)
         finally:
-            report_skipped(shown_name(self.options.events), "bad rows", self.skipped)
+            report_skipped(display_name(self.options.events), "bad rows", self.skipped)
         return 0
 
-    def _passes(self, progress: Progress) -> None:
+    def _passes(self, progress: ProgressLine) -> None:
         """Process the file as often as ``--loop`` says; 0: until the run is stopped."""
         left = 1 if self.options.loop is None else self.options.loop
         while True:
@@ -226,31 +226,31 @@ class Run:
             if left == 0:
                 return
             self.file.close()
-            self.file = opened(self.options)
+            self.file = open_events(self.options)
             self._times.begin_pass()
 
     def _warn(self, text: str, line: int | None = None) -> None:
         where = "" if line is None else f":{line}"
-        print(f"{shown_name(self.options.events)}{where}: warning: {text}", file=sys.stderr)
+        print(f"{display_name(self.options.events)}{where}: warning: {text}", file=sys.stderr)
 
-    def _script(self, progress: Progress) -> None:
+    def _script(self, progress: ProgressLine) -> None:
         line = 0
-        check = check_of(self.options.unknown, lambda text: self._warn(text, line))
+        check = build_check(self.options.unknown, lambda text: self._warn(text, line))
         for line, instruction in parse_script(self.file.script()):
             try:
                 if check is not None and isinstance(instruction, Send):
-                    check(engine_of(self._runtime).bus_type(instruction.type), instruction.values)
+                    check(internal_engine(self._runtime).bus_type(instruction.type), instruction.values)
                 self._execute([instruction])
             except EplRuntimeError as error:
                 raise FileFault(line, error) from error
             progress.advance(isinstance(instruction, Send))
 
-    def _chunks(self, progress: Progress) -> None:
-        self._located(1, self.reader.check_file)
+    def _chunks(self, progress: ProgressLine) -> None:
+        self._locate(1, self.reader.check_file)
         weighed = 0
         for chunk in self.file.chunks(self.batches.json_schema, self.reader.columns_read()):
             if weighed == 0 and self.file.names is None:
-                self._located(1, lambda: self.reader.check_first(chunk, self.options.skip_bad_rows))  # noqa: B023 - called at once
+                self._locate(1, lambda: self.reader.check_first(chunk, self.options.skip_bad_rows))  # noqa: B023 - called at once
             fed = self.batches.feed(chunk) if self.in_batches else None
             if fed is None:
                 rows = chunk.rows()
@@ -260,7 +260,7 @@ class Run:
             progress.advance(fed or 0, chunk.position - weighed)
             weighed = chunk.position
 
-    def _located(self, line: int, work: Any) -> None:
+    def _locate(self, line: int, work: Any) -> None:
         try:
             work()
         except EplRuntimeError as error:
@@ -278,23 +278,23 @@ class Run:
                 self._execute(instructions)
             except EplRuntimeError as error:
                 if not self.options.skip_bad_rows:
-                    raise FileFault(self.file.line_of(number), error) from error
+                    raise FileFault(self.file.row_line(number), error) from error
                 self.skipped.add(f"{'line' if self.file.kind == 'jsonl' else 'row'} {number}", error.message)
 
     def _check(self, instructions: list[Any]) -> None:
         """Refuse a row before anything of it is done, so that one that is skipped has moved no clock."""
         for instruction in instructions:
             if isinstance(instruction, Send):
-                checked(self.feed, instruction)
+                check_values(self.feed, instruction)
             elif isinstance(instruction, At) and instruction.ms < self.feed.now:
                 raise EplRuntimeError("time goes back")
 
     def _execute(self, instructions: Iterable[Instruction]) -> None:
-        for instruction in self._times.timed(instructions):
+        for instruction in self._times.add_times(instructions):
             execute(instruction, self.feed, self._pace)
 
 
-def _feed_of(options: argparse.Namespace, runtime: Runtime) -> Feed:
+def _build_feed(options: argparse.Namespace, runtime: Runtime) -> EventFeed:
     """Return what the options say; UsageError without Java."""
     if not options.spark:
         return DirectFeed(runtime)
@@ -318,10 +318,10 @@ def report_skipped(what: str, rows: str, skipped: Skipped) -> None:
             print(f"    and {skipped.count - len(skipped.first):,} more", file=sys.stderr)
 
 
-def _refused(path: str, line: int | None, error: EplRuntimeError) -> int:
+def _report_refusal(path: str, line: int | None, error: EplRuntimeError) -> int:
     where = "" if line is None else f":{line}"
     message = error.message if len(error.message) <= LONGEST else f"{error.message[:LONGEST]}…"
-    print(f"{shown_name(path)}{where}: error: {message} [{error.code}]", file=sys.stderr)
+    print(f"{display_name(path)}{where}: error: {message} [{error.code}]", file=sys.stderr)
     if error.hint:
         print(f"    hint: {error.hint}", file=sys.stderr)
     return 1

@@ -16,20 +16,20 @@ from runtime.api.runtime import Runtime
 from runtime.cli import UsageError
 from runtime.cli.faults import Faults
 from runtime.cli.metrics import MetricsPage, metrics_page
-from runtime.cli.run_events import Printer, attach, check_options, chosen, moment, report_skipped
-from runtime.cli.texts import deploy_first, deployed, made_runtime, read_text
+from runtime.cli.run_events import OutputPrinter, attach, check_options, choose_statements, moment, report_skipped
+from runtime.cli.texts import build_runtime, deploy_first, deploy_text, read_text
 from runtime.connectors import Pipeline, Sink
-from runtime.connectors.feeds import DirectFeed, Feed
+from runtime.connectors.feeds import DirectFeed, EventFeed
 from runtime.connectors.output import OutputRow
-from runtime.connectors.pacing import speed_of
-from runtime.connectors.uris import sink_of, source_of
-from runtime.tools.rule_tests.recording import Recorded, Recorder
+from runtime.connectors.pacing import parse_speed
+from runtime.connectors.uris import open_sink, open_source
+from runtime.tools.rule_tests.recording import RecordedScript, Recorder
 
 TO = re.compile(r"([^=/:?]+)=(.+)", re.DOTALL)
 """``STATEMENT=URI``."""
 
 
-class Refused(Exception):
+class ModuleRefused(Exception):
     """The module is refused, which has been printed."""
 
 
@@ -38,7 +38,7 @@ class Printing:
 
     stream = "both"
 
-    def __init__(self, printer: Printer) -> None:
+    def __init__(self, printer: OutputPrinter) -> None:
         self.name = "standard output"
         self._printer = printer
 
@@ -64,13 +64,13 @@ def run_pipeline(options: argparse.Namespace) -> int:
 
 
 def _run(options: argparse.Namespace, text: str, page: MetricsPage | None) -> int:
-    printer, faults = Printer(options.format), Faults(options.module_file)
+    printer, faults = OutputPrinter(options.format), Faults(options.module_file)
 
     def start() -> Runtime:
         at = 0 if options.start is None else moment("--start", options.start)
-        runtime = faults.runtime = made_runtime(options, start_time=at, on_error=faults.note)
-        if not deploy_first(runtime, options.with_files) or deployed(runtime, options.module_file, text, "epl run") is None:
-            raise Refused
+        runtime = faults.runtime = build_runtime(options, start_time=at, on_error=faults.note)
+        if not deploy_first(runtime, options.with_files) or deploy_text(runtime, options.module_file, text, "epl run") is None:
+            raise ModuleRefused
         return begin(runtime)
 
     def begin(runtime: Runtime) -> Runtime:
@@ -88,15 +88,16 @@ def _run(options: argparse.Namespace, text: str, page: MetricsPage | None) -> in
         sinks = _sinks(options, start, printer)
         label = _label(options, text)
         until = None if options.until is None else moment("--until", options.until)
-        with _recorded(options) as feed:
+        with _record_feed(options) as feed:
             pipeline = Pipeline(
-                start, [source_of(uri, **_source_options(options)) for uri in options.events], sinks, state=options.state, restore=restore,
+                start, [open_source(uri, **_source_options(options)) for uri in options.events], sinks, state=options.state,
+                restore=restore,
                 every=options.every, label=label, on_bad="skip" if options.skip_bad_rows else "refuse", on_late=options.on_late,
-                until=until, feed=feed, append=options.append, speed=None if options.speed is None else speed_of(options.speed))
+                until=until, feed=feed, append=options.append, speed=None if options.speed is None else parse_speed(options.speed))
             with _stopping(pipeline):
                 pipeline.run()
         printer.flush()
-    except Refused:
+    except ModuleRefused:
         return 1
     except EplRuntimeError as error:
         print(f"epl: error: {error.message} [{error.code}]", file=sys.stderr)
@@ -135,11 +136,11 @@ def _source_options(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _sinks(options: argparse.Namespace, start: Any, printer: Printer) -> dict[str, list[Sink]]:
+def _sinks(options: argparse.Namespace, start: Any, printer: OutputPrinter) -> dict[str, list[Sink]]:
     """Return the sinks of ``--to``; without it the statements that print. The module is deployed once to see that they are there."""
     with start() as runtime:
         deployment: Deployment = runtime.deployments["epl run"]
-        statements = [statement.name for statement in chosen(deployment, options.statement)]
+        statements = [statement.name for statement in choose_statements(deployment, options.statement)]
         names = {statement.name for statement in deployment}
     sinks: dict[str, list[Sink]] = {}
     for each in options.to:
@@ -149,7 +150,7 @@ def _sinks(options: argparse.Namespace, start: Any, printer: Printer) -> dict[st
         name, uri = (statements[0], each) if match is None else match.groups()
         if name not in names:
             raise UsageError(f"--to {each}: no statement named {name!r}; there are {', '.join(sorted(names))}")
-        sinks.setdefault(name, []).append(sink_of(uri))
+        sinks.setdefault(name, []).append(open_sink(uri))
     if not sinks:
         sinks = {name: [Printing(printer)] for name in statements}
     return sinks
@@ -163,14 +164,14 @@ def _label(options: argparse.Namespace, text: str) -> str:
 
 
 @contextmanager
-def _recorded(options: argparse.Namespace) -> Iterator[Any]:
+def _record_feed(options: argparse.Namespace) -> Iterator[Any]:
     """Yield what makes the pipeline's feed: a recorder, which is closed at the end."""
     recorders: list[Recorder] = []
 
-    def feed(runtime: Runtime) -> Feed:
+    def feed(runtime: Runtime) -> EventFeed:
         if options.record is None:
             return DirectFeed(runtime)
-        recorded = Recorded([*options.with_files, options.module_file], runtime.now, options.imports, options.config)
+        recorded = RecordedScript([*options.with_files, options.module_file], runtime.now, options.imports, options.config)
         recorders.append(Recorder(options.record, runtime, recorded))
         return recorders[0]
 

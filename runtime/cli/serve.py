@@ -14,7 +14,7 @@ from runtime.cli.run_events import moment
 from runtime.extras import install
 
 if TYPE_CHECKING:
-    from runtime.tools.serve.options import Allowed, Options
+    from runtime.tools.serve.options import Allowed, ServeOptions
 
 VARIABLE = "EPL_SERVE_TOKEN"
 
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     from runtime.tools.serve.stored_state import StateFault
     from runtime.tools.setup import SetupFault
 
-    chosen = options_of(options)
+    chosen = serve_options(options)
 
     def announce(port: int) -> None:
         host = f"[{chosen.host}]" if ":" in chosen.host else chosen.host
@@ -54,28 +54,28 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def options_of(options: argparse.Namespace) -> Options:
-    from runtime.tools.serve.options import MEBIBYTE, Limits, Options
+def serve_options(options: argparse.Namespace) -> ServeOptions:
+    from runtime.tools.serve.options import MEBIBYTE, ServeLimits, ServeOptions
 
     if (options.certificate is None) != (options.key is None):
         raise UsageError("--certificate and --key go together")
-    limits = Limits(
+    limits = ServeLimits(
         body=options.max_body * MEBIBYTE, run_seconds=options.run_seconds, run_memory=options.run_memory * MEBIBYTE,
         run_events=options.run_events, run_rows=options.run_rows, runs=options.runs,
     )  # fmt: skip
     for name, value in (("--run-seconds", limits.run_seconds), ("--runs", limits.runs), ("--snapshot-seconds", options.snapshot_seconds)):
         if not value > 0:
             raise UsageError(f"{name}: more than 0")
-    return Options(
-        host=options.host, port=options.port, token=token_of(options), names=tuple(options.name), playground=options.playground,
+    return ServeOptions(
+        host=options.host, port=options.port, token=read_token(options), names=tuple(options.name), playground=options.playground,
         rules=options.rules, modules=tuple(options.modules), clock=options.clock,
         start_time=0 if options.start is None else moment("--start", options.start), state=options.state,
-        snapshot_seconds=options.snapshot_seconds, certificate=options.certificate, key=options.key, allowed=allowed_of(options.allow),
+        snapshot_seconds=options.snapshot_seconds, certificate=options.certificate, key=options.key, allowed=parse_allowed(options.allow),
         limits=limits, measure=options.measure, unknown=options.unknown,
     )  # fmt: skip
 
 
-def token_of(options: argparse.Namespace) -> str | None:
+def read_token(options: argparse.Namespace) -> str | None:
     """Return the token of the option, a file, or the environment; None where there is none."""
     if options.token_file is not None:
         try:
@@ -87,7 +87,7 @@ def token_of(options: argparse.Namespace) -> str | None:
     return options.token or os.environ.get(VARIABLE) or None
 
 
-def allowed_of(entries: list[str]) -> Allowed:
+def parse_allowed(entries: list[str]) -> Allowed:
     """Return what ``--allow`` names: ``import:MODULE``, ``setup:MODULE``."""
     from runtime.tools.serve.options import Allowed
 

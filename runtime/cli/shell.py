@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from runtime.cli import UsageError
-from runtime.cli.texts import made_runtime
+from runtime.cli.texts import build_runtime
 from runtime.extras import install
 from runtime.tools.session import Session
 from runtime.tools.shell import Shell, main
@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
         if not path.exists():
             raise UsageError(f"cannot read {path}: no such file or folder")
     history = options.history or Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "epl-spark" / "history"
-    return main(Session(made_runtime(options)), None if options.no_history else history, options.modules, interactive=_interactive)
+    return main(Session(build_runtime(options)), None if options.no_history else history, options.modules, interactive=_interactive)
 
 
 def _interactive(shell: Shell, history: Path | None) -> None:

@@ -9,17 +9,17 @@ from pathlib import Path
 
 from epl.errors import EplWarning
 from runtime.cli import UsageError
-from runtime.cli.texts import setup_of
+from runtime.cli.texts import load_setup
 from runtime.tools.rule_tests.coverage import Coverage
-from runtime.tools.rule_tests.files import BadCaseFile, Case, case_files, read_cases
-from runtime.tools.rule_tests.running import CaseRunner, Result
+from runtime.tools.rule_tests.files import BadCaseFile, RuleCase, case_files, read_cases
+from runtime.tools.rule_tests.running import CaseResult, CaseRunner
 from runtime.tools.rule_tests.writing import update
 
 
 def run(options: argparse.Namespace) -> int:
     """Return 0; 1 where a case fails, or a file or its module cannot be read."""
     logging.getLogger("epl").addHandler(logging.NullHandler())  # the cases hold what statements throw
-    register = setup_of(options)
+    register = load_setup(options)
     try:
         paths = case_files(options.paths)
     except BadCaseFile as error:
@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if failed or broken else 0
 
 
-def _run(runner: CaseRunner, path: Path, case: Case) -> Result:
+def _run(runner: CaseRunner, path: Path, case: RuleCase) -> CaseResult:
     """Run a case, and print what it is warned of: what an event's type does not declare, foremost."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EplWarning)
@@ -61,7 +61,7 @@ def _run(runner: CaseRunner, path: Path, case: Case) -> Result:
     return result
 
 
-def _report(path: Path, result: Result, verbose: bool) -> None:
+def _report(path: Path, result: CaseResult, verbose: bool) -> None:
     if result.failure:
         print("\n".join([f"FAILED {path}::{result.case.name}", *(f"    {line}" for line in result.failure)]))
     elif verbose:

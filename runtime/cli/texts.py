@@ -27,7 +27,7 @@ def read_bytes(path: Path) -> bytes:
     return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
 
 
-def decoded(content: bytes) -> str:
+def decode_text(content: bytes) -> str:
     """Return the text of a module, with line ends as Python has them; UnicodeDecodeError where it is not UTF-8."""
     return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
 
@@ -42,14 +42,14 @@ def not_utf8(error: UnicodeDecodeError) -> tuple[str, str]:
 def read_text(path: Path) -> str:
     """Return a file's text, or standard input for ``-``; UsageError where it cannot be read."""
     try:
-        return decoded(read_bytes(path))
+        return decode_text(read_bytes(path))
     except UnicodeDecodeError as error:
         raise UsageError(f"cannot read {path}: {'; '.join(not_utf8(error))}") from None
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror or error}") from None
 
 
-def shown_name(path: Path | str) -> str:
+def display_name(path: Path | str) -> str:
     return "<stdin>" if str(path) == "-" else str(path)
 
 
@@ -58,7 +58,7 @@ def print_error(path: Path, text: str, error: EplError, to: TextIO | None = None
     out = to or sys.stderr
     position = error.within(text).position
     where = f":{position[0]}:{position[1]}" if position else ""
-    print(f"{shown_name(path)}{where}: error: {error.message} [{error.code}]", file=out)
+    print(f"{display_name(path)}{where}: error: {error.message} [{error.code}]", file=out)
     if position is not None and error.span is not None and error.text is not None:
         for row in error.span.caret(error.text).splitlines():
             print(f"    {row}", file=out)
@@ -66,26 +66,26 @@ def print_error(path: Path, text: str, error: EplError, to: TextIO | None = None
         print(f"    hint: {error.hint}", file=out)
 
 
-def made_runtime(
+def build_runtime(
     options: argparse.Namespace, prepare: Callable[[Runtime, Plugins], None] | None = None, **options_of_runtime: Any
 ) -> Runtime:
     """Return a runtime that has what ``--config`` and ``--setup`` say, and whose modules import what ``--import`` names; UsageError for a
     file or module that cannot be read or declared. What has no effect is printed as a warning. ``prepare`` is called before ``--setup``, if
     the configuration declares functions of Java's."""
-    register = setup_of(options)
-    runtime = _configured(options, options_of_runtime)
-    if prepare is not None and (plugins := plugins_of(options)) is not None:
+    register = load_setup(options)
+    runtime = _configure(options, options_of_runtime)
+    if prepare is not None and (plugins := config_plugins(options)) is not None:
         prepare(runtime, plugins)
     register(runtime)
     return runtime
 
 
-def plugins_of(options: argparse.Namespace) -> Plugins | None:
+def config_plugins(options: argparse.Namespace) -> Plugins | None:
     """Return the functions of Java's that the file of ``--config`` declares, once it has been read."""
     return getattr(options, "plugins", None)
 
 
-def setup_of(options: argparse.Namespace) -> Callable[[Runtime], None]:
+def load_setup(options: argparse.Namespace) -> Callable[[Runtime], None]:
     """Return the function that registers what the modules of ``--setup`` give; UsageError for a module that cannot."""
     try:
         return registering(options.setup)
@@ -93,7 +93,7 @@ def setup_of(options: argparse.Namespace) -> Callable[[Runtime], None]:
         raise UsageError(f"--setup {fault}") from None
 
 
-def _configured(options: argparse.Namespace, options_of_runtime: dict[str, Any]) -> Runtime:
+def _configure(options: argparse.Namespace, options_of_runtime: dict[str, Any]) -> Runtime:
     path = getattr(options, "config", None)
     if path is None:
         return Runtime(settings=Settings(imports=tuple(options.imports)), **options_of_runtime)
@@ -118,7 +118,7 @@ def _configured(options: argparse.Namespace, options_of_runtime: dict[str, Any])
     return runtime
 
 
-def deployed(runtime: Runtime, path: Path, text: str, name: str | None = None) -> Deployment | None:
+def deploy_text(runtime: Runtime, path: Path, text: str, name: str | None = None) -> Deployment | None:
     """Deploy a module, printing its warnings; None, with the error printed, where it is refused."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", EplWarning)
@@ -129,12 +129,12 @@ def deployed(runtime: Runtime, path: Path, text: str, name: str | None = None) -
             return None
         finally:
             for warning in caught:
-                print(f"{shown_name(path)}: warning: {warning.message}", file=sys.stderr)
+                print(f"{display_name(path)}: warning: {warning.message}", file=sys.stderr)
 
 
 def deploy_first(runtime: Runtime, files: Iterable[Path]) -> bool:
     """Deploy the modules of ``--with``; False (with the error printed) where one is refused."""
-    return all(deployed(runtime, path, read_text(path), str(path)) is not None for path in files)
+    return all(deploy_text(runtime, path, read_text(path), str(path)) is not None for path in files)
 
 
 def module_files(paths: Iterable[Path]) -> tuple[list[Path], int]:

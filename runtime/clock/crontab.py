@@ -50,7 +50,7 @@ DayOfMonth = Callable[[int, int], "int | None"]
 
 
 class Crontab:
-    """``next_after(now)`` in engine units, None where the schedule never comes due again.
+    """``next_due(now)`` in engine units, None where the schedule never comes due again.
 
     Raises EplDeploymentError in Esper's words for values out of range. ``constant`` evaluates expressions that read no event.
     """
@@ -79,7 +79,7 @@ class Crontab:
         self._subseconds = _Subseconds(fields[7:], constant, self._per_second) if len(fields) > 7 else None
         """None: that of the time from which the next one is computed."""
 
-    def next_after(self, now: int) -> int | None:
+    def next_due(self, now: int) -> int | None:
         """Return the first due time later than ``now``."""
         subsecond = now % self._per_second
         if self._subseconds is not None:
@@ -104,13 +104,13 @@ class Crontab:
 
     def _next_local(self, at: datetime.datetime) -> datetime.datetime | None:
         """Return the first wall-clock time from ``at`` on."""
-        time = self._time_from(at.hour, at.minute, at.second)
+        time = self._next_time(at.hour, at.minute, at.second)
         date = at.date()
         if time is None:
             if date == datetime.date.max:
                 return None
             date, time = date + datetime.timedelta(days=1), self._first_time()
-        day = self._date_from(date)
+        day = self._next_date(date)
         if day is None:
             return None
         return datetime.datetime.combine(day, datetime.time(*(time if day == date else self._first_time())))
@@ -118,7 +118,7 @@ class Crontab:
     def _first_time(self) -> tuple[int, int, int]:
         return self._hours[0], self._minutes[0], self._seconds[0]
 
-    def _time_from(self, hour: int, minute: int, second: int) -> tuple[int, int, int] | None:
+    def _next_time(self, hour: int, minute: int, second: int) -> tuple[int, int, int] | None:
         """Return the first (hour, minute, second) of a day from that time on; None where the day has none any more."""
         if hour in self._hours:
             if minute in self._minutes:
@@ -131,11 +131,11 @@ class Crontab:
         at = bisect_left(self._hours, hour + 1)
         return (self._hours[at], self._minutes[0], self._seconds[0]) if at < len(self._hours) else None
 
-    def _date_from(self, date: datetime.date) -> datetime.date | None:
+    def _next_date(self, date: datetime.date) -> datetime.date | None:
         year, month, day = date.year, date.month, date.day
         last_year = min(year + YEARS, datetime.MAXYEAR)
         while year <= last_year:
-            next_day = self._day_from(year, month, day)
+            next_day = self._next_day(year, month, day)
             if next_day is None:
                 year, month = _next_month(year, month)
                 day = self._days[0] if self._days else 1
@@ -150,7 +150,7 @@ class Crontab:
                 day = self._days[0] if self._days else 1 if self._special is not None else next_day
         return None
 
-    def _day_from(self, year: int, month: int, day: int) -> int | None:
+    def _next_day(self, year: int, month: int, day: int) -> int | None:
         """Return the first day of the month from ``day`` on, perhaps beyond its end; None where it has none."""
         if self._special is not None:
             only = self._special(year, month)
@@ -186,7 +186,7 @@ def _weekday(year: int, month: int, day: int) -> int:
 
 
 @contextmanager
-def written_at(field: CronField) -> Iterator[None]:
+def locate_refusal(field: CronField) -> Iterator[None]:
     """Give a refusal the position of the field, unless it has one."""
     try:
         yield
@@ -197,19 +197,19 @@ def written_at(field: CronField) -> Iterator[None]:
 
 def _values(field: CronField, unit: int, constant: Constant) -> Values:
     """Return the values that a field takes, ascending."""
-    with written_at(field):
-        return _values_of(field, unit, constant)
+    with locate_refusal(field):
+        return _field_values(field, unit, constant)
 
 
-def _values_of(field: CronField, unit: int, constant: Constant) -> Values:
+def _field_values(field: CronField, unit: int, constant: Constant) -> Values:
     low, high = _bounds(unit)
     every = tuple(range(low, high + 1))
     if field.kind in ("any", "last") and field.value is None:
         return every
     if field.kind == "list":
-        return tuple(sorted({v for item in field.items for v in _listed(item, unit, constant)})) or every
+        return tuple(sorted({v for item in field.items for v in _item_values(item, unit, constant)})) or every
     if field.kind == "value":
-        return (_checked(_number(field.value, constant), unit),)
+        return (_check_value(_number(field.value, constant), unit),)
     if field.kind == "range":
         return _within(field, unit, constant) or every
     if field.kind == "every":
@@ -228,7 +228,7 @@ def _bounds(unit: int) -> tuple[int, int]:
     return UNITS[unit][1], LATEST_DAY if unit == WEEKDAYS else UNITS[unit][2]
 
 
-def _listed(item: CronField, unit: int, constant: Constant) -> Values:
+def _item_values(item: CronField, unit: int, constant: Constant) -> Values:
     """Return the values of an item of a list; what is out of bounds is dropped."""
     if item.kind != "value":
         return _within(item, unit, constant) if item.kind == "range" else _values(item, unit, constant)
@@ -250,7 +250,7 @@ def _number(expression: TypedExpression | None, constant: Constant) -> int:
     return value
 
 
-def _checked(value: int, unit: int) -> int:
+def _check_value(value: int, unit: int) -> int:
     name, (low, high) = UNITS[unit][0], _bounds(unit)
     if not low <= value <= high:
         raise EplDeploymentError(f"Failed to deploy: Invalid value found for schedule unit, value of {value} is not valid for unit {name}")
@@ -267,24 +267,24 @@ def _special_day(of_month: CronField, of_week: CronField, constant: Constant) ->
         if field.kind == "lastweekday":
             return lambda year, month: _nearest_weekday(year, month, 31)
         if field.kind == "weekday":
-            with written_at(field):
+            with locate_refusal(field):
                 near = _number(field.value, constant)
                 if not 1 <= near <= LATEST_DAY:
                     raise EplDeploymentError("Failed to deploy: xx day of the month has to be a in range (1-31)")
             return lambda year, month: _nearest_weekday(year, month, near)
     if of_month.kind == "last":
-        with written_at(of_month):
+        with locate_refusal(of_month):
             weekday = None if of_month.value is None else _weekday_number(of_month, constant)
         return lambda year, month: _last_day(year, month, weekday)
     if of_week.kind == "last" and of_week.value is None and of_month.kind != "any":
-        return lambda year, month: _last_of(year, month, SATURDAY)
+        return lambda year, month: _last_weekday(year, month, SATURDAY)
     if of_week.kind == "last" and of_week.value is not None:
-        with written_at(of_week):
+        with locate_refusal(of_week):
             day = _weekday_number(of_week, constant)
-        return lambda year, month: _last_of(year, month, day)
+        return lambda year, month: _last_weekday(year, month, day)
     if of_week.kind == "value" and of_month.kind == "any":
-        with written_at(of_week):
-            value = _checked(_number(of_week.value, constant), WEEKDAYS)
+        with locate_refusal(of_week):
+            value = _check_value(_number(of_week.value, constant), WEEKDAYS)
         return (lambda year, month: value) if value > SATURDAY else None
     return None
 
@@ -308,13 +308,13 @@ def _last_day(year: int, month: int, weekday: int | None) -> int | None:
 
 def _weekday_number(field: CronField, constant: Constant) -> int:
     """Return the day of week of ``n last``; beyond Saturday Esper fails when the schedule begins."""
-    day = _checked(_number(field.value, constant), WEEKDAYS)
+    day = _check_value(_number(field.value, constant), WEEKDAYS)
     if day > SATURDAY:
         raise EplDeploymentError(f"Failed to deploy: the last day of week {day}: days of week are numbers from 0 (Sunday) to {SATURDAY}")
     return day
 
 
-def _last_of(year: int, month: int, weekday: int) -> int:
+def _last_weekday(year: int, month: int, weekday: int) -> int:
     last = calendar.monthrange(year, month)[1]
     return last - (_weekday(year, month, last) - weekday) % 7
 

@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from epl.errors import EplRuntimeError
-from epl.reprs import brief, repr_of
+from epl.reprs import brief, safe_repr
 
 Instant = int | datetime.datetime | datetime.date | str
 """Engine units since 1970 (ms, or µs by configuration), a datetime (also pandas.Timestamp, numpy.datetime64), a date, or ISO 8601 text:
@@ -50,9 +50,9 @@ def iso_instant(text: str) -> datetime.datetime | None:
         return None
 
 
-def instant_of(what: str, value: Any, units_per_second: int) -> int:
+def to_instant(what: str, value: Any, units_per_second: int) -> int:
     """Return ``value`` in engine units; raise EplRuntimeError, naming ``what``, for no point in time and for one beyond 62 bits."""
-    moment = _moment_of(value)
+    moment = _to_moment(value)
     if moment is not None:
         return (moment - EPOCH) // MICROSECOND * units_per_second // 1_000_000
     if isinstance(value, float) and value.is_integer():
@@ -65,11 +65,11 @@ def instant_of(what: str, value: Any, units_per_second: int) -> int:
         unit = "ms" if units_per_second == 1_000 else "µs"
         raise EplRuntimeError(f"{what}: expected a datetime or a whole number of {unit} since 1970, not {brief(value)}")
     if not FIRST <= instant <= LAST:
-        raise EplRuntimeError(f"{what}: {repr_of(instant)} is beyond the range of engine time (62 bits)")
+        raise EplRuntimeError(f"{what}: {safe_repr(instant)} is beyond the range of engine time (62 bits)")
     return instant
 
 
-def _moment_of(value: Any) -> datetime.datetime | None:
+def _to_moment(value: Any) -> datetime.datetime | None:
     """Return what is written as a date as a datetime with a zone; None for numbers, and for what is no time."""
     if isinstance(value, str):
         return iso_instant(value)
@@ -84,7 +84,7 @@ def _moment_of(value: Any) -> datetime.datetime | None:
     return None
 
 
-def shown(now: int, units_per_second: int) -> str:
+def show_instant(now: int, units_per_second: int) -> str:
     """Return engine time with its date: ``60000 (1970-01-01T00:01:00Z)``; the number alone beyond the years 1 to 9999."""
     try:
         moment = EPOCH + datetime.timedelta(microseconds=now * (1_000_000 // units_per_second))
@@ -94,4 +94,4 @@ def shown(now: int, units_per_second: int) -> str:
     return f"{now} ({moment.replace(tzinfo=None).isoformat(timespec=exactly)}Z)"
 
 
-__all__ = ["FARTHEST", "FIRST", "LAST", "Instant", "instant_of", "iso_instant", "shown"]
+__all__ = ["FARTHEST", "FIRST", "LAST", "Instant", "iso_instant", "show_instant", "to_instant"]

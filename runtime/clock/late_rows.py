@@ -18,9 +18,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from epl.durations import Duration, units_of
+from epl.durations import Duration, duration_units
 from epl.errors import EplRuntimeError
-from runtime.clock.instants import shown
+from runtime.clock.instants import show_instant
 from windows.protocol import State
 
 ON_LATE = ("refuse", "drop", "side", "keep")
@@ -69,7 +69,8 @@ class Released:
 
 def late_policy(late: Duration | None, on_late: str, ahead: Duration | None, max_buffered: int, units_per_second: int) -> LatePolicy:
     """Return a policy as users write it. Raise EplRuntimeError for what is not a length of time, or no policy."""
-    bound, beyond = (None if each is None else units_of(name, each, units_per_second) for name, each in (("late", late), ("ahead", ahead)))
+    bound, beyond = (None if each is None else duration_units(name, each, units_per_second) for name,
+        each in (("late", late), ("ahead", ahead)))
     return LatePolicy(bound, on_late, beyond, max_buffered)
 
 
@@ -83,7 +84,7 @@ class LateRows(EplRuntimeError):
 
 
 @attrs.define
-class Counts:
+class LateCounts:
     """How many rows so far: ``rows`` came, ``late`` and ``ahead`` were dropped, ``forced`` were released because too many were held."""
 
     rows: int = 0
@@ -92,7 +93,7 @@ class Counts:
     forced: int = 0
 
 
-Mark = tuple[int | None, int | None, Counts, pa.Table | None]
+Mark = tuple[int | None, int | None, LateCounts, pa.Table | None]
 
 
 class ReorderBuffer:
@@ -105,7 +106,7 @@ class ReorderBuffer:
         self.per_second = per_second
         self.newest: int | None = None
         self.watermark = watermark
-        self.counts = Counts()
+        self.counts = LateCounts()
         self._held: pa.Table | None = None
 
     @property
@@ -186,17 +187,17 @@ class ReorderBuffer:
         what = "has no time"
         if not none[row]:
             assert self.watermark is not None
-            of, watermark = (shown(int(each), self.per_second) for each in (times[row], self.watermark))
+            of, watermark = (show_instant(int(each), self.per_second) for each in (times[row], self.watermark))
             what = f"is of {of}, below the watermark {watermark}"
         raise LateRows(row, f"{int(late.sum())} of {len(times)} rows are late: row {row} {what}", timeless=bool(none[row]))
 
     # ------------------------------------------------------------------ state
 
     def mark(self) -> Mark:
-        """Return its position, for ``back_to``."""
+        """Return its position, for ``rewind``."""
         return self.newest, self.watermark, attrs.evolve(self.counts), self._held
 
-    def back_to(self, mark: Mark) -> None:
+    def rewind(self, mark: Mark) -> None:
         """Return to a position: what was released since could not be processed."""
         self.newest, self.watermark, self.counts, self._held = mark
 
@@ -210,8 +211,8 @@ class ReorderBuffer:
         if version != 1:
             raise EplRuntimeError(f"reorder buffer version {version} is not known here; this is version 1")
         self.newest, self.watermark, counts, held = rest
-        self.counts = Counts(*counts)
-        self._held = None if held is None else stored_table(held)
+        self.counts = LateCounts(*counts)
+        self._held = None if held is None else read_stored_table(held)
 
 
 def _times(column: Any) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -233,18 +234,19 @@ def ipc(table: pa.Table) -> bytes:
     return bytes(sink.getvalue())
 
 
-def table_of(data: bytes) -> pa.Table:
+def read_table(data: bytes) -> pa.Table:
     """Return the table of such bytes."""
     with pa.ipc.open_stream(data) as reader:
         return reader.read_all()
 
 
-def stored_table(data: bytes) -> pa.Table:
+def read_stored_table(data: bytes) -> pa.Table:
     """Return the table of bytes that come from a store: offsets and lengths are compared with what is there; ValueError where they do not
     fit."""
-    table = table_of(data)
+    table = read_table(data)
     table.validate(full=True)
     return table
 
 
-__all__ = ["Counts", "LatePolicy", "LateRows", "Released", "ReorderBuffer", "ipc", "late_policy", "stored_table", "table_of", "wall_clock"]
+__all__ = ["LateCounts", "LatePolicy", "LateRows", "Released", "ReorderBuffer", "ipc", "late_policy", "read_stored_table", "read_table",
+    "wall_clock"]

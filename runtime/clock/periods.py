@@ -24,20 +24,20 @@ EARLIEST, LATEST = -1_500 * 365 * 86_400, 7_500 * 365 * 86_400
 
 def add_period(start: int, period: TypedExpression, constant: Callable[[TypedExpression], Any], settings: Settings, times: int = 1) -> int:
     """Return ``start`` plus ``times`` periods in engine units. A plain number is seconds; ``constant`` evaluates the parts."""
-    months, units = span_of(period, constant, settings)
+    months, units = period_span(period, constant, settings)
     if months:
         start = add_months(start, months * times, settings)
     return start + units * times
 
 
-def span_of(period: TypedExpression, constant: Callable[[TypedExpression], Any], settings: Settings) -> tuple[int, int]:
+def period_span(period: TypedExpression, constant: Callable[[TypedExpression], Any], settings: Settings) -> tuple[int, int]:
     """Return a period as (months, engine units); raise EplRuntimeError where a part of it is null."""
     per_second = settings.units_per_second
     if not isinstance(period, TimeSpan):
-        return 0, _whole(_given(constant(period)) * per_second)
+        return 0, _whole(_require(constant(period)) * per_second)
     months, units = 0, 0
     for unit, expression in period.parts:
-        value = _given(constant(expression))
+        value = _require(constant(expression))
         if unit in MONTHS:
             months += int(value) * MONTHS[unit]
         elif unit == "millisecond":
@@ -49,7 +49,7 @@ def span_of(period: TypedExpression, constant: Callable[[TypedExpression], Any],
     return months, max(-LONGEST, min(units, LONGEST))
 
 
-def _given(value: Any) -> Any:
+def _require(value: Any) -> Any:
     if value is None:
         raise EplRuntimeError("Failed to evaluate time period, received a null value")
     return value

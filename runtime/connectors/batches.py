@@ -12,7 +12,7 @@ import pyarrow.types as kinds
 
 from epl.errors import EplRuntimeError
 from epl.value_types import Scalar, ValueType
-from runtime.api.runtime import Runtime, engine_of
+from runtime.api.runtime import Runtime, internal_engine
 from runtime.connectors.cells import INSTANTS
 from runtime.connectors.event_files import Chunk, FileFault
 from runtime.connectors.row_reader import RowReader
@@ -43,7 +43,7 @@ class Batches:
         """Return the columns of JSON rows like this one, where they have plain values; None where they have others, or are not of one
         type."""
         reader = self.reader
-        name = reader.type_name or (None if reader.type_column in row else reader.name_of(row))
+        name = reader.type_name or (None if reader.type_column in row else reader.row_type_name(row))
         if name is None:
             return None
         fields: dict[str, Any] = {}
@@ -62,7 +62,7 @@ class Batches:
         columns = chunk.columns()
         if columns is None or not len(columns):
             return None
-        begun = engine_of(self.runtime).batches_begun
+        begun = internal_engine(self.runtime).batches_begun
         try:
             tables = self._tables(columns, chunk.is_text)
             several = SEQUENCE if len(tables) > 1 else None
@@ -71,7 +71,7 @@ class Batches:
         except NoColumn:
             return None
         except (EplRuntimeError, FileFault, ValueError, OverflowError, pa.ArrowException):
-            if engine_of(self.runtime).batches_begun != begun:
+            if internal_engine(self.runtime).batches_begun != begun:
                 raise
             return None  # sent one by one, the row that is wrong is found
         return len(columns)
@@ -82,18 +82,18 @@ class Batches:
         parts = self._parts(columns, len(batch))
         tables = {}
         for name, places in parts.items():
-            event_type = self.reader.type_of(name)
+            event_type = self.reader.row_type(name)
             if self.reader.keeps_more(name, columns):
                 raise NoColumn
             taken: dict[str, Any] = {}
-            unread: Any = unread_types(event_type, engine_of(self.runtime).properties_read.of(event_type))
+            unread: Any = unread_types(event_type, internal_engine(self.runtime).properties_read.of(event_type))
             for prop in event_type.properties.values():
                 if prop.name in unread:
                     taken[prop.name] = pa.nulls(len(batch) if places is None else len(places), unread[prop.name])
                     continue
                 column = columns.get(prop.name)
                 part = pa.nulls(len(batch)) if column is None else column
-                taken[prop.name] = _typed(part if places is None else part.take(places), prop.whole_type, is_text)
+                taken[prop.name] = _convert_column(part if places is None else part.take(places), prop.whole_type, is_text)
             if times is not None:
                 taken[TIME] = times if places is None else times.take(places)
             if places is not None:
@@ -106,7 +106,7 @@ class Batches:
         reader = self.reader
         said = None if reader.type_name is not None else columns.get(reader.type_column)
         if said is None:
-            name = reader.name_of({})
+            name = reader.row_type_name({})
             if name is None:
                 raise NoColumn
             return {name: None}
@@ -139,7 +139,7 @@ def _kind(value_type: ValueType) -> str:
     return value_type.kind if isinstance(value_type, Scalar) else ""
 
 
-def _typed(column: Any, value_type: ValueType, is_text: bool) -> Any:
+def _convert_column(column: Any, value_type: ValueType, is_text: bool) -> Any:
     """Return the column as ``send_batch`` takes it for a property of the type."""
     if not kinds.is_string(column.type):
         return column

@@ -57,7 +57,7 @@ def cell_value(cell: Any, declared: ValueType | None) -> Any:
     if not isinstance(cell, str) or cell == "":
         return None if cell == "" else cell
     if isinstance(declared, (ArrayType, CollectionType, MapType, EventOf)) and cell[0] in "[{":
-        return _parsed_json(cell)
+        return _parse_json(cell)
     parse = CELLS.get(declared.kind) if isinstance(declared, Scalar) else None
     if parse is None:
         return cell
@@ -83,7 +83,7 @@ def plain_value(value: Any, declared: ValueType | None) -> Any:
     return value
 
 
-def _parsed_json(cell: str) -> Any:
+def _parse_json(cell: str) -> Any:
     try:
         return json.loads(cell)
     except (ValueError, RecursionError):

@@ -12,8 +12,8 @@ import attrs
 from epl.errors import EplRuntimeError
 from runtime.connectors.locations import write_whole
 from runtime.connectors.output import OutputRow
-from runtime.state.codec import Decoder, Encoder, list_of, map_of
-from runtime.state.seal import sealed, unsealed
+from runtime.state.codec import Decoder, Encoder, as_list, as_map
+from runtime.state.seal import seal_payload, unseal_payload
 from windows.protocol import Damaged
 
 NAME = "pipeline.checkpoint"
@@ -64,9 +64,9 @@ class CheckpointFolder:
         path = self.folder / NAME
         if not path.exists():
             return None
-        payload = unsealed(path.read_bytes(), NAME, self._key)
+        payload = unseal_payload(path.read_bytes(), NAME, self._key)
         try:
-            return _decoded(payload)
+            return _decode(payload)
         except (Damaged, ValueError, TypeError, KeyError) as error:
             raise EplRuntimeError(f"{path} is damaged: {error}") from None
 
@@ -75,7 +75,7 @@ class CheckpointFolder:
         outbox = {sink: [[r.statement, r.time, r.is_new, dict(r.values)] for r in rows] for sink, rows in checkpoint.outbox.items()}
         fields = [checkpoint.identity, checkpoint.number, checkpoint.label, checkpoint.snapshot, dict(checkpoint.positions), outbox]
         try:
-            write_whole(os.fspath(self.folder / NAME), sealed(Encoder().encode(fields), NAME, self._key))
+            write_whole(os.fspath(self.folder / NAME), seal_payload(Encoder().encode(fields), NAME, self._key))
         except OSError as error:
             raise EplRuntimeError(
                 f"the state in {self.folder} cannot be written: {error.strerror or error}",
@@ -95,18 +95,18 @@ def _lock(file: Any) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
-def _decoded(payload: bytes) -> Checkpoint:
-    identity, number, label, snapshot, positions, outbox = list_of(Decoder(lambda _: None).decode(payload), 6)
+def _decode(payload: bytes) -> Checkpoint:
+    identity, number, label, snapshot, positions, outbox = as_list(Decoder(lambda _: None).decode(payload), 6)
     if not isinstance(identity, str) or type(number) is not int or not isinstance(label, str) or not isinstance(snapshot, bytes):
         raise Damaged("a checkpoint has an identity, a number, a label and a snapshot")
-    rows = {sink: [_row(*list_of(fields, 4)) for fields in list_of(listed)] for sink, listed in map_of(outbox).items()}
-    return Checkpoint(identity, number, label, snapshot, map_of(positions), rows)
+    rows = {sink: [_row(*as_list(fields, 4)) for fields in as_list(listed)] for sink, listed in as_map(outbox).items()}
+    return Checkpoint(identity, number, label, snapshot, as_map(positions), rows)
 
 
 def _row(statement: Any, time: Any, is_new: Any, values: Any) -> OutputRow:
     if not isinstance(statement, str) or type(time) is not int or type(is_new) is not bool:
         raise Damaged("a row has a statement, a time and a stream")
-    return OutputRow(statement, time, is_new, map_of(values))
+    return OutputRow(statement, time, is_new, as_map(values))
 
 
 __all__ = ["Checkpoint", "CheckpointFolder"]

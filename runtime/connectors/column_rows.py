@@ -75,7 +75,7 @@ class ColumnRows:
         return self._without[1]
 
 
-def values_of(name: str, column: Any) -> list[Any]:
+def column_values(name: str, column: Any) -> list[Any]:
     """Return the values of a column of Parquet."""
     try:
         return list(column.to_pylist())
@@ -90,4 +90,4 @@ def _value(name: str, cell: Any) -> Any:
         return EplRuntimeError(f"column '{name}' holds a value that cannot be read: {error}")
 
 
-__all__ = ["ColumnRow", "ColumnRows", "values_of"]
+__all__ = ["ColumnRow", "ColumnRows", "column_values"]

@@ -7,9 +7,9 @@ from typing import Any
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
-from runtime.arguments import checked
+from runtime.arguments import check_arguments
 from runtime.connectors.output import OutputRow, check_stream
-from runtime.historical.database import PARAMSTYLES, bound, paramstyle_of
+from runtime.historical.database import PARAMSTYLES, bind_query, parameter_style
 
 PLACE = re.compile(r"\$\{\s*([^{}]+?)\s*\}")
 MARKERS = "epl_checkpoints"
@@ -54,7 +54,7 @@ class DatabaseSink:
         [('a', 3), ('b', 5)]
     """
 
-    @checked
+    @check_arguments
     def __init__(
         self, connect: Callable[[], Any], insert: str | None = None, *, table: str | None = None, key: str | Sequence[str] = (),
         update: str | None = None, paramstyle: str | None = None, stream: str = "new", name: str = "database",
@@ -84,29 +84,29 @@ class DatabaseSink:
                 if event_type.property(name) is None:
                     raise EplRuntimeError(f"${{{name}}}: there is no such column", hint=f"there are {', '.join(event_type.properties)}")
         self._connection, self._state = self._connect(), state
-        style = self._paramstyle or paramstyle_of(self._connection)
+        style = self._paramstyle or parameter_style(self._connection)
         if style is None:
             raise EplRuntimeError(
                 f"the paramstyle of {type(self._connection).__module__} is not known", hint="DatabaseSink(…, paramstyle='qmark')"
             )
         self._style = style
-        return None if state is None else self._delivered()
+        return None if state is None else self._last_delivery()
 
     def _write_statements(self, table: str, columns: list[str]) -> None:
         missing = [name for name in self._key if name not in columns]
         if missing:
             raise EplRuntimeError(f"key: there is no column '{missing[0]}'", hint=f"there are {', '.join(columns)}")
-        into = ".".join(_quoted(part) for part in table.split("."))
-        names = ", ".join(map(_quoted, columns))
+        into = ".".join(_quote(part) for part in table.split("."))
+        names = ", ".join(map(_quote, columns))
         self._insert = (f"insert into {into} ({names}) values (", *[", "] * (len(columns) - 1), ")"), columns
         changed = [name for name in columns if name not in self._key]
         if self._key:
-            sets = [f"{_quoted(name)} = " for name in changed or self._key]
-            tests = [f"{_quoted(name)} = " for name in self._key]
+            sets = [f"{_quote(name)} = " for name in changed or self._key]
+            tests = [f"{_quote(name)} = " for name in self._key]
             begin = [f"update {into} set {sets[0]}", *[f", {each}" for each in sets[1:]], f" where {tests[0]}"]
             self._update = (*begin, *[f" and {each}" for each in tests[1:]], ""), [*(changed or self._key), *self._key]
 
-    def _delivered(self) -> int | None:
+    def _last_delivery(self) -> int | None:
         self._begin()
         cursor = self._connection.cursor()
         columns = "sink varchar(200) primary key, state varchar(64) not null, checkpoint bigint not null"
@@ -147,13 +147,13 @@ class DatabaseSink:
             for _ in rows:
                 cursor.execute(parts[0])
             return
-        calls = [bound(parts, [row.values.get(name) for name in names], self._style) for row in rows]
+        calls = [bind_query(parts, [row.values.get(name) for name in names], self._style) for row in rows]
         cursor.executemany(calls[0][0], [parameters for _, parameters in calls])
 
     def _upsert(self, cursor: Any, row: OutputRow, update: tuple[tuple[str, ...], list[str]]) -> None:
         for parts, names in (update, self._insert):
             self._execute(cursor, parts, [row.values.get(name) for name in names])
-            if _changed(cursor):
+            if _has_changed_row(cursor):
                 return
 
     def _mark(self, cursor: Any, checkpoint: int) -> None:
@@ -162,7 +162,7 @@ class DatabaseSink:
 
     def _execute(self, cursor: Any, parts: tuple[str, ...], arguments: list[Any]) -> None:
         if arguments:
-            cursor.execute(*bound(parts, arguments, self._style))
+            cursor.execute(*bind_query(parts, arguments, self._style))
         else:
             cursor.execute(parts[0])
 
@@ -173,7 +173,7 @@ class DatabaseSink:
             connection.close()
 
 
-def _changed(cursor: Any) -> bool:
+def _has_changed_row(cursor: Any) -> bool:
     """Return whether the statement before changed a row. DuckDB gives the count as a row, others as ``rowcount``."""
     if cursor.rowcount < 0 and cursor.description:
         row = cursor.fetchone()
@@ -181,7 +181,7 @@ def _changed(cursor: Any) -> bool:
     return bool(cursor.rowcount > 0)
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 

@@ -26,8 +26,8 @@ import pyarrow.csv
 import pyarrow.json
 
 from epl.errors import EplRuntimeError
-from runtime.connectors.column_rows import ColumnRows, values_of
-from runtime.connectors.locations import is_uri, name_of, open_to_read
+from runtime.connectors.column_rows import ColumnRows, column_values
+from runtime.connectors.locations import is_uri, location_name, open_to_read
 from runtime.replay.epl_online import looks_like_script
 
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".pq": "parquet"}
@@ -69,11 +69,11 @@ class FileFault(Exception):
         self.error = error
 
 
-def kind_of(location: str, requested: str, head: str) -> str:
+def file_kind(location: str, requested: str, head: str) -> str:
     """Return what a file holds: as asked for, else by its name, else by its first line."""
     if requested != "auto":
         return requested
-    suffixes = [s.lower() for s in Path(name_of(location)).suffixes]
+    suffixes = [s.lower() for s in Path(location_name(location)).suffixes]
     known = SUFFIXES.get(suffixes[-1]) if suffixes else None
     if known is None and len(suffixes) > 1 and suffixes[-1] in (".gz", ".bz2", ".zst"):
         known = SUFFIXES.get(suffixes[-2])
@@ -102,15 +102,15 @@ class EventFile:
     def open(cls, location: str, kind: str = "auto", stdin: BinaryIO | None = None, delimiter: str | None = None) -> EventFile:
         """Open the file, or the stream for ``-``; raise EplRuntimeError where there is no such file or it is none of the kinds; FileFault
         where its columns make no sense."""
-        suffix = Path(name_of(location)).suffix.lower()
+        suffix = Path(location_name(location)).suffix.lower()
         try:
             if kind == "parquet" or (kind == "auto" and SUFFIXES.get(suffix) == "parquet"):
                 return cls._open_parquet(location)
             raw: Any
-            raw, total = (_buffered(stdin), None) if location == "-" and stdin is not None else open_to_read(location)
-            handle = _unpacked(raw)
+            raw, total = (_buffer(stdin), None) if location == "-" and stdin is not None else open_to_read(location)
+            handle = _decompress(raw)
             head = handle.peek(4096)[:4096].decode("utf-8-sig", "replace")
-            file = cls(location, kind_of(location, kind, head), total, delimiter or ("\t" if suffix == ".tsv" else ","))
+            file = cls(location, file_kind(location, kind, head), total, delimiter or ("\t" if suffix == ".tsv" else ","))
             file._raw, file._handle = raw, handle
             if file.kind == "csv":
                 file._read_header()
@@ -171,7 +171,7 @@ class EventFile:
         before = 0
         kept = None if read is None else [name for name in self.names or () if name in read]
         for batch in self._handle.iter_batches(CHUNK_ROWS, columns=kept):
-            rows = partial(enumerate, ColumnRows(batch, values_of), before + 1)
+            rows = partial(enumerate, ColumnRows(batch, column_values), before + 1)
             before += len(batch)
             yield Chunk(partial(_itself, batch), rows, position=before)
 
@@ -253,7 +253,7 @@ class EventFile:
 
         def rows() -> Iterator[Row]:
             number = first
-            for row in chain(ColumnRows(batch, _stripped if padded else _cells), (None,)):
+            for row in chain(ColumnRows(batch, _strip_values if padded else _cells), (None,)):
                 while number in bad:
                     yield number, bad[number]
                     number += 1
@@ -263,14 +263,14 @@ class EventFile:
 
         return Chunk(partial(_as_text, None if bad or padded else batch), rows, is_text=True, position=self._position())
 
-    def line_of(self, number: int) -> int:
+    def row_line(self, number: int) -> int:
         """Return the line in which a row ends that a chunk gives this number. CSV rows are counted: the file is read again to see where
         each ends, or, where it was a stream, each is taken to have one line."""
         if self.kind != "csv" or self.location == "-":
             return number + (self.kind == "csv")
         csv.field_size_limit(1 << 31)
         with open_to_read(self.location)[0] as raw:
-            reader = csv.reader(io.TextIOWrapper(_unpacked(raw), "utf-8-sig", "replace", newline=""), delimiter=self.delimiter)
+            reader = csv.reader(io.TextIOWrapper(_decompress(raw), "utf-8-sig", "replace", newline=""), delimiter=self.delimiter)
             lines = (reader.line_num for row in reader if row)
             return next(islice(lines, number, None), number + 1)
 
@@ -309,7 +309,7 @@ def _name_bytes(error: UnicodeError) -> tuple[str, int]:
 codecs.register_error(NAMED, _name_bytes)
 
 
-def _buffered(stream: Any) -> Any:
+def _buffer(stream: Any) -> Any:
     """Return a binary stream that can be looked into."""
     return stream if hasattr(stream, "peek") else io.BufferedReader(stream)
 
@@ -355,7 +355,7 @@ class _Continued:
         self.file.close()
 
 
-def _unpacked(raw: Any) -> Any:
+def _decompress(raw: Any) -> Any:
     """Return a file's content as a buffered stream, decompressed where its first bytes say that it is compressed."""
     head = raw.peek(4)[:4]
     codec = next((name for magic, name in PACKED.items() if head.startswith(magic)), None)
@@ -398,7 +398,7 @@ def _cells(name: str, column: Any) -> list[Any]:
     return [_fault(cell) if cell is not None and NOT_UTF8 in cell else cell for cell in column.cast(pa.string()).to_pylist()]
 
 
-def _stripped(name: str, column: Any) -> list[Any]:
+def _strip_values(name: str, column: Any) -> list[Any]:
     return [cell.strip() if isinstance(cell, str) else cell for cell in _cells(name, column)]
 
 

@@ -9,7 +9,7 @@ from runtime.connectors.pacing import Pace
 from runtime.replay.epl_online import At, Later, Send
 
 
-class Feed(Protocol):
+class EventFeed(Protocol):
     """Where events and time go: into the runtime one by one, or collected for Spark."""
 
     @property
@@ -50,7 +50,7 @@ class DirectFeed:
         self.runtime.end_of_input()
 
 
-def execute(instruction: At | Later | Send, feed: Feed, pace: Pace) -> None:
+def execute(instruction: At | Later | Send, feed: EventFeed, pace: Pace) -> None:
     """Send an event, or move time; EplRuntimeError where it would go back."""
     if isinstance(instruction, Send):
         feed.send(instruction.type, instruction.values)
@@ -61,4 +61,4 @@ def execute(instruction: At | Later | Send, feed: Feed, pace: Pace) -> None:
     pace.move(feed, target)
 
 
-__all__ = ["DirectFeed", "Feed", "execute"]
+__all__ = ["DirectFeed", "EventFeed", "execute"]

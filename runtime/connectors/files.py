@@ -14,10 +14,10 @@ from typing import Any, BinaryIO, TextIO
 
 from epl.errors import EplRuntimeError, EplWarning
 from epl.event_types import EventType
-from runtime.arguments import checked
+from runtime.arguments import check_arguments
 from runtime.connectors.event_files import SUFFIXES, Chunk, EventFile, FileFault
 from runtime.connectors.input import Input
-from runtime.connectors.locations import has_files, name_of, open_to_read, open_to_write, write_whole
+from runtime.connectors.locations import has_files, location_name, open_to_read, open_to_write, write_whole
 from runtime.connectors.output import OutputRow, check_stream
 from runtime.connectors.pacing import Timetable
 from runtime.connectors.row_reader import RowOptions, RowReader
@@ -48,7 +48,7 @@ class RowSource:
         {"x": 2}
     """
 
-    @checked
+    @check_arguments
     def __init__(
         self, rows: Iterable[dict[str, Any]], *, type: str | None = None, type_column: str = "type", time: str | None = None,
         missing: str = "refuse", name: str = "rows",
@@ -107,7 +107,7 @@ class FileSource:
         's3://bucket/trades.csv.gz'
     """
 
-    @checked
+    @check_arguments
     def __init__(
         self, location: str | Path, *, input: str = "auto", type: str | None = None, type_column: str = "type", time: str | None = None,
         delimiter: str | None = None, missing: str = "refuse", rate: float | None = None, loop: int = 1, name: str | None = None,
@@ -223,7 +223,7 @@ class StreamSink:
         'both'
     """
 
-    @checked
+    @check_arguments
     def __init__(self, out: TextIO | None = None, *, stream: str = "new", name: str = "stream") -> None:
         self.name, self.stream = name, check_stream(stream)
         self._out = out
@@ -259,11 +259,11 @@ class FileSink:
         ('parquet', 'jsonl')
     """
 
-    @checked
+    @check_arguments
     def __init__(self, location: str | Path, *, format: str | None = None, stream: str = "new", name: str | None = None) -> None:
         self.location, self.stream = str(location), check_stream(stream)
         self.name = name or self.location
-        by_name = SUFFIXES.get(Path(name_of(self.location)).suffix.lower(), "jsonl")
+        by_name = SUFFIXES.get(Path(location_name(self.location)).suffix.lower(), "jsonl")
         self.format = format or by_name
         if self.format not in FORMATS:
             raise ValueError(f"format: one of {', '.join(FORMATS)} is expected, not {format!r}")

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from typing import Literal
 
 from epl.errors import EplRuntimeError
-from runtime.clock.instants import instant_of
-from runtime.connectors.feeds import Feed
+from runtime.clock.instants import to_instant
+from runtime.connectors.feeds import EventFeed
 from runtime.connectors.input import Input
 from runtime.connectors.pacing import Pace, Timetable
 from runtime.connectors.row_reader import RowReader
@@ -37,7 +37,7 @@ class Skipped:
             self.first.append(f"{place}: {reason if len(reason) <= LONGEST else reason[:LONGEST] + '…'}")
 
 
-class Intake:
+class SourceIntake:
     """Processes the rows of a pipeline's sources one by one. ``skipped``: those that were not."""
 
     def __init__(self, on_bad: OnBad, on_late: OnLate, pace: Pace) -> None:
@@ -55,37 +55,37 @@ class Intake:
         """Note what reads the rows of a source, and when they happen where the rows do not say it."""
         self._readers[source], self._times[source] = reader, times
 
-    def process(self, feed: Feed, source: str, entry: Input) -> None:
+    def process(self, feed: EventFeed, source: str, entry: Input) -> None:
         """Process one row; raise EplRuntimeError with its place for one that is refused."""
         try:
             time, event = self._read(source, entry)
             if self._skips:
-                checked(feed, event)
+                check_values(feed, event)
         except EplRuntimeError as error:
             if self._skips:
                 self.skipped.add(f"source '{source}': {entry.where}", error.message)
                 return
-            raise _placed(entry, error) from error
+            raise _locate_error(entry, error) from error
         if time is not None and time < feed.now and self._on_late != "keep":
             late = f"its time {time} is before the runtime's, {feed.now}"
             if self._on_late == "skip":
                 self.skipped.add(f"source '{source}': {entry.where}", late)
                 return
-            raise _placed(entry, EplRuntimeError(late, hint="on_late='keep' or 'skip' goes on"))
+            raise _locate_error(entry, EplRuntimeError(late, hint="on_late='keep' or 'skip' goes on"))
         if time is not None and (time > feed.now or (self._pace.waits and time == feed.now)):
             self._pace.move(feed, time)
         try:
             feed.send(event.type, event.values)
         except EplRuntimeError as error:
-            raise _placed(entry, error) from error
+            raise _locate_error(entry, error) from error
 
     def _read(self, source: str, entry: Input) -> tuple[int | None, Send]:
         if isinstance(entry.row, EplRuntimeError):
             raise entry.row
-        time, event = None if entry.time is None else instant_of("its time", entry.time, 1000), None
+        time, event = None if entry.time is None else to_instant("its time", entry.time, 1000), None
         instructions: Iterable[Instruction] = self._readers[source].instructions(entry.row, entry.is_text)
         times = self._times[source]
-        for instruction in instructions if times is None else times.timed(instructions):
+        for instruction in instructions if times is None else times.add_times(instructions):
             if isinstance(instruction, Send):
                 event = instruction
             elif isinstance(instruction, At):
@@ -94,7 +94,7 @@ class Intake:
         return time, event
 
 
-def checked(feed: Feed, event: Send) -> None:
+def check_values(feed: EventFeed, event: Send) -> None:
     """Raise EplRuntimeError where the values are no event of the type, whatever it is that they make Python raise."""
     try:
         feed.check(event.type, event.values)
@@ -104,8 +104,8 @@ def checked(feed: Feed, event: Send) -> None:
         raise EplRuntimeError(f"the row is no event: {type(error).__name__}: {error}") from error
 
 
-def _placed(entry: Input, error: EplRuntimeError) -> EplRuntimeError:
+def _locate_error(entry: Input, error: EplRuntimeError) -> EplRuntimeError:
     return EplRuntimeError(f"{entry.where}: {error.message}", hint=error.hint)
 
 
-__all__ = ["Intake", "OnBad", "OnLate", "Skipped", "checked"]
+__all__ = ["OnBad", "OnLate", "Skipped", "SourceIntake", "check_values"]

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
-from runtime.arguments import checked
+from runtime.arguments import check_arguments
 from runtime.connectors.event_files import json_object
 from runtime.connectors.input import Input
 from runtime.connectors.output import OutputRow, check_stream
@@ -95,7 +95,7 @@ class KafkaSource:
         'trades'
     """
 
-    @checked
+    @check_arguments
     def __init__(
         self, topic: str, servers: str, *, group: str = "epl", type: str | None = None, type_column: str = "type", time: str | None = None,
         record_time: bool = False, missing: str = "refuse", start: str = "earliest",
@@ -125,7 +125,7 @@ class KafkaSource:
         self._consumer = self._kafka.Consumer({**self._settings, "error_cb": self._outages}, logger=_quiet())
         known = {int(partition): int(offset) for partition, offset in (position or {}).items()}
         partitions = self._partitions()
-        committed = {} if position is not None else self._committed(partitions)
+        committed = {} if position is not None else self._partition_offsets(partitions)
         for partition in partitions:
             self._offsets[partition] = known.get(partition, committed.get(partition, -1))
             if self._offsets[partition] < 0:
@@ -145,7 +145,7 @@ class KafkaSource:
             raise EplRuntimeError(f"there is no topic '{self.topic}'", hint="create it, or give another name")
         return sorted(topic.partitions)
 
-    def _committed(self, partitions: Sequence[int]) -> dict[int, int]:
+    def _partition_offsets(self, partitions: Sequence[int]) -> dict[int, int]:
         asked = [self._kafka.TopicPartition(self.topic, partition) for partition in partitions]
         committed = _patiently(self._kafka, lambda: self._consumer.committed(asked, PATIENCE))
         return {each.partition: each.offset for each in committed if each.offset >= 0}
@@ -256,7 +256,7 @@ class KafkaSink:
         'alerts'
     """
 
-    @checked
+    @check_arguments
     def __init__(
         self, topic: str, servers: str, *, key: str | Sequence[str] = (), transactional_id: str | None = None,
         encode: Callable[[Mapping[str, Any]], bytes] | None = None, stream: str = "new",
@@ -294,12 +294,12 @@ class KafkaSink:
             _patiently(self._kafka, lambda: self._producer.init_transactions(PATIENCE))  # ends what an earlier life has left open
         except self._kafka.KafkaException as error:
             raise EplRuntimeError(f"no transactions: {error.args[0].str()}", hint=REACHABLE) from None
-        return self._delivered()
+        return self._last_delivery()
 
     def _settings_of_consumer(self) -> dict[str, str]:
         return {name: value for name, value in self._settings.items() if name not in ("acks", "enable.idempotence")}
 
-    def _delivered(self) -> int | None:
+    def _last_delivery(self) -> int | None:
         asked = [self._kafka.TopicPartition(self.topic, 0)]
         place = _patiently(self._kafka, lambda: self._marker.committed(asked, PATIENCE))[0]
         self.holds = None if place.offset < 0 or place.metadata == self._state else place.metadata or ""

@@ -36,10 +36,10 @@ def plain_path(location: str) -> Path | None:
     return Path(unquote(parts.path)) if parts.scheme == "file" and not parts.netloc else None
 
 
-def name_of(location: str) -> str:
+def location_name(location: str) -> str:
     """Return the last part of a location, which says what the file holds.
 
-    >>> name_of("s3://bucket/day/trades.csv.gz")
+    >>> location_name("s3://bucket/day/trades.csv.gz")
     'trades.csv.gz'
     """
     return location.rstrip("/").rpartition("/")[2] if is_uri(location) else Path(location).name
@@ -119,4 +119,5 @@ def sync_folder(folder: Path) -> None:
             os.close(handle)
 
 
-__all__ = ["file_system", "has_files", "is_uri", "name_of", "open_to_read", "open_to_write", "plain_path", "sync_folder", "write_whole"]
+__all__ = ["file_system", "has_files", "is_uri", "location_name", "open_to_read", "open_to_write", "plain_path", "sync_folder",
+    "write_whole"]

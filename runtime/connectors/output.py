@@ -79,11 +79,11 @@ def close_all(closers: Sequence[Callable[[], object]]) -> None:
         raise errors[0]
 
 
-def failed(what: str, error: BaseException, hint: str | None = None) -> EplRuntimeError:
+def connector_error(what: str, error: BaseException, hint: str | None = None) -> EplRuntimeError:
     """Return the error of a source or sink, with its cause."""
     if isinstance(error, EplRuntimeError):
         return EplRuntimeError(f"{what}: {error.message}", hint=error.hint or hint)
     return EplRuntimeError(f"{what}: {type(error).__name__}: {error}", hint=hint)
 
 
-__all__ = ["OutputRow", "Sink", "check_stream", "close_all", "failed"]
+__all__ = ["OutputRow", "Sink", "check_stream", "close_all", "connector_error"]

@@ -13,7 +13,7 @@ from runtime.replay.epl_online import At, Instruction
 SPEED = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*x?", re.IGNORECASE)
 
 
-class Clock(Protocol):
+class MovableClock(Protocol):
     """What moves engine time."""
 
     @property
@@ -32,7 +32,7 @@ class Timetable:
     its first row.
 
     >>> table = Timetable(rate=4, start=1000)
-    >>> [list(table.timed([])) for _ in range(3)]
+    >>> [list(table.add_times([])) for _ in range(3)]
     [[At(ms=1000)], [At(ms=1250)], [At(ms=1500)]]
     """
 
@@ -53,7 +53,7 @@ class Timetable:
             self._shift += self._last - began
             self._first = None
 
-    def timed(self, instructions: Iterable[Instruction]) -> Iterator[Instruction]:
+    def add_times(self, instructions: Iterable[Instruction]) -> Iterator[Instruction]:
         """Yield the instructions of the next row with their times."""
         if self._rate is not None:
             yield At((self._start or 0) + int(self._rows * 1000 / self._rate))
@@ -87,7 +87,7 @@ class Pace:
         """Whether it goes by the wall clock."""
         return self._speed is not None
 
-    def move(self, clock: Clock, target: int) -> None:
+    def move(self, clock: MovableClock, target: int) -> None:
         """Walk to a time."""
         if self._speed is not None:
             if self._anchor is None:
@@ -106,10 +106,10 @@ class Pace:
             self._sleep(rest)
 
 
-def speed_of(text: str) -> float | None:
+def parse_speed(text: str) -> float | None:
     """Return a speed, None for ``max``; raise EplRuntimeError for another text.
 
-    >>> speed_of("10x"), speed_of("0.5"), speed_of("max")
+    >>> parse_speed("10x"), parse_speed("0.5"), parse_speed("max")
     (10.0, 0.5, None)
     """
     match = SPEED.fullmatch(text.strip())
@@ -120,4 +120,4 @@ def speed_of(text: str) -> float | None:
     return float(match[1])
 
 
-__all__ = ["Clock", "Pace", "Timetable", "speed_of"]
+__all__ = ["MovableClock", "Pace", "Timetable", "parse_speed"]

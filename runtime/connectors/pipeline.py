@@ -11,17 +11,17 @@ from uuid import uuid4
 
 import attrs
 
-from epl.durations import Duration, units_of
+from epl.durations import Duration, duration_units
 from epl.errors import EplRuntimeError
 from runtime.api.runtime import Runtime
 from runtime.api.statement import Statement
-from runtime.arguments import checked_methods
-from runtime.clock.instants import Instant, instant_of
+from runtime.arguments import check_methods
+from runtime.clock.instants import Instant, to_instant
 from runtime.connectors.checkpoints import Checkpoint, CheckpointFolder
-from runtime.connectors.feeds import DirectFeed, Feed
+from runtime.connectors.feeds import DirectFeed, EventFeed
 from runtime.connectors.input import Source
-from runtime.connectors.intake import Intake, OnBad, OnLate
-from runtime.connectors.output import OutputRow, Sink, close_all, failed
+from runtime.connectors.intake import OnBad, OnLate, SourceIntake
+from runtime.connectors.output import OutputRow, Sink, close_all, connector_error
 from runtime.connectors.pacing import Pace
 from runtime.conversion.rows import Rows
 
@@ -33,7 +33,7 @@ IDLE = 0.2
 """Seconds that a source is waited for, before the next one is asked."""
 
 
-@checked_methods()
+@check_methods()
 class Pipeline:
     """Reads sources, processes their rows in a runtime, and delivers what statements emit to sinks, in the thread that calls ``run``.
 
@@ -79,7 +79,7 @@ class Pipeline:
         sinks: Mapping[str, Sink | Sequence[Sink]] | None = None, *,
         state: str | Path | None = None, restore: Callable[[bytes], Runtime] | None = None, every: Duration = "10 seconds", label: str = "",
         on_bad: OnBad = "refuse", on_late: OnLate = "refuse", until: Instant | None = None, snapshot_key: bytes | None = None,
-        speed: float | None = None, feed: Callable[[Runtime], Feed] = DirectFeed, append: bool = False,
+        speed: float | None = None, feed: Callable[[Runtime], EventFeed] = DirectFeed, append: bool = False,
     ) -> None:
         if state is not None and isinstance(start, Runtime):
             raise ValueError("with a state, the runtime comes from a function: after a restart it is restored instead")
@@ -92,10 +92,10 @@ class Pipeline:
         if len(set(keys)) < len(keys):
             raise ValueError("two sinks of one statement have the same name")
         self._folder = None if state is None else CheckpointFolder(Path(state), snapshot_key)
-        self._seconds = units_of("every", every, 1000) / 1000
+        self._seconds = duration_units("every", every, 1000) / 1000
         self._stop = Flag()
-        self.intake = Intake(on_bad, on_late, Pace(speed, sleep=self._stop.wait))
-        self._until = None if until is None else instant_of("until", until, 1000)
+        self.intake = SourceIntake(on_bad, on_late, Pace(speed, sleep=self._stop.wait))
+        self._until = None if until is None else to_instant("until", until, 1000)
         self._feed_of, self._appends = feed, append
         self._outbox: dict[str, list[OutputRow]] = {key: [] for key in keys}
         self._waiting = 0
@@ -175,7 +175,7 @@ class Pipeline:
             there = ", ".join(sorted(s.name for d in runtime.deployments.values() for s in d))
             raise EplRuntimeError(f"sink '{sink.name}': no statement named '{name}'", hint=f"there are {there}") from None
         opened.append(sink.close)
-        with _naming(_named(name, sink)):
+        with _naming(_sink_name(name, sink)):
             delivered = sink.open(statement.event_type, None if self._folder is None else self._identity)
             self._check_holds(getattr(sink, "holds", None))
             rows = () if last is None else last.outbox.get(_key(name, sink), ())
@@ -226,7 +226,7 @@ class Pipeline:
         if self._folder is not None and self._last is not None:
             self._folder.write(attrs.evolve(self._last, outbox={}))  # all of it is delivered, whether sinks know it or not
 
-    def _poll(self, feed: Feed, source: Source, seconds: float) -> bool:
+    def _poll(self, feed: EventFeed, source: Source, seconds: float) -> bool:
         """Process the next rows of a source; return whether there may be more."""
         with _naming(f"source '{source.name}'"):
             rows = source.poll(seconds)
@@ -239,7 +239,7 @@ class Pipeline:
                 self.intake.process(feed, source.name, row)
         return True
 
-    def _taken(self) -> dict[str, list[OutputRow]]:
+    def _take_rows(self) -> dict[str, list[OutputRow]]:
         taken = {key: list(rows) for key, rows in self._outbox.items()}
         for rows in self._outbox.values():
             rows.clear()
@@ -249,14 +249,14 @@ class Pipeline:
     def _deliver(self, runtime: Runtime) -> None:
         if self._waiting:
             with runtime.lock:  # a system clock has a thread of its own
-                taken = self._taken()
-            self._hand_over(taken, None)
+                taken = self._take_rows()
+            self._deliver_rows(taken, None)
 
-    def _hand_over(self, taken: Mapping[str, Sequence[OutputRow]], number: int | None) -> None:
+    def _deliver_rows(self, taken: Mapping[str, Sequence[OutputRow]], number: int | None) -> None:
         for name, sink in self._sinks:
             rows = taken[_key(name, sink)]
             if rows:
-                with _naming(_named(name, sink)):
+                with _naming(_sink_name(name, sink)):
                     sink.deliver(rows, number)
 
     def _checkpoint(self, runtime: Runtime) -> None:
@@ -265,12 +265,12 @@ class Pipeline:
         else:
             with runtime.lock:
                 snapshot = runtime.snapshot(snapshot_key=self._key)
-                taken = self._taken()
+                taken = self._take_rows()
             positions = {source.name: source.position() for source in self._sources}
             self._last = Checkpoint(self._identity, self._number + 1, self._label, snapshot, positions, taken)
             self._folder.write(self._last)
             self._number += 1
-            self._hand_over(taken, self._number)
+            self._deliver_rows(taken, self._number)
         for source in self._sources:
             with _naming(f"source '{source.name}'"):
                 source.committed()
@@ -280,7 +280,7 @@ def _key(statement: str, sink: Sink) -> str:
     return f"{statement} → {sink.name}"
 
 
-def _named(statement: str, sink: Sink) -> str:
+def _sink_name(statement: str, sink: Sink) -> str:
     return f"sink '{sink.name}' of statement '{statement}'"
 
 
@@ -295,7 +295,7 @@ class _naming:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, Exception):
-            raise failed(self._what, error) from error
+            raise connector_error(self._what, error) from error
 
 
 __all__ = ["Pipeline"]

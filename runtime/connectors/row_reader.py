@@ -12,11 +12,11 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.statements import InsertPlan
 from epl.plan.streams import types_read
-from epl.plan.walk import plans_of
+from epl.plan.walk import walk_plan
 from epl.reprs import brief
 from epl.value_types import ValueType
-from runtime.api.runtime import Runtime, engine_of
-from runtime.clock.instants import instant_of
+from runtime.api.runtime import Runtime, internal_engine
+from runtime.clock.instants import to_instant
 from runtime.connectors.cells import cell_value, may_be_time, milliseconds, plain_value
 from runtime.connectors.column_rows import ColumnRow
 from runtime.connectors.event_files import Chunk, FileFault
@@ -58,7 +58,7 @@ def only_type(runtime: Runtime) -> str | None:
     """Return the one event type that statements read and no statement fills; None where there are none or several."""
     bodies = [s.plan.body for d in runtime.deployments.values() for s in d]
     read = {each.name for body in bodies for each in types_read(body)}
-    filled = {part.target.name for body in bodies for part in plans_of(body) if isinstance(part, InsertPlan)}
+    filled = {part.target.name for body in bodies for part in walk_plan(body) if isinstance(part, InsertPlan)}
     candidates = read - filled
     return candidates.pop() if len(candidates) == 1 else None
 
@@ -81,7 +81,7 @@ class RowReader:
         self.type_column: str = options.type_column
         self.time_column: str | None = options.time
         self._only_type = only_type(runtime)
-        self._read = engine_of(runtime).properties_read
+        self._read = internal_engine(runtime).properties_read
         self._lenient = options.missing == "null"
         self._unknown = options.unknown
         self._warn = warn
@@ -112,7 +112,7 @@ class RowReader:
         names: dict[str, dict[str, None]] = {}
         for _, (_, row) in zip(range(LOOKED_AT), chunk.rows()):
             if isinstance(row, dict):
-                name = self.name_of(row)
+                name = self.row_type_name(row)
                 if name is not None:
                     names.setdefault(name, {}).update(dict.fromkeys(row))
         for name, columns in names.items():
@@ -128,7 +128,7 @@ class RowReader:
         if str(self.time_column) not in names:
             raise EplRuntimeError(f"there is no column '{self.time_column}' for --time", hint=_offer(str(self.time_column), names))
 
-    def type_of(self, name: str) -> EventType:
+    def row_type(self, name: str) -> EventType:
         """Return a row's type; the first time its columns are compared with those of the file."""
         event_type = self._types.get(name)
         return event_type if event_type is not None else self._meet(name, [n.strip() for n in self.names or ()])
@@ -152,7 +152,7 @@ class RowReader:
         return declared
 
     def _properties_of_others(self, name: str) -> set[str]:
-        return {p for other, each in engine_of(self.runtime).catalog().event_types.items() if other != name for p in each.properties}
+        return {p for other, each in internal_engine(self.runtime).catalog().event_types.items() if other != name for p in each.properties}
 
     def _refuse_missing(self, name: str, missing: list[str], other: list[str], names: Iterable[str]) -> None:
         if self.names is None:  # JSON omits what is null, unless a name is misspelt
@@ -164,7 +164,7 @@ class RowReader:
             missing = near
         there = _offer(missing[0], other, names)
         error = EplRuntimeError(
-            f"there is no column {_quoted(missing)}, which event type '{name}' declares",
+            f"there is no column {_quote_names(missing)}, which event type '{name}' declares",
             hint=f"{there}; --missing null reads events without it",
         )
         raise FileFault(1 if self._has_header else None, error)
@@ -175,14 +175,14 @@ class RowReader:
             return None
         names = [name.strip() for name in self.names]
         name = self.type_name or (None if self.type_column in names else self._only_type)
-        types = engine_of(self.runtime).catalog().event_types.values() if name is None else (self.runtime.event_type(name),)
+        types = internal_engine(self.runtime).catalog().event_types.values() if name is None else (self.runtime.event_type(name),)
         if any(each.open for each in types):
             return None
         return frozenset(names).intersection({self.time_column, self.type_column}.union(*(self._read.of(each) for each in types)))
 
     # ------------------------------------------------------------------ rows one by one
 
-    def name_of(self, row: Mapping[str, Any]) -> str | None:
+    def row_type_name(self, row: Mapping[str, Any]) -> str | None:
         """Return the name of a row's event type; None where nothing says it."""
         if self.type_name is not None:
             return self.type_name
@@ -209,13 +209,13 @@ class RowReader:
                 f"the row has no column '{self.type_column}' that says its event type",
                 hint="name the type with --type, or the column with --type-column",
             )
-        declared = self.type_of(name)
+        declared = self.row_type(name)
         if self.time_column is not None:
             yield At(self._time(row))
         read = self._read.of(declared)
         taken = self._taken.get(name)
         if taken is None or taken.read is not read:
-            taken = self._taken[name] = self._taken_of(declared, read)
+            taken = self._taken[name] = self._columns_to_take(declared, read)
         skipped = taken.beside_type if isinstance(said, str) else taken.skipped
         pairs = row.without(skipped) if type(row) is ColumnRow else row.items()
         if is_text:
@@ -225,7 +225,7 @@ class RowReader:
             times = taken.times
             yield Send(name, {k: plain_value(v, times[k]) if k in times else v for k, v in pairs if k not in skipped})
 
-    def _taken_of(self, declared: EventType, read: frozenset[str]) -> Taken:
+    def _columns_to_take(self, declared: EventType, read: frozenset[str]) -> Taken:
         skipped = {*self._dropped[declared.name], *(declared.properties.keys() - read)}
         if self.time_column is not None and declared.property(self.time_column) is None:
             skipped.add(self.time_column)
@@ -239,21 +239,21 @@ class RowReader:
         time = milliseconds(value)
         if time is None:
             raise EplRuntimeError(f"time column '{column}' holds {brief(value)}, expecting ms since 1970 or an ISO 8601 time")
-        return instant_of(f"time column '{column}'", time, 1000)
+        return to_instant(f"time column '{column}'", time, 1000)
 
     def keeps_more(self, name: str, names: Iterable[str]) -> bool:
         """Return whether an event of the type keeps values of columns that the type does not declare."""
-        declared = self.type_of(name)
+        declared = self.row_type(name)
         beside = {self.time_column, self.type_column if self.type_name is None else None}
         return declared.open and any(n not in declared.properties and n not in beside and n not in self._dropped[name] for n in names)
 
 
-def _quoted(names: list[str]) -> str:
+def _quote_names(names: list[str]) -> str:
     return ", ".join(f"'{name}'" for name in names)
 
 
 def _columns(names: list[str], what: str = "column") -> str:
-    return f"{what if len(names) == 1 else 'properties' if what == 'property' else what + 's'} {_quoted(names)}"
+    return f"{what if len(names) == 1 else 'properties' if what == 'property' else what + 's'} {_quote_names(names)}"
 
 
 def _near(name: str, names: Iterable[str]) -> str | None:

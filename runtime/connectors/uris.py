@@ -20,7 +20,7 @@ from runtime.connectors.output import Sink
 EXAMPLE = "such as kafka://localhost:9092/trades?group=rules"
 
 
-def source_of(uri: str, **options: Any) -> Source:
+def open_source(uri: str, **options: Any) -> Source:
     """Return the source at a URI or path.
 
     Args:
@@ -49,8 +49,8 @@ def source_of(uri: str, **options: Any) -> Source:
         raise EplRuntimeError(f"{uri}: {error}") from None
 
 
-def sink_of(uri: str, *, format: str | None = None) -> Sink:
-    """Return the sink at a URI or path; raise EplRuntimeError as ``source_of`` does."""
+def open_sink(uri: str, *, format: str | None = None) -> Sink:
+    """Return the sink at a URI or path; raise EplRuntimeError as ``open_source`` does."""
     if uri == "-":
         return StreamSink()
     try:
@@ -105,4 +105,4 @@ def _options(query: dict[str, str]) -> dict[str, str]:
     return {name: value for name, value in query.items() if "." in name}
 
 
-__all__ = ["sink_of", "source_of"]
+__all__ = ["open_sink", "open_source"]

@@ -62,7 +62,7 @@ class Level(Protocol):
     def stop(self) -> None:
         """Stop what begins branches."""
 
-    def end_of(self, branch: Branch) -> RunningCondition | None:
+    def ending_condition(self, branch: Branch) -> RunningCondition | None:
         """Return what will end a branch; None where nothing does."""
 
     def next_place(self, key: Any) -> int:
@@ -99,34 +99,34 @@ class Tree(Protocol):
     def next_number(self) -> int:
         """Return the number of the next branch."""
 
-    def properties_of(self, level: Level, own: Mapping[str, Any]) -> dict[str, Any]:
+    def branch_properties(self, level: Level, own: Mapping[str, Any]) -> dict[str, Any]:
         """Return the properties of a branch with these of its own: those of the levels around it too."""
 
-    def context_of(self, branch: Branch | None, part: int = WITHIN) -> OperatorContext:
+    def operator_context(self, branch: Branch | None, part: int = WITHIN) -> OperatorContext:
         """Return what the conditions of a branch are built with. ``part``: when they start, among what starts with the branch."""
 
     def moment(self) -> Moment:
         """Return when a condition starts that starts now."""
 
-    def turn_at(self, moment: Moment) -> int:
+    def filter_turn(self, moment: Moment) -> int:
         """Return the turn of the filters of a condition that has started then."""
 
     def shared(self, key: tuple[str, object], make: Callable[[], T]) -> T:
         """Return what is compiled once for all branches of a level."""
 
-    def values_of(self, expressions: Sequence[TypedExpression]) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
+    def compile_values(self, expressions: Sequence[TypedExpression]) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
         """Return values(properties) of expressions over the properties of a branch."""
 
     def place_of_statement(self, number: int) -> int:
         """Return how many of the statements that there are had been deployed with the one of a number."""
 
-    def statement_at(self, place: int) -> int:
+    def statement_number(self, place: int) -> int:
         """Return the number of the last of so many statements; 0 for none."""
 
     def begins_again(self, entries: Sequence[ActiveFilter], event: Event | None) -> None:
         """Note what has started to begin branches since one ended with this event."""
 
-    def restored(
+    def restore_branch(
         self, level: Level, key: Any, number: Any, own: dict[str, Any], partition: Any, end: State, inner: State, since: Any
     ) -> Branch:
         """Take a branch of a state."""

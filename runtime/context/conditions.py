@@ -20,7 +20,7 @@ from runtime.clock.crontab import Crontab
 from runtime.clock.schedule import ScheduledTimer
 from runtime.event_loop.prepared_filters import ActiveFilter
 from runtime.operators.operator_context import OperatorContext
-from runtime.pattern.observed import machine_of
+from runtime.pattern.observed import build_machine
 from windows.event import Event
 from windows.protocol import Damaged, State
 from windows.shape import DUE, NOTHING, takes
@@ -132,19 +132,19 @@ class OnPattern:
         self._occurred = occurred
         self._inclusive = inclusive
         self._at_once = at_once
-        self._machine = machine_of(plan.pattern, context, self)
+        self._machine = build_machine(plan.pattern, context, self)
         names = [tag.name for tag in plan.pattern.tags]
         self._tags = [field_name(names[place]) for place in in_hash_order(map(string_hash, names), len(names))]
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         for row in new:
             properties = dict(zip(row.type.names, row.values()))
-            events = tuple(self._events_of(row)) if self._inclusive else ()
+            events = tuple(self._match_events(row)) if self._inclusive else ()
             if self._plan.tag is not None:
                 properties[self._plan.tag] = row
             self._occurred(Occurrence(properties, events))
 
-    def _events_of(self, row: Event) -> Iterator[Event]:
+    def _match_events(self, row: Event) -> Iterator[Event]:
         """Return the events of a match, each once: those of one tag after the other, as a HashMap of Java has the tags."""
         seen: dict[int, Event] = {}
         for name in self._tags:
@@ -229,17 +229,17 @@ def condition(
     crontabs = [Crontab(each, context.constant, context.core.settings) for each in plan.crontabs]
 
     def following(now: int) -> int | None:
-        times = [due for crontab in crontabs if (due := crontab.next_after(now)) is not None]
+        times = [due for crontab in crontabs if (due := crontab.next_due(now)) is not None]
         return min(times, default=None)
 
     return AtTime(context, following, occurred, repeats=overlapping, number=number)
 
 
-def checked_properties(state: Any) -> dict[str, Any]:
+def check_properties(state: Any) -> dict[str, Any]:
     """Return properties of a state; raise Damaged for what is none."""
     if not isinstance(state, Mapping) or not all(isinstance(name, str) for name in state):
         raise Damaged("properties of a context partition are not a map by name")
     return dict(state)
 
 
-__all__ = ["Occurred", "Occurrence", "RunningCondition", "checked_properties", "condition"]
+__all__ = ["Occurred", "Occurrence", "RunningCondition", "check_properties", "condition"]

@@ -21,12 +21,12 @@ class RunningCreateContext:
 
     def start(self) -> None:
         """Begin the context, with its first statement."""
-        self.tree.declared("created")
+        self.tree.notify_listeners("created")
 
     def close(self) -> None:
         if self._contexts.get(self._context) is self.tree:
             del self._contexts[self._context]
-            self.tree.declared("destroyed")
+            self.tree.notify_listeners("destroyed")
         self._statement.close()
 
     def iterate(self) -> Iterable[Event]:

@@ -10,7 +10,7 @@ from epl.java_hash import hash_of_keys, in_hash_order
 from epl.plan.context import contexts as plan
 from epl.plan.context.contexts import CATEGORY, HASH, ContextLevel, HashItem, KeyedItem
 from runtime.context.branches import AFTER, BEFORE, Branch, Moment, Tree
-from runtime.context.conditions import Occurrence, RunningCondition, checked_properties, condition
+from runtime.context.conditions import Occurrence, RunningCondition, check_properties, condition
 from runtime.event_loop.prepared_filters import ActiveFilter, Unless
 from runtime.expressions.print_keys import is_plain_key
 from runtime.operators.operator_context import OperatorContext
@@ -48,10 +48,10 @@ class LevelBase:
     def context(self) -> OperatorContext:
         """What conditions of the level are built with: they read the properties of the levels around."""
         if self._context is None:
-            self._context = self.tree.context_of(self.outer)
+            self._context = self.tree.operator_context(self.outer)
         return self._context
 
-    def _own_of(self, branch: Branch) -> dict[str, Any]:
+    def _own_properties(self, branch: Branch) -> dict[str, Any]:
         """Return the branch's own properties by name."""
         prefix = "".join(f"{name}." for name in self.plan.prefix)
         around: Mapping[str, Any] = {} if self.outer is None else self.outer.properties
@@ -74,10 +74,10 @@ class LevelBase:
             self._context.close()
             self._context = None
 
-    def end_of(self, branch: Branch) -> RunningCondition | None:
+    def ending_condition(self, branch: Branch) -> RunningCondition | None:
         return None
 
-    def ended(self, branch: Branch, occurrence: Occurrence) -> None:
+    def end_branch(self, branch: Branch, occurrence: Occurrence) -> None:
         """End a branch whose condition has come true."""
         self.tree.close(branch, occurrence.properties)
 
@@ -99,7 +99,7 @@ class LevelBase:
 
     def state(self) -> State:
         return [self.beginning_state(), [
-            [self.key_state(branch), branch.number, self._own_of(branch), branch.partition,
+            [self.key_state(branch), branch.number, self._own_properties(branch), branch.partition,
              None if branch.end is None else branch.end.state(), None if branch.inner is None else branch.inner.state(),
              self.tree.place_of_statement(branch.since), branch.place]
             for branch in self.branches.values()
@@ -118,7 +118,7 @@ class LevelBase:
             since: Any = rest[0] if rest else 0
             place: Any = rest[1] if len(rest) == 2 else None
             key = self.key_of_state(state_of_key, own)
-            branch = self.tree.restored(self, key, number, checked_properties(own), partition, end, inner, since)
+            branch = self.tree.restore_branch(self, key, number, check_properties(own), partition, end, inner, since)
             branch.place = self.next_place(key) if place is None else place
         self.begun = begun[0] if begun else self.begun
         if type(self.begun) is not int or not all(type(branch.place) is int for branch in self.branches.values()):
@@ -155,7 +155,7 @@ class ItemEntry:
 
     def start(self) -> None:
         level = self._level
-        prepared = level.context.prepare(self._item.filter, level.depth, unless=level.known(self._item))
+        prepared = level.context.prepare(self._item.filter, level.depth, unless=level.current_keys(self._item))
         self._active = prepared.activate(level.context.values(prepared), self)
         self._active.turn = level.context.turn
 
@@ -181,9 +181,9 @@ class ByKey(LevelBase):
 
     ended_by: Event | None = None
 
-    def ended(self, branch: Branch, occurrence: Occurrence) -> None:
+    def end_branch(self, branch: Branch, occurrence: Occurrence) -> None:
         self.ended_by = occurrence.event
-        super().ended(branch, occurrence)
+        super().end_branch(branch, occurrence)
 
     def entries(self) -> Sequence[ItemEntry]:
         raise NotImplementedError
@@ -192,7 +192,7 @@ class ByKey(LevelBase):
         """Return the properties of the branch of a key."""
         raise NotImplementedError
 
-    def known(self, item: KeyedItem | HashItem) -> Unless | None:
+    def current_keys(self, item: KeyedItem | HashItem) -> Unless | None:
         """Return the keys whose events begin no branch, where the filter index can look them up."""
         return None
 
@@ -215,7 +215,7 @@ class ByKey(LevelBase):
         super().stop()
 
 
-class Keyed(ByKey):
+class KeyedBranches(ByKey):
     def __init__(self, level: plan.KeyedLevel, tree: Tree, depth: int, outer: Branch | None) -> None:
         super().__init__(tree, depth, outer)
         self.plan: plan.KeyedLevel = level
@@ -230,9 +230,9 @@ class Keyed(ByKey):
 
     def start(self) -> None:
         """Begin. An event that begins the branch around does not count as one that alone begins a partition, as in Esper."""
-        self.tree.core.filters.started_by(super().start, counts=not self.plan.initiated_by)
+        self.tree.core.filters.run_action(super().start, counts=not self.plan.initiated_by)
 
-    def known(self, item: KeyedItem | HashItem) -> Unless | None:
+    def current_keys(self, item: KeyedItem | HashItem) -> Unless | None:
         """Return the keys of the outermost level: an event that ends a branch begins none."""
         keys = item.keys if isinstance(item, KeyedItem) else ()
         if self.outer is not None or not all(map(is_plain_key, keys)):
@@ -242,11 +242,12 @@ class Keyed(ByKey):
     def own(self, key: Key) -> dict[str, Any]:
         return dict(zip(self._names, values_of_key(key, len(self._names))))
 
-    def end_of(self, branch: Branch) -> RunningCondition | None:
+    def ending_condition(self, branch: Branch) -> RunningCondition | None:
         end = self.plan.terminated_by
         if end is None:
             return None
-        return condition(end, self.tree.context_of(branch, AFTER), lambda occurrence: self.ended(branch, occurrence), depth=self.depth,
+        return condition(end, self.tree.operator_context(branch, AFTER), lambda occurrence: self.end_branch(branch, occurrence),
+            depth=self.depth,
                          number=branch.number)
 
     def key_state(self, branch: Branch) -> State:
@@ -324,8 +325,8 @@ class Lifetimes(LevelBase):
     def _new_beginning(self, since: Moment | None, *, at_once: bool = False) -> RunningCondition:
         self._since = since
         if since is not None:
-            self.context.turn = self.tree.turn_at(since)
-        return condition(self.plan.start, self.context, self._begun, depth=self.depth, number=-1 if self.outer is None else
+            self.context.turn = self.tree.filter_turn(since)
+        return condition(self.plan.start, self.context, self._begin_branch, depth=self.depth, number=-1 if self.outer is None else
                          self.outer.number, overlapping=self.plan.overlapping, at_once=at_once)
 
     def start(self) -> None:
@@ -333,14 +334,14 @@ class Lifetimes(LevelBase):
         time."""
         if self.plan.start is not None:
             self._beginning = self._new_beginning(None if self.outer is None else self.tree.moment(), at_once=True)
-            self.tree.core.filters.started_by(self._beginning.start, counts=not isinstance(self.plan.start, plan.PatternCondition))
-        if self.plan.now or self._is_on():
-            self._begun(Occurrence())
+            self.tree.core.filters.run_action(self._beginning.start, counts=not isinstance(self.plan.start, plan.PatternCondition))
+        if self.plan.now or self._is_open():
+            self._begin_branch(Occurrence())
 
     def resume(self) -> None:
         if self._beginning is not None:
             if self._since is not None:
-                self.context.turn = self.tree.turn_at(self._since)
+                self.context.turn = self.tree.filter_turn(self._since)
             self._beginning.start()
         super().resume()
 
@@ -353,7 +354,7 @@ class Lifetimes(LevelBase):
             self._beginning.stop()
             self._beginning = None
 
-    def _is_on(self) -> bool:
+    def _is_open(self) -> bool:
         """Return whether a time of day has begun already: the end does not come after the next start, or the start is now."""
         start, end = self.plan.start, self.plan.end
         if self.plan.overlapping or self._beginning is None or self._beginning.due is None:
@@ -362,10 +363,10 @@ class Lifetimes(LevelBase):
             return self._beginning.due <= self.context.now()
         if not isinstance(start, plan.CrontabCondition) or not isinstance(end, plan.CrontabCondition):
             return False
-        next_end = condition(end, self.context, self._begun, depth=self.depth, number=0).next_time()
+        next_end = condition(end, self.context, self._begin_branch, depth=self.depth, number=0).next_time()
         return next_end is not None and next_end <= self._beginning.due
 
-    def _begun(self, occurrence: Occurrence) -> None:
+    def _begin_branch(self, occurrence: Occurrence) -> None:
         if self.tree.is_gone(self):  # a timer that was due when the branch around ended
             return
         if self.plan.overlapping:
@@ -400,15 +401,16 @@ class Lifetimes(LevelBase):
 
     def _distinct_key(self, own: Mapping[str, Any]) -> Key:
         values: Callable[[Mapping[str, Any]], Sequence[Any]] = self.tree.shared(
-            ("distinct", self.plan), lambda: self.tree.values_of(self.plan.distinct))
-        return tuple(freeze(value) for value in values(self.tree.properties_of(self, own)))
+            ("distinct", self.plan), lambda: self.tree.compile_values(self.plan.distinct))
+        return tuple(freeze(value) for value in values(self.tree.branch_properties(self, own)))
 
-    def end_of(self, branch: Branch) -> RunningCondition | None:
-        context = self.tree.context_of(branch, BEFORE)
-        return condition(self.plan.end, context, lambda occurrence: self.ended(branch, occurrence), depth=self.depth, number=branch.number)
+    def ending_condition(self, branch: Branch) -> RunningCondition | None:
+        context = self.tree.operator_context(branch, BEFORE)
+        return condition(self.plan.end, context, lambda occurrence: self.end_branch(branch, occurrence), depth=self.depth,
+            number=branch.number)
 
-    def ended(self, branch: Branch, occurrence: Occurrence) -> None:
-        super().ended(branch, occurrence)
+    def end_branch(self, branch: Branch, occurrence: Occurrence) -> None:
+        super().end_branch(branch, occurrence)
         if self.plan.distinct and branch.number in self._distinct_of:
             self._distinct.pop(self._distinct_of.pop(branch.number), None)
         if self.plan.overlapping or self.tree.is_gone(self):
@@ -416,7 +418,7 @@ class Lifetimes(LevelBase):
         if self.plan.start is None:
             self._open(Occurrence())
             return
-        self.tree.begins_again(self.tree.core.filters.started_by(self._begin_again), occurrence.event)
+        self.tree.begins_again(self.tree.core.filters.run_action(self._begin_again), occurrence.event)
 
     # ------------------------------------------------------------------ state
 
@@ -432,18 +434,18 @@ class Lifetimes(LevelBase):
             if not isinstance(state, (list, tuple)) or len(state) not in (1, 2, 3):
                 raise Damaged("the state of what begins partitions")
             since = state[2] if len(state) == 3 else None
-            self._beginning = self._new_beginning(None if since is None else self._moment_of(since))
+            self._beginning = self._new_beginning(None if since is None else self._read_moment(since))
             self._beginning.restore(state[0])
 
-    def _moment_of(self, state: State) -> Moment:
+    def _read_moment(self, state: State) -> Moment:
         if not isinstance(state, (list, tuple)) or len(state) != 3 or not all(type(each) is int for each in state):
             raise Damaged("when a context's condition has started")
-        return self.tree.statement_at(state[0]), state[1], state[2]
+        return self.tree.statement_number(state[0]), state[1], state[2]
 
     def restore(self, state: State) -> None:
         super().restore(state)
         if self.plan.distinct:
-            self._distinct_of = {branch.number: self._distinct_key(self._own_of(branch)) for branch in self.branches.values()}
+            self._distinct_of = {branch.number: self._distinct_key(self._own_properties(branch)) for branch in self.branches.values()}
             beginning: Any = state[0]  # a list, as the level has found
             remembered = [*self._distinct_of] if beginning is None or len(beginning) < 2 else beginning[1]  # of older versions: all
             if not isinstance(remembered, (list, tuple)) or not all(type(each) is int and each in self._distinct_of for each in remembered):
@@ -452,13 +454,13 @@ class Lifetimes(LevelBase):
 
 
 KINDS: Mapping[type[ContextLevel], Callable[..., LevelBase]] = {
-    plan.KeyedLevel: Keyed, plan.HashLevel: Hashed, plan.CategoryLevel: Categories, plan.LifetimeLevel: Lifetimes,
+    plan.KeyedLevel: KeyedBranches, plan.HashLevel: Hashed, plan.CategoryLevel: Categories, plan.LifetimeLevel: Lifetimes,
 }
 
 
-def level_of(level: ContextLevel, tree: Tree, depth: int, outer: Branch | None) -> LevelBase:
+def build_level(level: ContextLevel, tree: Tree, depth: int, outer: Branch | None) -> LevelBase:
     """Return what runs for a level within a branch of the one around it."""
     return KINDS[type(level)](level, tree, depth, outer)
 
 
-__all__ = ["LevelBase", "level_of"]
+__all__ = ["LevelBase", "build_level"]

@@ -13,7 +13,7 @@ from runtime.context.selectors import select
 from runtime.context.tree import ContextTree
 from runtime.expressions import Environment
 from runtime.operators.operator_context import OperatorContext, StatementContext
-from runtime.operators.store_entry import windows_of
+from runtime.operators.store_entry import partition_windows
 from runtime.statements.running import NO_STATE, Running
 from windows.event import Event
 from windows.paging import Paged
@@ -57,7 +57,8 @@ class PreparedInContext:
         statement = self._instances.context
         tree: ContextTree = statement.core.contexts[self._context]
         if isinstance(statement.plan.body, CreateWindowPlan):
-            windows_of(OperatorContext(statement), statement.plan.body.window)  # other statements may ask for it before a partition begins
+            partition_windows(OperatorContext(statement),
+                statement.plan.body.window)  # other statements may ask for it before a partition begins
         running = RunningInContext(self._instances, tree)
         if state is not NO_STATE:
             running.restore(state)
@@ -147,13 +148,13 @@ class RunningInContext:
         self._prepared.context.close()
 
     def iterate(self) -> Iterable[Event]:
-        return self.iterate_of(self._tree.in_order())
+        return self.iterate_partitions(self._tree.in_order())
 
     def select(self, selector: Any) -> list[Event]:
         """Return the rows of the partitions that a PartitionSelector selects."""
-        return self.iterate_of(select(selector, self._tree.context, self._tree.in_order()))
+        return self.iterate_partitions(select(selector, self._tree.context, self._tree.in_order()))
 
-    def iterate_of(self, numbers: Iterable[int]) -> list[Event]:
+    def iterate_partitions(self, numbers: Iterable[int]) -> list[Event]:
         """Return the rows of these partitions."""
         instances = self.instances
         return [row for number in numbers if number in instances for row in instances[number][0].iterate()]

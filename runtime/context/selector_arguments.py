@@ -20,12 +20,12 @@ def _is_scalar(value: object) -> bool:
     return isinstance(value, (str, bytes, Mapping, Enum, Event)) or not isinstance(value, Iterable)
 
 
-def ids_of(ids: object) -> tuple[int, ...]:
+def read_ids(ids: object) -> tuple[int, ...]:
     """Return ids."""
     return _numbers("ids of PartitionsById", ids)
 
 
-def hashes_of(hashes: object) -> tuple[int, ...]:
+def read_hashes(hashes: object) -> tuple[int, ...]:
     """Return hash numbers."""
     return _numbers("hash numbers of PartitionsByHash", hashes)
 
@@ -40,7 +40,7 @@ def _number(what: str, value: object) -> int:
     return index(value)
 
 
-def keys_of(keys: object) -> tuple[tuple[Any, ...], ...]:
+def read_keys(keys: object) -> tuple[tuple[Any, ...], ...]:
     """Return keys, each with the values of its properties, as they are compared."""
     if keys is None:
         raise TypeError("keys of PartitionsByKey are expected, not None: [[None]] is the key whose value is null")
@@ -54,7 +54,7 @@ def _key(key: object) -> Iterable[Any]:
     return [key] if _is_scalar(key) else cast("Iterable[Any]", key)
 
 
-def labels_of(labels: object) -> tuple[str, ...]:
+def read_labels(labels: object) -> tuple[str, ...]:
     """Return labels."""
     return tuple(dict.fromkeys(_label(value) for value in _each(labels)))
 
@@ -65,4 +65,4 @@ def _label(value: object) -> str:
     return value
 
 
-__all__ = ["hashes_of", "ids_of", "keys_of", "labels_of"]
+__all__ = ["read_hashes", "read_ids", "read_keys", "read_labels"]

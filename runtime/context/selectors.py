@@ -10,7 +10,7 @@ from epl.errors import EplRuntimeError
 from epl.plan.context.contexts import HASH, CategoryLevel, Context, ContextLevel, HashLevel, KeyedLevel, LifetimeLevel
 from epl.reprs import brief
 from runtime.context.branches import Branch
-from runtime.context.selector_arguments import hashes_of, ids_of, keys_of, labels_of
+from runtime.context.selector_arguments import read_hashes, read_ids, read_keys, read_labels
 from runtime.statements.callables import check_callable
 from windows.event import Event
 from windows.keys import freeze, key_of_values
@@ -107,7 +107,7 @@ class PartitionsById(PartitionSelector):
         ((1, 0), (0,))
     """
 
-    ids: tuple[int, ...] = attrs.field(converter=ids_of)
+    ids: tuple[int, ...] = attrs.field(converter=read_ids)
     title = "ContextPartitionSelectorById"
 
     def fits(self, level: ContextLevel, *, nested: bool = False) -> bool:
@@ -138,7 +138,7 @@ class PartitionsByKey(PartitionSelector):
         ((('c1',),), (('A',), ('B',)))
     """
 
-    keys: tuple[tuple[Any, ...], ...] = attrs.field(converter=keys_of)
+    keys: tuple[tuple[Any, ...], ...] = attrs.field(converter=read_keys)
     title = "ContextPartitionSelectorSegmented"
 
     def fits(self, level: ContextLevel, *, nested: bool = False) -> bool:
@@ -147,7 +147,7 @@ class PartitionsByKey(PartitionSelector):
     def chosen(self, level: ContextLevel, partitions: Mapping[int, Branch]) -> Iterable[int]:
         assert isinstance(level, KeyedLevel)
         self._check(level)
-        return _looked_up(partitions, [key_of_values(key, level.key_types) for key in self.keys])
+        return _find_partitions(partitions, [key_of_values(key, level.key_types) for key in self.keys])
 
     def _check(self, level: KeyedLevel) -> None:
         for key in self.keys:
@@ -158,10 +158,10 @@ class PartitionsByKey(PartitionSelector):
     def selects(self, level: ContextLevel, branch: Branch) -> bool:
         assert isinstance(level, KeyedLevel)
         self._check(level)
-        return tuple(map(freeze, _keys_of(level, branch))) in self.keys
+        return tuple(map(freeze, _branch_keys(level, branch))) in self.keys
 
 
-def _looked_up(partitions: Mapping[int, Branch], keys: Iterable[Any]) -> list[int]:
+def _find_partitions(partitions: Mapping[int, Branch], keys: Iterable[Any]) -> list[int]:
     """Return the partitions with these keys of a context of one level, in the order in which they began."""
     if not partitions:
         return []
@@ -169,7 +169,7 @@ def _looked_up(partitions: Mapping[int, Branch], keys: Iterable[Any]) -> list[in
     return sorted(branch.partition for key in keys if (branch := branches.get(key)) is not None and branch.partition is not None)
 
 
-def _keys_of(level: KeyedLevel, branch: Branch) -> tuple[Any, ...]:
+def _branch_keys(level: KeyedLevel, branch: Branch) -> tuple[Any, ...]:
     return tuple(branch.properties[".".join((*level.prefix, f"key{n}"))] for n in range(1, len(level.key_types) + 1))
 
 
@@ -188,14 +188,14 @@ class PartitionsByHash(PartitionSelector):
         ((3,), (0,))
     """
 
-    hashes: tuple[int, ...] = attrs.field(converter=hashes_of)
+    hashes: tuple[int, ...] = attrs.field(converter=read_hashes)
     title = "ContextPartitionSelectorHash"
 
     def fits(self, level: ContextLevel, *, nested: bool = False) -> bool:
         return isinstance(level, HashLevel)
 
     def chosen(self, level: ContextLevel, partitions: Mapping[int, Branch]) -> Iterable[int]:
-        return _looked_up(partitions, self.hashes)
+        return _find_partitions(partitions, self.hashes)
 
     def selects(self, level: ContextLevel, branch: Branch) -> bool:
         return branch.key in self.hashes
@@ -216,7 +216,7 @@ class PartitionsByCategory(PartitionSelector):
         (('cold',), ('small',))
     """
 
-    labels: tuple[str, ...] = attrs.field(converter=labels_of)
+    labels: tuple[str, ...] = attrs.field(converter=read_labels)
     title = "ContextPartitionSelectorCategory"
 
     def fits(self, level: ContextLevel, *, nested: bool = False) -> bool:
@@ -251,7 +251,7 @@ class PartitionsWhere(PartitionSelector):
     title = "ContextPartitionSelectorFiltered"
 
     def selects(self, level: ContextLevel, branch: Branch) -> bool:
-        return bool(self.test(partition_of(branch)))
+        return bool(self.test(describe_partition(branch)))
 
 
 def _paths(paths: object) -> tuple[tuple[PartitionSelector, ...], ...]:
@@ -306,7 +306,7 @@ def select(selector: object, context: Context, partitions: Mapping[int, Branch])
         if not isinstance(selector, OF_NESTED):
             raise _invalid(selector, OF_NESTED)
         if isinstance(selector, NestedPartitions):
-            return _nested(selector, context, partitions)
+            return _select_nested(selector, context, partitions)
     elif isinstance(selector, NestedPartitions):
         raise _invalid(selector, OF_NESTED)
     else:
@@ -320,7 +320,7 @@ def _check_fits(selector: object, level: ContextLevel, *, nested: bool) -> None:
         raise _invalid(selector, (*OF_ONE_LEVEL, *OF_KIND[type(level)]))
 
 
-def _nested(selector: NestedPartitions, context: Context, partitions: Mapping[int, Branch]) -> list[int]:
+def _select_nested(selector: NestedPartitions, context: Context, partitions: Mapping[int, Branch]) -> list[int]:
     for path in selector.paths:
         if len(path) != len(context.levels):
             raise EplRuntimeError(
@@ -351,7 +351,7 @@ def _invalid(selector: object, expected: Sequence[type[PartitionSelector]]) -> E
 # ------------------------------------------------------------------ partitions as callers see them
 
 
-def partition_of(branch: Branch) -> ContextPartition:
+def describe_partition(branch: Branch) -> ContextPartition:
     """Return a partition, or the branch of an outer level, as callers see it."""
     return ContextPartition(branch.partition, {
         name: dict(zip(value.type.names, value.values())) if isinstance(value, Event) else value
@@ -362,7 +362,7 @@ def partition_of(branch: Branch) -> ContextPartition:
 def _identifier(branch: Branch) -> PartitionIdentifier:
     level, properties = branch.level.plan, branch.properties
     if isinstance(level, KeyedLevel):
-        return PartitionIdentifier(level.name, keys=_keys_of(level, branch))
+        return PartitionIdentifier(level.name, keys=_branch_keys(level, branch))
     if isinstance(level, HashLevel):
         return PartitionIdentifier(level.name, hash=properties[".".join((*level.prefix, HASH))])
     if isinstance(level, CategoryLevel):
@@ -371,13 +371,14 @@ def _identifier(branch: Branch) -> PartitionIdentifier:
     return PartitionIdentifier(level.name, start_time=start, end_time=end)
 
 
-def partitions_of(branches: Iterable[Branch]) -> Iterator[ContextPartition]:
+def describe_partitions(branches: Iterable[Branch]) -> Iterator[ContextPartition]:
     """Yield the partitions as callers see them."""
-    return map(partition_of, branches)
+    return map(describe_partition, branches)
 
 
 __all__ = [
     "AllPartitions", "ContextPartition", "NestedPartitions", "PartitionIdentifier", "PartitionSelector",
-    "PartitionsByCategory", "PartitionsByHash", "PartitionsById", "PartitionsByKey", "PartitionsWhere", "partition_of", "partitions_of",
+    "PartitionsByCategory", "PartitionsByHash", "PartitionsById", "PartitionsByKey", "PartitionsWhere", "describe_partition",
+    "describe_partitions",
     "select",
 ]

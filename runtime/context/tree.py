@@ -13,10 +13,10 @@ from epl.plan.expressions import TypedExpression
 from runtime.context.branches import WITHIN, Branch, Level, Moment
 from runtime.context.changes import ContextChange, ContextChangeKind, ContextListener
 from runtime.context.conditions import Occurrence
-from runtime.context.levels import level_of
-from runtime.context.selectors import partition_of
+from runtime.context.levels import build_level
+from runtime.context.selectors import describe_partition
 from runtime.event_loop.prepared_filters import ActiveFilter
-from runtime.event_loop.receiver_order import turn_of
+from runtime.event_loop.receiver_order import compute_turn
 from runtime.operators.operator_context import LAST, OperatorContext, StatementContext
 from windows.event import Event
 from windows.protocol import Damaged, State
@@ -100,7 +100,7 @@ class ContextTree:
 
     def _activate(self) -> None:
         """Begin, the first statement having come: go on where a state was restored."""
-        self.base.turn = turn_of(self._added)
+        self.base.turn = compute_turn(self._added)
         if self._is_restored:
             self._is_restored = False
             if self._root is not None:
@@ -109,7 +109,7 @@ class ContextTree:
         if self._root is None:
             self._next_id = self._next_number = self.most = 0
             self.most_at = [0] * len(self.context.levels)
-            self._root = level_of(self.context.levels[0], self, 0, None)
+            self._root = build_level(self.context.levels[0], self, 0, None)
             self._root.start()
 
     def remove(self, statement: InContext) -> None:
@@ -142,7 +142,7 @@ class ContextTree:
         self._next_number = number = self._next_number + 1
         return number - 1
 
-    def properties_of(self, level: Level, own: Mapping[str, Any]) -> dict[str, Any]:
+    def branch_properties(self, level: Level, own: Mapping[str, Any]) -> dict[str, Any]:
         """Return the properties of a branch with these of its own: those of the levels around it too."""
         prefix = "".join(f"{name}." for name in level.plan.prefix)
         around: Mapping[str, Any] = {"name": self.context.name} if level.outer is None else level.outer.properties
@@ -162,26 +162,26 @@ class ContextTree:
             return None
         self._note()
         number = self.next_number() if isinstance(level.plan, (KeyedLevel, HashLevel)) else key
-        branch = Branch(level, key, number, self.properties_of(level, own))
+        branch = Branch(level, key, number, self.branch_properties(level, own))
         branch.since = self._added or self.core.statements[-1]
         branch.place = level.next_place(key)
         level.branches[key] = branch
-        self._resized(level, 1)
-        self.core.filters.started_by(lambda: self._start_end(branch), counts=False)  # what begins a partition does not end it
-        started = self.core.filters.started_by(lambda: self._begin(branch), counts=occurrence is not None)
+        self._note_size(level, 1)
+        self.core.filters.run_action(lambda: self._start_end(branch), counts=False)  # what begins a partition does not end it
+        started = self.core.filters.run_action(lambda: self._begin(branch), counts=occurrence is not None)
         if occurrence is not None:
             if occurrence.event is None:  # a match: its events are for statements, they begin nothing in inner levels
                 started = [each for each in started if each.order[2] != self.statement.number]
             self.deliver(started, occurrence.events)
         return branch
 
-    def _resized(self, level: Level, change: int) -> None:
+    def _note_size(self, level: Level, change: int) -> None:
         """Note that a branch has begun, or has ended."""
         size = self._size_at[level.depth] = self._size_at[level.depth] + change
         self.most_at[level.depth] = max(self.most_at[level.depth], size)
 
     def _start_end(self, branch: Branch) -> None:
-        end = branch.end = branch.level.end_of(branch)
+        end = branch.end = branch.level.ending_condition(branch)
         if end is not None:
             end.start()
             if end.due is not None:
@@ -192,7 +192,7 @@ class ContextTree:
     def _begin(self, branch: Branch) -> None:
         depth = branch.level.depth + 1
         if depth < len(self.context.levels):
-            branch.inner = level_of(self.context.levels[depth], self, depth, branch)
+            branch.inner = build_level(self.context.levels[depth], self, depth, branch)
             branch.inner.start()
             return
         number = branch.partition = branch.properties["id"] = self._next_id
@@ -210,7 +210,7 @@ class ContextTree:
             return
         self._note()
         del level.branches[branch.key]
-        self._resized(level, -1)
+        self._note_size(level, -1)
         if ending:
             prefix = "".join(f"{name}." for name in level.plan.prefix)
             branch.properties.update((f"{prefix}{name}", value) for name, value in ending.items())
@@ -239,10 +239,10 @@ class ContextTree:
     def _tell(self, kind: ContextChangeKind, branch: Branch | None = None, statement: str | None = None) -> None:
         """Call the listeners of the context."""
         if self.listeners:
-            partition = None if branch is None or branch.partition is None else partition_of(branch)
+            partition = None if branch is None or branch.partition is None else describe_partition(branch)
             self.call(self.listeners, ContextChange(kind, self.context.name, statement, partition))
 
-    def declared(self, kind: ContextChangeKind) -> None:
+    def notify_listeners(self, kind: ContextChangeKind) -> None:
         """Call the runtime's listeners: the context has been created or destroyed."""
         self.call(self.core.context_listeners, ContextChange(kind, self.context.name))
 
@@ -266,7 +266,7 @@ class ContextTree:
         those after it."""
         entries = [*started]
         for event in events:
-            entries += self.core.filters.started_by(partial(self._deliver_one, entries, event))
+            entries += self.core.filters.run_action(partial(self._deliver_one, entries, event))
 
     def _deliver_one(self, entries: Sequence[ActiveFilter], event: Event) -> None:
         ranks: set[int] = set()  # of entries that let an event go no further
@@ -309,31 +309,31 @@ class ContextTree:
 
     # ------------------------------------------------------------------ what levels are built from
 
-    def context_of(self, branch: Branch | None, part: int = WITHIN) -> OperatorContext:
+    def operator_context(self, branch: Branch | None, part: int = WITHIN) -> OperatorContext:
         """Return what the conditions of a branch are built with. ``part``: when they start, among what starts with the branch."""
         if branch is None:
             return self.base
         context = OperatorContext(self.statement, branch.number, branch.properties, late=self.context.is_nested)
         partition = self._next_id if branch.partition is None else branch.partition
-        context.turn = turn_of(branch.since, partition, part)
+        context.turn = compute_turn(branch.since, partition, part)
         return context
 
     def moment(self) -> Moment:
         return self._added or self.core.statements[-1], self._next_id, self.next_number()
 
-    def turn_at(self, moment: Moment) -> int:
+    def filter_turn(self, moment: Moment) -> int:
         statement, partition, number = moment
-        return turn_of(statement, partition, WITHIN, number)
+        return compute_turn(statement, partition, WITHIN, number)
 
     def turn(self, statement: int, partition: int) -> int:
         """Return when the filters of a statement in a partition started."""
-        return turn_of(max(statement, self.partitions[partition].since), partition, WITHIN)
+        return compute_turn(max(statement, self.partitions[partition].since), partition, WITHIN)
 
     def place_of_statement(self, number: int) -> int:
         """Return how many of the statements that there are had been deployed with the one of a number."""
         return bisect_right(self.core.statements, number)
 
-    def statement_at(self, place: int) -> int:
+    def statement_number(self, place: int) -> int:
         statements = self.core.statements
         return statements[min(place, len(statements)) - 1] if place > 0 else 0
 
@@ -345,7 +345,7 @@ class ContextTree:
         shared: T = known
         return shared
 
-    def values_of(self, expressions: Sequence[TypedExpression]) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
+    def compile_values(self, expressions: Sequence[TypedExpression]) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
         """Return values(properties) of expressions over the properties of a branch."""
         assert self.statement.filters is not None
         return self.statement.filters.evaluator(expressions)
@@ -369,12 +369,12 @@ class ContextTree:
         if not all(type(each) is int for each in (self._next_id, self._next_number, self.most, *most_at)):
             raise Damaged("the state of a context")
         self.most_at = [*most_at]
-        self._root = level_of(self.context.levels[0], self, 0, None)
+        self._root = build_level(self.context.levels[0], self, 0, None)
         self._root.restore(root)
         self.partitions = dict(sorted(self.partitions.items()))
         self.most = max(len(self.partitions), self.most)
 
-    def restored(
+    def restore_branch(
         self, level: Level, key: Any, number: Any, own: dict[str, Any], partition: Any, end: State, inner: State, since: Any
     ) -> Branch:
         """Take a branch of a state."""
@@ -382,17 +382,17 @@ class ContextTree:
         is_inner = depth < len(self.context.levels)
         if type(number) is not int or type(since) is not int or (partition is None) != is_inner or not (is_inner or type(partition) is int):
             raise Damaged("the numbers of a context partition")
-        branch = Branch(level, key, number, self.properties_of(level, own))
+        branch = Branch(level, key, number, self.branch_properties(level, own))
         if level.branches.setdefault(key, branch) is not branch or partition in self.partitions:
             raise Damaged("a context partition that is there twice")
-        self._resized(level, 1)
+        self._note_size(level, 1)
         branch.partition = partition
-        branch.since = self.statement_at(since)
-        branch.end = level.end_of(branch)
+        branch.since = self.statement_number(since)
+        branch.end = level.ending_condition(branch)
         if branch.end is not None:
             branch.end.restore(end)
         if is_inner:
-            branch.inner = level_of(self.context.levels[depth], self, depth, branch)
+            branch.inner = build_level(self.context.levels[depth], self, depth, branch)
             branch.inner.restore(inner)
         else:
             branch.properties["id"] = partition

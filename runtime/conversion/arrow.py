@@ -70,15 +70,15 @@ SCALARS: dict[str, pa.DataType] = {
 # ------------------------------------------------------------------ types
 
 
-def arrow_type_of(value_type: ValueType, inside: tuple[EventType, ...] = ()) -> pa.DataType:
+def value_arrow_type(value_type: ValueType, inside: tuple[EventType, ...] = ()) -> pa.DataType:
     """Return the Arrow type of a value type. ``inside``: the event types that are being described, so that one that holds itself ends as
     text."""
     if isinstance(value_type, Scalar):
         return SCALARS.get(value_type.kind, pa.string())
     if isinstance(value_type, (ArrayType, CollectionType)):
-        return pa.list_(arrow_type_of(value_type.element, inside))
+        return pa.list_(value_arrow_type(value_type.element, inside))
     if isinstance(value_type, MapType):
-        return pa.map_(arrow_type_of(value_type.key, inside), arrow_type_of(value_type.value, inside))
+        return pa.map_(value_arrow_type(value_type.key, inside), value_arrow_type(value_type.value, inside))
     if isinstance(value_type, EventOf) and _is_struct(value_type.event_type, inside):
         return pa.struct(_fields(value_type.event_type, inside))
     return pa.string()
@@ -111,7 +111,7 @@ def arrow_schema(event_type: EventType) -> pa.Schema:
 
 
 def _fields(event_type: EventType, inside: tuple[EventType, ...]) -> list[pa.Field[Any]]:
-    return [pa.field(p.name, arrow_type_of(p.whole_type, (*inside, event_type))) for p in event_type.properties.values()]
+    return [pa.field(p.name, value_arrow_type(p.whole_type, (*inside, event_type))) for p in event_type.properties.values()]
 
 
 def _is_struct(event_type: EventType, inside: tuple[EventType, ...]) -> bool:
@@ -187,12 +187,12 @@ class _Encoder:
         return f"Event type '{self.name}': column '{field.name}' of Arrow type {field.type}"
 
 
-def column_of(values: Sequence[Any], value_type: ValueType) -> pa.Array[Any]:
+def to_arrow_column(values: Sequence[Any], value_type: ValueType) -> pa.Array[Any]:
     """Return values of a property as a column of its Arrow type; raise ValueError, ArrowException or OverflowError where it cannot hold
     one."""
     encode = _encode(value_type, ())
     encoded = values if encode is None else [None if v is None else encode(v) for v in values]
-    array: pa.Array[Any] = pa.array(encoded, arrow_type_of(value_type))
+    array: pa.Array[Any] = pa.array(encoded, value_arrow_type(value_type))
     return array
 
 

@@ -14,12 +14,12 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from runtime.clock.instants import FIRST, LAST
 from runtime.clock.schedule import MAX_STOPS, Late, TimeMode
-from runtime.conversion.arrow import arrow_type_of
-from runtime.conversion.columns import Columns, Times, WrongCell, columns_of, sequence_values, time_values
+from runtime.conversion.arrow import value_arrow_type
+from runtime.conversion.columns import Columns, Times, WrongCell, read_columns, sequence_values, time_values
 
 
 @attrs.frozen
-class Options:
+class BatchOptions:
     """How a batch is ordered and how time moves; the keyword arguments of ``Runtime.send_batch``, checked.
 
     ``time``: the column of each row's time (integers are engine time, timestamps are converted), one name or one a type; None: no clock
@@ -61,7 +61,7 @@ class Options:
 
 
 @attrs.frozen(eq=False)
-class Part:
+class TypeRows:
     """One type's rows as columns; ``times`` and ``sequence`` by row, None where rows are ordered by the table's order; ``ascends``:
     whether no row's time is below that of the row in front of it; ``table``: as it came, with the columns that no statement reads."""
 
@@ -94,10 +94,10 @@ class BatchOrder:
     ``places``: by part and row, None where the rows of the only part are in order as they are.
     """
 
-    def __init__(self, parts: Sequence[Part], options: Options, now: int) -> None:
+    def __init__(self, parts: Sequence[TypeRows], options: BatchOptions, now: int) -> None:
         self.parts = tuple(parts)
         self.start = now
-        self.places: dict[Part, Times | None] = {}
+        self.places: dict[TypeRows, Times | None] = {}
         self.is_plain = len(parts) == 1 and parts[0].is_ordered()
         if self.is_plain:
             self.places[parts[0]] = None
@@ -111,7 +111,7 @@ class BatchOrder:
         elif options.sequence is None:
             order = np.argsort(times, kind="stable")
         else:
-            order = _ordered(times, [s for p in parts for s in (p.sequence if p.sequence is not None else [0] * p.columns.rows)])
+            order = _order_times(times, [s for p in parts for s in (p.sequence if p.sequence is not None else [0] * p.columns.rows)])
         self.times = np.maximum(times[order], now)
         places = np.empty(len(order), np.int64)
         places[order] = np.arange(len(order))
@@ -138,7 +138,7 @@ class BatchOrder:
         raise LookupError(f"no row at place {place}")
 
 
-def _ordered(times: Times, numbers: list[Any]) -> Times:
+def _order_times(times: Times, numbers: list[Any]) -> Times:
     keys = list(zip(times.tolist(), numbers))
     try:
         return np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
@@ -146,11 +146,11 @@ def _ordered(times: Times, numbers: list[Any]) -> Times:
         raise EplRuntimeError(f"The sequence columns cannot be compared: {error}") from error
 
 
-def part_of(event_type: EventType, table: Any, options: Options, now: int, units_per_second: int, read: frozenset[str]) -> Part:
+def read_part(event_type: EventType, table: Any, options: BatchOptions, now: int, units_per_second: int, read: frozenset[str]) -> TypeRows:
     """Return one type's table, checked. ``now``: where the clock is; ``read``: the properties that any statement reads: the columns of
     others are not looked at, and null."""
     time, sequence = _column(options.time, event_type, "time"), _column(options.sequence, event_type, "sequence")
-    columns = columns_of(table, event_type.name, unread_types(event_type, read.union(c for c in (time, sequence) if c is not None)))
+    columns = read_columns(table, event_type.name, unread_types(event_type, read.union(c for c in (time, sequence) if c is not None)))
     _check_names(event_type, columns, {c for c in (time, sequence) if c is not None})
     times, ascends = (None, True) if time is None else _times(event_type, columns, time, options.late, now, units_per_second)
     order = None
@@ -160,13 +160,13 @@ def part_of(event_type: EventType, table: Any, options: Options, now: int, units
         except WrongCell as wrong:
             where = f"the sequence of row {wrong.row}, column '{sequence}'"
             raise EplRuntimeError(f"Event type '{event_type.name}': {where}, is null") from wrong
-    return Part(event_type, columns, times, order, ascends, table)
+    return TypeRows(event_type, columns, times, order, ascends, table)
 
 
 @lru_cache(maxsize=64)
 def unread_types(event_type: EventType, read: frozenset[str]) -> Mapping[str, pa.DataType]:
     """Return the columns that are not among those read, with the types of their properties."""
-    return {name: arrow_type_of(prop.whole_type) for name, prop in event_type.properties.items() if name not in read}
+    return {name: value_arrow_type(prop.whole_type) for name, prop in event_type.properties.items() if name not in read}
 
 
 def _column(option: str | Mapping[str, str] | None, event_type: EventType, what: str) -> str | None:
@@ -238,4 +238,4 @@ def _ascends(times: Times) -> bool:
     return bool((times[1:] >= times[:-1]).all())
 
 
-__all__ = ["BatchOrder", "Options", "Part", "part_of", "unread_types"]
+__all__ = ["BatchOptions", "BatchOrder", "TypeRows", "read_part", "unread_types"]

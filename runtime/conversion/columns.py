@@ -58,7 +58,7 @@ class Columns:
     pandas: bool = False
 
 
-def columns_of(table: Any, owner: str, unread: Mapping[str, Any] = NOTHING) -> Columns:
+def read_columns(table: Any, owner: str, unread: Mapping[str, Any] = NOTHING) -> Columns:
     """Return the columns of a pyarrow Table or RecordBatch, a pandas DataFrame, or whatever gives an Arrow stream. ``unread``: columns that
     are not looked at, and are nulls of these types."""
     if isinstance(table, (pa.Table, pa.RecordBatch)):
@@ -81,11 +81,11 @@ def _arrow_columns(table: pa.Table | pa.RecordBatch, owner: str, unread: Mapping
         if name in unread:
             data[name] = pa.nulls(table.num_rows, unread[name])
             continue
-        data[name] = _checked(table.column(position), owner, name)
+        data[name] = _check_column(table.column(position), owner, name)
     return Columns(data, table.num_rows)
 
 
-def _checked(column: Any, owner: str, name: str) -> Any:
+def _check_column(column: Any, owner: str, name: str) -> Any:
     """Return the column; raise EplRuntimeError where reading it would leave its buffers."""
     try:
         check_layout(column)
@@ -108,7 +108,7 @@ def _pandas_columns(frame: pandas.DataFrame, owner: str, unread: Mapping[str, An
         if column.dtype == object:
             data[name] = [None if v is pandas.NA or v is pandas.NaT or (isinstance(v, float) and v != v) else v for v in column.tolist()]
         else:
-            data[name] = _checked(pa.array(column, from_pandas=True), owner, name)
+            data[name] = _check_column(pa.array(column, from_pandas=True), owner, name)
     return Columns(data, len(frame), pandas=True)
 
 
@@ -126,7 +126,7 @@ def property_values(columns: Columns, name: str, value_type: ValueType, units_pe
     misfit."""
     column = columns.data[name]
     if isinstance(column, list):
-        return _coerced(column, value_type)
+        return _coerce_values(column, value_type)
     if column.null_count == len(column):
         return [None] * len(column)
     column = _normal(column, columns.pandas, isinstance(value_type, Scalar) and value_type.kind in BITS)
@@ -139,7 +139,7 @@ def property_values(columns: Columns, name: str, value_type: ValueType, units_pe
     values = _python(column)
     if kind == "BigInteger" and kinds.is_decimal(column.type) and column.type.scale == 0:
         return [None if v is None else int(v) for v in values]
-    return values if kind is not None and fits(column.type, kind) else _coerced(values, value_type)
+    return values if kind is not None and fits(column.type, kind) else _coerce_values(values, value_type)
 
 
 def _normal(column: pa.ChunkedArray[Any] | pa.Array[Any], from_pandas: bool, whole: bool) -> pa.ChunkedArray[Any] | pa.Array[Any]:
@@ -197,7 +197,7 @@ def fits(arrow: pa.DataType, kind: str) -> bool:
     return kind in fitting and bool(fitting[kind](arrow))
 
 
-def _coerced(values: list[Any], value_type: ValueType) -> list[Any]:
+def _coerce_values(values: list[Any], value_type: ValueType) -> list[Any]:
     coerce = coercion(value_type)
     coerced = []
     for row, value in enumerate(values):

@@ -4,9 +4,9 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import Any
 
-from epl.attribute_text import named_class
+from epl.attribute_text import name_class_attributes
 from epl.event_types import EventType
-from epl.generated_code import class_name, defined
+from epl.generated_code import class_name, define_names
 from epl.value_types import Scalar
 from runtime.conversion.property_paths import property_of
 from runtime.conversion.rows import Row, may_be_attribute, visible
@@ -35,7 +35,7 @@ class ComputedRow(Row):
     _values: tuple[Any, ...]
 
 
-def computed_row_class(event_type: EventType) -> type[ComputedRow]:
+def build_row_class(event_type: EventType) -> type[ComputedRow]:
     """Return the class of rows of a type, made once a type: looking a value up costs no more than the place of its name."""
     event = event_class(event_type)
     row_class = event.__dict__.get("computed_row")
@@ -46,9 +46,9 @@ def computed_row_class(event_type: EventType) -> type[ComputedRow]:
     return typed
 
 
-def computed_row_lines(row: str, values: str) -> list[str]:
+def print_row_lines(row: str, values: str) -> list[str]:
     """Return source lines, over ``ComputedRow``, that put the row of the values (the text of a tuple) into a variable."""
-    own = named_class(row, ComputedRow)
+    own = name_class_attributes(row, ComputedRow)
     return [f"{row} = ComputedRow()", f"{own._event} = None", f"{own._values} = {values}"]
 
 
@@ -57,7 +57,7 @@ def _generate(event_type: EventType) -> type[ComputedRow]:
     shown = all(isinstance(p.type, Scalar) and p.type.kind not in OPEN_KINDS for p in event_type.properties.values())
     value = "self._values[place]"
     scope = {"places": {name: n for n, name in enumerate(names)}, "property_of": property_of, "visible": visible}
-    get = defined(GET.format(value=value if shown else f"visible({value})"), scope)["get"]
+    get = define_names(GET.format(value=value if shown else f"visible({value})"), scope)["get"]
 
     def event(self: ComputedRow) -> Event:
         if self._event is None:
@@ -72,4 +72,4 @@ def _generate(event_type: EventType) -> type[ComputedRow]:
     return type(class_name(event_type.name), (ComputedRow,), {**attributes, **body})
 
 
-__all__ = ["ComputedRow", "computed_row_class"]
+__all__ = ["ComputedRow", "build_row_class"]

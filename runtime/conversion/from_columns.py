@@ -14,7 +14,7 @@ from runtime.expressions.structs import PRIMITIVE_DEFAULTS
 from windows.event import Event, event_class
 
 
-def events_of(event_type: EventType, columns: Columns, units_per_second: int, *, made_here: bool = False) -> list[Event]:
+def read_events(event_type: EventType, columns: Columns, units_per_second: int, *, made_here: bool = False) -> list[Event]:
     """Return the rows as events, every value checked; raise EplRuntimeError naming type, column, row and value. ``made_here``: by a
     statement, whose columns may be null whatever their type (those that a level of a rollup omits)."""
     create = event_class(event_type)
@@ -43,4 +43,4 @@ def property_column(event_type: EventType, name: str, columns: Columns, units_pe
     return values
 
 
-__all__ = ["events_of", "property_column"]
+__all__ = ["property_column", "read_events"]

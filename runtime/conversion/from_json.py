@@ -18,7 +18,7 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventOf, EventType
 from epl.java import to_float
 from epl.value_types import ArrayType, ClassType, CollectionType, EnumType, MapType, Scalar, ValueType
-from runtime.conversion.json_text import fault_of
+from runtime.conversion.json_text import find_fault
 
 INT_BOUND = 1 << 31
 INTEGER = re.compile(r"[+-]?[0-9]+")
@@ -26,7 +26,7 @@ FLOATING = re.compile(r"\s*[+-]?(NaN|Infinity|([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-
 RANGES = {"byte": 1 << 7, "short": 1 << 15, "int": 1 << 31, "long": 1 << 63}
 
 
-class Number(str):
+class JsonNumber(str):
     """A number as it is written: the declared type decides what it becomes."""
 
     __slots__ = ()
@@ -42,18 +42,18 @@ Read = Callable[[Any, str], Any]
 
 def parse_json(event_type: EventType, text: str) -> dict[str, Any]:
     """Return the text's members as values of the type's properties. A text that is not an object has none, as in Esper."""
-    parsed = parsed_json(text)
+    parsed = read_json(text)
     if isinstance(parsed, list) and any(isinstance(item, (dict, list)) for item in parsed):
         raise EplRuntimeError(f"Failed to parse Json: an object is expected for event type '{event_type.name}'")
     return members(event_type, parsed) if isinstance(parsed, dict) else {}
 
 
-def parsed_json(text: str) -> Any:
+def read_json(text: str) -> Any:
     """Return the text's objects, arrays and values, numbers as they are written; raise EplRuntimeError."""
     try:
-        return json.loads(text, parse_int=Number, parse_float=Number, parse_constant=_no_constant)
+        return json.loads(text, parse_int=JsonNumber, parse_float=JsonNumber, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise EplRuntimeError(f"Failed to parse Json: {fault_of(text) or error}") from None
+        raise EplRuntimeError(f"Failed to parse Json: {find_fault(text) or error}") from None
 
 
 def _no_constant(text: str) -> Any:
@@ -68,18 +68,18 @@ def members(event_type: EventType, parsed: dict[str, Any]) -> dict[str, Any]:
         if prop is not None:
             values[name] = None if value is None else reader(prop.type)(value, name)
         elif event_type.open:
-            values[name] = untyped(value)
+            values[name] = read_untyped(value)
     return values
 
 
-def untyped(value: Any) -> Any:
+def read_untyped(value: Any) -> Any:
     """Return a value of no declared type: numbers are int where an int holds them, else double."""
-    if isinstance(value, Number):
+    if isinstance(value, JsonNumber):
         whole = int(value) if INTEGER.fullmatch(value) else None
         return whole if whole is not None and -INT_BOUND <= whole < INT_BOUND else float(value)
     if isinstance(value, dict):
-        return {name: untyped(inner) for name, inner in value.items()}
-    return [untyped(inner) for inner in value] if isinstance(value, list) else value
+        return {name: read_untyped(inner) for name, inner in value.items()}
+    return [read_untyped(inner) for inner in value] if isinstance(value, list) else value
 
 
 def reader(declared: ValueType) -> Read:
@@ -87,12 +87,12 @@ def reader(declared: ValueType) -> Read:
     if isinstance(declared, (ArrayType, CollectionType)):
         return _array_reader(declared.element, str(declared))
     if isinstance(declared, MapType):
-        return _structure_reader(dict, lambda value, name: untyped(value), "java.util.Map")
+        return _structure_reader(dict, lambda value, name: read_untyped(value), "java.util.Map")
     if isinstance(declared, EventOf):
         event_type = declared.event_type
         return _structure_reader(dict, lambda value, name: members(event_type, value), event_type.name)
     if isinstance(declared, EnumType):
-        return _text_reader(declared.name, _constant_of(declared))
+        return _text_reader(declared.name, _constant_reader(declared))
     if isinstance(declared, ClassType):
         return _text_reader(declared.name, CLASSES[declared.name]) if declared.name in CLASSES else _any
     assert isinstance(declared, Scalar)
@@ -104,7 +104,7 @@ def reader(declared: ValueType) -> Read:
 
 
 def _any(value: Any, name: str) -> Any:
-    return untyped(value)
+    return read_untyped(value)
 
 
 def _text_reader(type_name: str, read: Callable[[str], Any]) -> Read:
@@ -237,7 +237,7 @@ def _uri(text: str) -> str:
     return text
 
 
-def _constant_of(declared: EnumType) -> Callable[[str], str]:
+def _constant_reader(declared: EnumType) -> Callable[[str], str]:
     def read(text: str) -> str:
         if declared.constants and text not in declared.constants:
             raise Unreadable(f"No enum constant {declared.name}.{text}")
@@ -252,7 +252,7 @@ SCALARS: dict[str, Callable[[str], Any]] = {
     "double": _double,
     "float": lambda text: to_float(_double(text)),
     "BigDecimal": _decimal,
-    "Number": _double,
+    "JsonNumber": _double,
     "boolean": _boolean,
     "String": str,
     "char": _char,

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from epl.errors import EplError, EplRuntimeError
 from epl.event_types import EventOf, EventType
-from epl.generated_code import defined, field_name, literal
+from epl.generated_code import define_names, field_name, literal
 from epl.java import to_float
 from epl.reprs import brief
 from epl.value_types import ArrayType, CollectionType, EnumType, MapType, Scalar, ValueType
@@ -217,11 +217,11 @@ def coercion(value_type: ValueType) -> Coerce:
     if isinstance(value_type, MapType):
         return _map_coercion(value_type)
     if isinstance(value_type, EnumType):
-        return _constant_of(value_type)
+        return _constant_coercion(value_type)
     return _any
 
 
-def _constant_of(declared: EnumType) -> Coerce:
+def _constant_coercion(declared: EnumType) -> Coerce:
     """Return the name of a constant, from the name or from a member of a Python enum."""
     def coerce(value: Any) -> Any:
         name = value.name if isinstance(value, enum.Enum) else value
@@ -274,14 +274,14 @@ def to_event(event_type: EventType, value: Any) -> Event:
     if value.__class__ is dict:
         return maker(event_type)(value)
     try:
-        return _event_of(event_type, value)
+        return _to_event(event_type, value)
     except EplError:
         raise
     except Exception as error:  # what the object's own methods raise
         raise EplRuntimeError(f"Event type '{event_type.name}' cannot be built from {brief(value)}: {error!r}") from error
 
 
-def _event_of(event_type: EventType, value: Any) -> Event:
+def _to_event(event_type: EventType, value: Any) -> Event:
     if isinstance(value, Mapping):
         return maker(event_type)(dict(value))
     if isinstance(value, (tuple, list)):
@@ -314,21 +314,21 @@ def maker(event_type: EventType) -> Callable[[dict[str, Any]], Event]:
 
 
 def _generate(event_type: EventType) -> Callable[[dict[str, Any]], Event]:
-    lines = ["def make(d):", *(f"    {line}" for line in (*read_mapping(event_type), *checks(event_type), *made_of(event_type)))]
+    lines = ["def make(d):", *(f"    {line}" for line in (*read_mapping(event_type), *checks(event_type), *construction_lines(event_type)))]
     lines += ["    return e"]
-    return defined("\n".join(lines), checking_scope(event_type))["make"]  # type: ignore[no-any-return]
+    return define_names("\n".join(lines), checking_scope(event_type))["make"]  # type: ignore[no-any-return]
 
 
 # ------------------------------------------------------------------ the lines of generated functions: d → values v0, v1, …, checked
 
 
 def checking_scope(event_type: EventType) -> dict[str, Any]:
-    """Return what the lines of ``read_mapping``, ``checks`` and ``made_of`` name."""
+    """Return what the lines of ``read_mapping``, ``checks`` and ``construction_lines`` name."""
     coercions = {f"coerce{i}": coercion(p.whole_type) for i, p in enumerate(event_type.properties.values())}
     return {
         "none_or_wrong": _none_or_wrong(event_type), "unknown": _unknown(event_type), "WrongValue": WrongValue, "Decimal": Decimal,
         "declared": frozenset(event_type.properties), "cls": event_class(event_type), "new": object.__new__,
-        "extra_of": _extra_of(event_type), **coercions,
+        "read_extra": _extra_reader(event_type), **coercions,
     }
 
 
@@ -345,27 +345,27 @@ def read_mapping(event_type: EventType) -> list[str]:
     if not strict and not names:
         return []
     if event_type.open:
-        lines += ["extra = extra_of(d) if more else None"]
+        lines += ["extra = read_extra(d) if more else None"]
     elif event_type.kind in ("objectarray", "row"):
         lines += ["if more: unknown(d)"]
     return lines
 
 
-def _extra_of(event_type: EventType) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
+def _extra_reader(event_type: EventType) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
     """Return what an event of an open type holds besides its declared values; for a map also which of them are not in the dict."""
     declared, is_map = frozenset(event_type.properties), event_type.kind == "map"
 
-    def extra_of(values: dict[str, Any]) -> dict[str, Any] | None:
+    def read_extra(values: dict[str, Any]) -> dict[str, Any] | None:
         absent = declared.difference(values)
         if len(values) + len(absent) == len(declared):
             return only_absent(absent) if is_map and absent else None
         undeclared = {k: v for k, v in values.items() if k not in declared}
         return Extra(undeclared, absent) if is_map and absent else undeclared
 
-    return extra_of
+    return read_extra
 
 
-def made_of(event_type: EventType) -> list[str]:
+def construction_lines(event_type: EventType) -> list[str]:
     """Return lines that put the event of the values in ``e``. The values are set one by one, which is faster than a call of the class."""
     lines = ["e = new(cls)", *(f"e.{field_name(name)} = v{i}" for i, name in enumerate(event_type.properties))]
     lines += ["e.extra = extra"] if event_type.open else []
@@ -412,7 +412,8 @@ def _none_or_wrong(event_type: EventType) -> Callable[[str, Any, Exception], Non
         if (kind.__module__.partition(".")[0], kind.__name__) in MISSING:
             return
         raise EplRuntimeError(
-            f"Event type '{event_type.name}': property '{name}' is declared {event_type.type_of(name)} and cannot hold {brief(value)} "
+            f"Event type '{event_type.name}': property '{name}' is declared {event_type.property_type(name)} and cannot hold "
+            f"{brief(value)} "
             f"({kind.__name__})"
         ) from (None if isinstance(error, WrongValue) else error)
 

@@ -11,19 +11,19 @@ ESCAPE = re.compile(r'["\\/bfnrt]|u[0-9a-fA-F]{4}')
 DIGITS = re.compile(r"[0-9]+")
 
 
-class Fault(Exception):
+class JsonFault(Exception):
     """The first fault of a text, with its position in the message."""
 
 
-def fault_of(text: str) -> str | None:
+def find_fault(text: str) -> str | None:
     """Return the first fault of JSON text; None where there is none.
 
-    >>> fault_of('{"c"}'), fault_of('{"c":01}'), fault_of('{"c":1}')
+    >>> find_fault('{"c"}'), find_fault('{"c":01}'), find_fault('{"c":1}')
     ("Expected ':' at 1:5", "Expected ',' or '}' at 1:7", None)
     """
     try:
         _Reader(text).read()
-    except Fault as fault:
+    except JsonFault as fault:
         return str(fault)
     return None
 
@@ -42,10 +42,10 @@ class _Reader:
         if self.at < len(self.text):
             raise self.fault("Unexpected character")
 
-    def fault(self, message: str) -> Fault:
+    def fault(self, message: str) -> JsonFault:
         line = self.text.count("\n", 0, self.at) + 1
         column = self.at - self.text.rfind("\n", 0, self.at)
-        return Fault(f"{message if self.at < len(self.text) else 'Unexpected end of input'} at {line}:{column}")
+        return JsonFault(f"{message if self.at < len(self.text) else 'Unexpected end of input'} at {line}:{column}")
 
     def skip(self) -> None:
         match = SPACE.match(self.text, self.at)
@@ -143,4 +143,4 @@ class _Reader:
         self.at = match.end()
 
 
-__all__ = ["fault_of"]
+__all__ = ["find_fault"]

@@ -15,7 +15,7 @@ STEP = re.compile(r"""((?:\\.|[^\\.\[\]()?'"])+)(?:\[(\d{1,9})\]|\((?:'([^']*)'|
 
 
 @attrs.frozen
-class Step:
+class PathStep:
     """``place``: of ``a[0]``; ``key``: of ``a('key')``; ``is_dynamic``: ``a?`` is null where there is no such property."""
 
     name: str
@@ -41,10 +41,10 @@ class NoProperty(KeyError):
 
 
 @lru_cache(maxsize=MOST_KEPT)
-def steps_of(expression: str) -> tuple[Step, ...] | None:
+def parse_steps(expression: str) -> tuple[PathStep, ...] | None:
     """Return the steps of a property expression; None where it is none.
 
-    >>> [step.name for step in steps_of("a[0].b('k')?.c")]
+    >>> [step.name for step in parse_steps("a[0].b('k')?.c")]
     ['a', 'b', 'c']
     """
     steps, at = [], 0
@@ -54,7 +54,7 @@ def steps_of(expression: str) -> tuple[Step, ...] | None:
             return None
         name, place, single, double, dynamic = match.groups()
         key = single if single is not None else double
-        steps.append(Step(re.sub(r"\\(.)", r"\1", name), None if place is None else int(place), key, dynamic is not None))
+        steps.append(PathStep(re.sub(r"\\(.)", r"\1", name), None if place is None else int(place), key, dynamic is not None))
         at = match.end()
     return None if not steps or expression.endswith(".") else tuple(steps)
 
@@ -68,10 +68,10 @@ def property_of(event: Event, expression: Any) -> Any:
         return event.get(expression)
     value: Any = event
     owner = event
-    for step in steps_of(expression) or (Step(expression, None, None, False),):
+    for step in parse_steps(expression) or (PathStep(expression, None, None, False),):
         if isinstance(value, Event):
             owner = value
-        value = _taken(value, step)
+        value = _take_step(value, step)
         if value is MISSING and not step.is_dynamic:
             raise NoProperty(expression, owner.type.name, (*owner.type.names, *(owner.extra or ())))
         if value is None or value is MISSING:
@@ -82,7 +82,7 @@ def property_of(event: Event, expression: Any) -> Any:
 MISSING: Any = object()
 
 
-def _taken(value: Any, step: Step) -> Any:
+def _take_step(value: Any, step: PathStep) -> Any:
     if isinstance(value, Event):
         if step.name not in value.type.properties and not value.has(step.name):
             return MISSING
@@ -100,4 +100,4 @@ def _taken(value: Any, step: Step) -> Any:
     return value
 
 
-__all__ = ["NoProperty", "property_of", "steps_of"]
+__all__ = ["NoProperty", "parse_steps", "property_of"]

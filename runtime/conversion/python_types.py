@@ -59,18 +59,18 @@ class Known:
     classes: Mapping[type, EventType] = attrs.field(factory=dict)
 
 
-def event_type_of(name: str, schema: Any, known: Known) -> EventType:
+def describe_event_type(name: str, schema: Any, known: Known) -> EventType:
     """Return the event type that ``schema`` describes; raise EplDeploymentError for what it cannot be read from."""
     if isinstance(schema, EventType):
         return schema
     if isinstance(schema, Mapping):
-        return _made(name, "map", schema, known)
+        return _build_type(name, "map", schema, known)
     fields = class_fields(schema)
     if fields is not None:
-        return _made(name, "map" if typing.is_typeddict(schema) else "bean", fields, known)
+        return _build_type(name, "map" if typing.is_typeddict(schema) else "bean", fields, known)
     module = type(schema).__module__.split(".")[0]
     if module == "pyarrow":
-        return _made(name, "map", {f.name: arrow_type(f.type, f"{name}.{f.name}") for f in schema}, known)
+        return _build_type(name, "map", {f.name: arrow_type(f.type, f"{name}.{f.name}") for f in schema}, known)
     if module == "pyspark":
         return event_type_of_spark(name, schema)
     if hasattr(schema, "columns"):
@@ -103,7 +103,7 @@ def class_fields(schema: Any) -> dict[str, Any] | None:
     return {name: hints.get(name, object) for name in names}
 
 
-def _made(name: str, kind: str, fields: Mapping[str, Any], known: Known) -> EventType:
+def _build_type(name: str, kind: str, fields: Mapping[str, Any], known: Known) -> EventType:
     properties = {n: Property(n, value_type(t, f"{name}.{n}", known)) for n, t in fields.items()}
     return EventType(name, kind, properties, open=kind == "map")
 
@@ -113,14 +113,14 @@ def enum_type(made_of: type[enum.Enum]) -> EnumType:
     return EnumType(made_of.__name__, tuple(made_of.__members__))
 
 
-def enums_in(schema: Any) -> Iterator[type[enum.Enum]]:
+def find_enums(schema: Any) -> Iterator[type[enum.Enum]]:
     """Yield the Python enums that a schema's annotations name, also those within lists, options and nested classes."""
     if isinstance(schema, type) and issubclass(schema, enum.Enum):
         yield schema
         return
     fields = schema if isinstance(schema, Mapping) else class_fields(schema)
     for inner in typing.get_args(schema) if fields is None else fields.values():
-        yield from enums_in(inner)
+        yield from find_enums(inner)
 
 
 def value_type(annotation: Any, where: str, known: Known) -> ValueType:
@@ -129,7 +129,7 @@ def value_type(annotation: Any, where: str, known: Known) -> ValueType:
     if isinstance(annotation, ValueType):
         return annotation
     if isinstance(annotation, str):
-        return _named(annotation, where, known)
+        return _parse_type_name(annotation, where, known)
     if isinstance(annotation, EventType):
         return EventOf(annotation)
     if isinstance(annotation, type):
@@ -144,7 +144,7 @@ def value_type(annotation: Any, where: str, known: Known) -> ValueType:
     if plain is not None:
         return plain
     if isinstance(annotation, Mapping) or class_fields(annotation) is not None:
-        return EventOf(event_type_of(getattr(annotation, "__name__", where), annotation, known))
+        return EventOf(describe_event_type(getattr(annotation, "__name__", where), annotation, known))
     return _generic(annotation, where, known)
 
 
@@ -172,7 +172,7 @@ WRAPPERS = tuple(getattr(typing, name) for name in ("Required", "NotRequired", "
 """What a TypedDict says of a key beside its type."""
 
 
-def _named(text: str, where: str, known: Known) -> ValueType:
+def _parse_type_name(text: str, where: str, known: Known) -> ValueType:
     cast = parse_expression(f"cast(x, {text})")
     value_type = resolve_type_name(cast.type_name, known.event_types, enums=known.enums) if isinstance(cast, Cast) else None
     if value_type is None:

@@ -10,11 +10,11 @@ from functools import lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
-from epl.attribute_text import MOST_KEPT, named_class
+from epl.attribute_text import MOST_KEPT, name_class_attributes
 from epl.errors import EplRuntimeError
 from epl.generated_code import field_name
 from epl.java import integer_text
-from epl.reprs import brief, repr_of, str_of
+from epl.reprs import brief, safe_repr, safe_str
 from runtime.conversion.property_paths import property_of
 from windows.event import Event
 
@@ -82,7 +82,7 @@ class Row(Mapping[str, Any]):
             raise EplRuntimeError(f"the row {brief(self)} cannot be written as JSON: {error}") from error
 
     def __repr__(self) -> str:
-        return repr_of(dict(self))
+        return safe_repr(dict(self))
 
     def _repr_html_(self) -> str:
         return table_html([self])
@@ -93,7 +93,7 @@ class EventRow(Row):
 
     __slots__ = ("_event",)
     _event: Event
-    """Set by the code that makes a row (``row_of``): a class without ``__init__`` is made twice as fast."""
+    """Set by the code that makes a row (``to_row``): a class without ``__init__`` is made twice as fast."""
 
     @property
     def event(self) -> Event:
@@ -123,11 +123,11 @@ SCALARS = frozenset((int, float, str, bool, type(None)))
 
 @lru_cache(maxsize=MOST_KEPT)
 def row_lines(row: str, event: str) -> Sequence[str]:
-    """Return ``row_of`` as source lines, over ``EventRow``: the row in one variable of the event in another."""
-    return f"{row} = EventRow()", f"{named_class(row, EventRow)._event} = {event}"
+    """Return ``to_row`` as source lines, over ``EventRow``: the row in one variable of the event in another."""
+    return f"{row} = EventRow()", f"{name_class_attributes(row, EventRow)._event} = {event}"
 
 
-def row_of(event: Event) -> Row:
+def to_row(event: Event) -> Row:
     """Return the event as a row."""
     row = EventRow()
     row._event = event
@@ -153,7 +153,7 @@ def visible(value: Any) -> Any:
     An event of a variant stream that is a value of a row shows itself, with all of its properties; only as a row it shows the stream's.
     """
     if isinstance(value, Event):
-        return row_of(value.origin or value)
+        return to_row(value.origin or value)
     if isinstance(value, (list, tuple)):
         return [visible(v) for v in value]
     if isinstance(value, dict):
@@ -186,7 +186,7 @@ def jsonable(value: Any) -> Any:
         whole = isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value()
         return int(value) if whole else float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str_of(key): jsonable(inner) for key, inner in value.items()}
+        return {safe_str(key): jsonable(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple, set, frozenset)):
         return [jsonable(inner) for inner in value]
     return value.isoformat() if isinstance(value, (datetime.date, datetime.time)) else str(value)
@@ -239,7 +239,7 @@ class NoRows(Rows):
 NO_ROWS = NoRows()
 
 
-def rows_of(events: Iterable[Event]) -> Rows:
+def to_rows(events: Iterable[Event]) -> Rows:
     """Return the events as rows."""
     rows = Rows()
     for event in events:  # row_of, without a call
@@ -274,6 +274,6 @@ def table_html(rows: Iterable[Mapping[str, Any]], limit: int = 50) -> str:
         return "<i>no rows</i>"
     names = list(dict.fromkeys(name for row in shown for name in row))
     head = "".join(f"<th>{escape(n)}</th>" for n in names)
-    body = "".join("<tr>" + "".join(f"<td>{escape(str_of(row.get(n)))}</td>" for n in names) + "</tr>" for row in shown[:limit])
+    body = "".join("<tr>" + "".join(f"<td>{escape(safe_str(row.get(n)))}</td>" for n in names) + "</tr>" for row in shown[:limit])
     more = f"<p>… {len(shown) - limit} more rows</p>" if len(shown) > limit else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"

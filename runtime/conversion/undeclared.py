@@ -9,14 +9,14 @@ from typing import Any
 from epl.errors import EplRuntimeError, EplWarning
 from epl.event_types import EventOf, EventType
 from epl.value_types import ArrayType, CollectionType
-from runtime.conversion.from_json import parsed_json
+from runtime.conversion.from_json import read_json
 
 
-def undeclared(event_type: EventType, value: Any) -> Iterator[tuple[EventType, str]]:
+def find_undeclared(event_type: EventType, value: Any) -> Iterator[tuple[EventType, str]]:
     """Yield each property that the type, or the type of an event within it, does not declare, with the type. ``value``: as for
     ``to_event``."""
     if isinstance(value, str) and event_type.kind == "json":
-        value = parsed_json(value)
+        value = read_json(value)
     if not isinstance(value, Mapping):
         return
     declared = event_type.properties
@@ -25,15 +25,15 @@ def undeclared(event_type: EventType, value: Any) -> Iterator[tuple[EventType, s
     for name, inner in value.items():
         kind = declared[name].type if name in declared else None
         if isinstance(kind, EventOf):
-            yield from undeclared(kind.event_type, inner)
+            yield from find_undeclared(kind.event_type, inner)
         elif isinstance(kind, (ArrayType, CollectionType)) and isinstance(kind.element, EventOf):
             for each in inner if isinstance(inner, (list, tuple)) else ():
-                yield from undeclared(kind.element.event_type, each)
+                yield from find_undeclared(kind.element.event_type, each)
 
 
 def check_known(event_type: EventType, value: Any) -> None:
     """Raise EplRuntimeError for a property that is not declared (``Settings(unknown_properties="refuse")``)."""
-    for within, name in undeclared(event_type, value):
+    for within, name in find_undeclared(event_type, value):
         raise EplRuntimeError(f"Event type '{within.name}' has no property '{name}'", hint=_offer(within, name) or None)
 
 
@@ -46,7 +46,7 @@ class UndeclaredNames:
 
     def check(self, event_type: EventType, value: Any) -> None:
         """Report the properties that have not been reported before. ``value``: as for ``to_event``."""
-        for within, name in list(undeclared(event_type, value)):
+        for within, name in list(find_undeclared(event_type, value)):
             if not within.any_type and (within.name, name) not in self._noted:
                 self._noted.add((within.name, name))
                 offer = _offer(within, name)
@@ -58,7 +58,7 @@ def _warn(text: str) -> None:
     warnings.warn(text, EplWarning, stacklevel=5)
 
 
-def check_of(unknown_properties: str, report: Callable[[str], object] = _warn) -> Callable[[EventType, Any], None] | None:
+def build_check(unknown_properties: str, report: Callable[[str], object] = _warn) -> Callable[[EventType, Any], None] | None:
     """Return what is called with each event before it is read, as the setting says; None for nothing. ``report`` gets the warnings."""
     if unknown_properties == "refuse":
         return check_known
@@ -70,4 +70,4 @@ def _offer(event_type: EventType, name: str) -> str:
     return f"did you mean '{close[0]}'?" if close else ""
 
 
-__all__ = ["UndeclaredNames", "check_known", "check_of", "undeclared"]
+__all__ = ["UndeclaredNames", "build_check", "check_known", "find_undeclared"]

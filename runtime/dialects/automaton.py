@@ -17,7 +17,7 @@ Guard = tuple[str, bool]
 
 
 @attrs.define(eq=False)
-class Edge:
+class AutomatonEdge:
     """``kind``, ``target`` and guards: (variable, whether its condition has to hold)."""
 
     kind: str
@@ -31,14 +31,14 @@ class State:
     is entered. ``pending``: the match is complete when the time of WITHIN is over."""
 
     label: str | None = None
-    edges: list[Edge] = attrs.field(factory=list)
+    edges: list[AutomatonEdge] = attrs.field(factory=list)
     is_final: bool = False
     waits: bool = False
     pending: bool = False
 
     def to(self, kind: str, target: State, *guards: Guard) -> None:
         """Add an edge."""
-        self.edges.append(Edge(kind, target, list(guards)))
+        self.edges.append(AutomatonEdge(kind, target, list(guards)))
 
 
 @attrs.frozen
@@ -57,7 +57,7 @@ class Item:
     absent: str | None = None
 
 
-def items(pattern: t.Pattern) -> list[Item]:
+def items(pattern: t.SqlPattern) -> list[Item]:
     """Return the elements of a pattern; anchors have no effect, as in Flink. Fillers between ``{-`` and ``-}`` say how the next element
     follows."""
     parts = pattern.parts if isinstance(pattern, t.Sequence) else (pattern,)
@@ -69,7 +69,7 @@ def items(pattern: t.Pattern) -> list[Item]:
         if isinstance(part, t.Exclusion):
             after = _contiguity(part)
             continue
-        if isinstance(part, t.Group):
+        if isinstance(part, t.PatternGroup):
             inner = _group(part)
             inner[0] = attrs.evolve(inner[0], after=after)
             listed.extend(inner)
@@ -81,7 +81,7 @@ def items(pattern: t.Pattern) -> list[Item]:
     return listed
 
 
-def _group(part: t.Group) -> list[Item]:
+def _group(part: t.PatternGroup) -> list[Item]:
     inner = items(part.pattern)
     if not inner:
         raise DialectUnsupported("a group without a variable is not supported", part.at)
@@ -90,26 +90,26 @@ def _group(part: t.Group) -> list[Item]:
 
 def _contiguity(part: t.Exclusion) -> str:
     inner = part.pattern
-    if isinstance(inner, t.Quantified) and isinstance(inner.pattern, t.Variable) and (inner.least, inner.most) == (0, None):
+    if isinstance(inner, t.QuantifiedPattern) and isinstance(inner.pattern, t.PatternVariable) and (inner.least, inner.most) == (0, None):
         return "any" if inner.marks == 0 else "loose"
     raise DialectUnsupported("between {- and -} stands one variable that is not defined, with * or *?", part.at)
 
 
-def _item(part: t.Pattern, after: str) -> Item:
+def _item(part: t.SqlPattern, after: str) -> Item:
     if isinstance(part, t.NotNext):
         return Item(part.name.canonical, absent="next" if after == "strict" else "later", after=after)
-    if isinstance(part, t.Variable):
+    if isinstance(part, t.PatternVariable):
         return Item(part.name.canonical, after=after)
-    if not isinstance(part, t.Quantified):
+    if not isinstance(part, t.QuantifiedPattern):
         raise DialectUnsupported("this pattern is not supported", part.at)
     inside = "loose" if part.marks >= 2 else "strict"
     is_optional = (part.least, part.most) == (0, 1)
     greedy = part.marks in (0, 2) and not is_optional and part.least != part.most
     until = None if part.until is None else part.until.canonical
     inner = part.pattern
-    if not isinstance(inner, (t.Variable, t.Group)):
+    if not isinstance(inner, (t.PatternVariable, t.PatternGroup)):
         raise DialectUnsupported("quantifiers of anchors and of {- -} are not supported", part.at)
-    if isinstance(inner, t.Variable):
+    if isinstance(inner, t.PatternVariable):
         return Item(inner.name.canonical, (), part.least, part.most, greedy, after, inside, until)
     return Item(None, tuple(_group(inner)), part.least, part.most, greedy, after, inside, until)
 
@@ -117,13 +117,13 @@ def _item(part: t.Pattern, after: str) -> Item:
 class Automaton:
     """The states of a pattern. ``start``: where runs begin."""
 
-    def __init__(self, pattern: t.Pattern) -> None:
+    def __init__(self, pattern: t.SqlPattern) -> None:
         self.count = 0
         self._tested: dict[State, frozenset[str]] = {}
         self.final = State(is_final=True)
         self.start = self.sequence(items(pattern), self.final)
 
-    def tested(self, state: State) -> frozenset[str]:
+    def condition_variables(self, state: State) -> frozenset[str]:
         """Return the variables whose conditions decide where a row leads from a state, and whether a match is complete by it."""
         known = self._tested.get(state)
         if known is None:
@@ -171,10 +171,10 @@ class Automaton:
             state.to(IGNORE, state, (item.label, False))
             state.pending = True
             return state
-        sink.edges.insert(0, Edge(STOP, self.final, [(item.label, True)]))
+        sink.edges.insert(0, AutomatonEdge(STOP, self.final, [(item.label, True)]))
         for edge in sink.edges:
             if edge.kind == IGNORE and edge.target is not sink:
-                edge.target.edges.insert(0, Edge(STOP, self.final, [(item.label, True)]))
+                edge.target.edges.insert(0, AutomatonEdge(STOP, self.final, [(item.label, True)]))
         return sink
 
     # elements
@@ -273,8 +273,8 @@ class Automaton:
             return state
         twin = self.state(state.label)
         twin.waits, twin.pending = state.waits, state.pending
-        twin.edges = [Edge(edge.kind, twin if edge.target is state else edge.target, list(edge.guards)) for edge in state.edges]
+        twin.edges = [AutomatonEdge(edge.kind, twin if edge.target is state else edge.target, list(edge.guards)) for edge in state.edges]
         return twin
 
 
-__all__ = ["IGNORE", "PROCEED", "STOP", "TAKE", "Automaton", "Edge", "Guard", "State"]
+__all__ = ["IGNORE", "PROCEED", "STOP", "TAKE", "Automaton", "AutomatonEdge", "Guard", "State"]

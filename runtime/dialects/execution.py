@@ -16,7 +16,7 @@ from epl.dialects.types import SqlType
 from epl.dialects.values import hashable
 from runtime.dialects.expressions import ExpressionCompiler, Function
 from runtime.dialects.flink_recognition import FlinkRecognition
-from runtime.dialects.limits import USUAL, Limits
+from runtime.dialects.limits import USUAL, QueryLimits
 from runtime.dialects.matcher import MOST_VISITS
 from runtime.dialects.recognition import Recognition, with_computed
 from runtime.dialects.row_limit import RowLimit
@@ -30,10 +30,10 @@ Row = tuple[Any, ...]
 class ByColumns(Protocol):
     """What runs plans over whole columns, where that can be done."""
 
-    def table(self, plan: Plan, limits: Limits) -> Any:
+    def table(self, plan: Plan, limits: QueryLimits) -> Any:
         """Return the result of a whole query as an Arrow table; None where it is to be run row by row."""
 
-    def rows(self, plan: plans.RecognitionPlan, limits: Limits) -> Sequence[Row] | None:
+    def rows(self, plan: plans.RecognitionPlan, limits: QueryLimits) -> Sequence[Row] | None:
         """Return the rows of a clause; None where it is to be run row by row."""
 
 
@@ -42,7 +42,7 @@ class Execution:
 
     def __init__(
         self, tables: Mapping[str, Sequence[Row]], *, sizes: Mapping[str, int] | None = None, most_visits: int = MOST_VISITS,
-        by_columns: ByColumns | None = None, limits: Limits = USUAL,
+        by_columns: ByColumns | None = None, limits: QueryLimits = USUAL,
     ) -> None:  # fmt: skip
         self.tables = tables
         self.sizes = sizes
@@ -78,17 +78,17 @@ class Execution:
 
     def _run(self, plan: Plan) -> Sequence[Row]:
         match plan:
-            case plans.TablePlan():
+            case plans.SqlTablePlan():
                 return self._table(plan.name)
             case plans.ValuesPlan():
-                return [tuple([self.compiler.compiled(item)(()) for item in row]) for row in plan.rows]
+                return [tuple([self.compiler.compile_expression(item)(()) for item in row]) for row in plan.rows]
             case plans.UnnestPlan():
                 return self._unnest(plan)
             case plans.RenamedPlan():
                 return self.rows(plan.input)
-            case plans.JoinPlan():
+            case plans.SqlJoinPlan():
                 return self._join(plan)
-            case plans.SelectPlan():
+            case plans.SqlSelectPlan():
                 return self._select(plan)
             case plans.SetPlan():
                 return self._set(plan)
@@ -117,34 +117,34 @@ class Execution:
 
     # select
 
-    def _select(self, plan: plans.SelectPlan) -> Sequence[Row]:
+    def _select(self, plan: plans.SqlSelectPlan) -> Sequence[Row]:
         rows: Sequence[Row] = [()] if plan.input is None else self.rows(plan.input)
         if plan.where is not None:
-            condition = self.compiler.compiled(plan.where)
+            condition = self.compiler.compile_expression(plan.where)
             rows = [row for row in rows if condition(row) is True]
         if plan.keys is not None:
-            rows = self._grouped(plan, rows)
+            rows = self._group(plan, rows)
         if plan.having is not None:
-            having = self.compiler.compiled(plan.having)
+            having = self.compiler.compile_expression(plan.having)
             rows = [row for row in rows if having(row) is True]
-        outputs = self._projected(plan, rows)
+        outputs = self._project(plan, rows)
         if not plan.distinct:
-            return self._ordered(outputs, rows, plan)
+            return self._order(outputs, rows, plan)
         pairs = list({hashable(output): (output, row) for output, row in zip(reversed(outputs), reversed(rows))}.values())[::-1]
-        return self._ordered([output for output, _ in pairs], [row for _, row in pairs], plan)
+        return self._order([output for output, _ in pairs], [row for _, row in pairs], plan)
 
-    def _projected(self, plan: plans.SelectPlan, rows: Sequence[Row]) -> Sequence[Row]:
+    def _project(self, plan: plans.SqlSelectPlan, rows: Sequence[Row]) -> Sequence[Row]:
         """Return the output of each row; rows that are shown as they are stay what they are."""
-        places = [each.index for each in plan.projections if isinstance(each, y.Field)]
+        places = [each.index for each in plan.projections if isinstance(each, y.ColumnValue)]
         if rows and len(places) == len(plan.projections):
             if places == list(range(len(rows[0]))):
                 return rows
             if len(places) > 1:
                 return list(map(itemgetter(*places), rows))
-        functions = [self.compiler.compiled(each) for each in plan.projections]
+        functions = [self.compiler.compile_expression(each) for each in plan.projections]
         return [tuple([function(row) for function in functions]) for row in rows]
 
-    def _ordered(self, outputs: Sequence[Row], rows: Sequence[Row], plan: plans.SelectPlan | plans.SetPlan) -> Sequence[Row]:
+    def _order(self, outputs: Sequence[Row], rows: Sequence[Row], plan: plans.SqlSelectPlan | plans.SetPlan) -> Sequence[Row]:
         """Return the outputs of rows in the order of the plan, no more than it shows."""
         begin = plan.offset or 0
         end = None if plan.limit is None else begin + plan.limit
@@ -159,17 +159,17 @@ class Execution:
                 end += 1
         return [output for output, _ in pairs[begin:end]]
 
-    def _key(self, key: plans.OrderKey) -> Callable[[tuple[Row, Row]], Any]:
+    def _key(self, key: plans.SqlOrderKey) -> Callable[[tuple[Row, Row]], Any]:
         place = key.place
         if place is not None:
             return lambda pair: pair[0][place]
         assert key.typed is not None
-        function = self.compiler.compiled(key.typed)
+        function = self.compiler.compile_expression(key.typed)
         return lambda pair: function(pair[1])
 
-    def _grouped(self, plan: plans.SelectPlan, rows: Sequence[Row]) -> list[Row]:
+    def _group(self, plan: plans.SqlSelectPlan, rows: Sequence[Row]) -> list[Row]:
         """Return the rows of keys and aggregates, groups in the order of their first rows."""
-        keys = [self.compiler.compiled(key) for key in plan.keys or ()]
+        keys = [self.compiler.compile_expression(key) for key in plan.keys or ()]
         groups: dict[Any, tuple[Row, list[Row]]] = {}
         for row in rows:
             key = tuple([function(row) for function in keys])
@@ -180,9 +180,10 @@ class Execution:
         ]:
             groups.setdefault(empty, (empty, []))
         calls = [
-            (call.aggregate, [self.compiler.compiled(each) for each in call.arguments],
-             None if call.condition is None else self.compiler.compiled(call.condition),
-             [(self.compiler.compiled(key.typed), key.descending, key.nulls_first) for key in call.order if key.typed is not None])
+            (call.aggregate, [self.compiler.compile_expression(each) for each in call.arguments],
+             None if call.condition is None else self.compiler.compile_expression(call.condition),
+             [(self.compiler.compile_expression(key.typed), key.descending,
+             key.nulls_first) for key in call.order if key.typed is not None])
             for call in plan.aggregates
         ]  # fmt: skip
         return [(*key, *(self._total(each, members) for each in calls)) for key, members in groups.values()]
@@ -208,7 +209,7 @@ class Execution:
         """Return the elements side by side, nulls where an array has no more."""
         columns: list[list[Any]] = []
         for each in plan.arrays:
-            value = self.compiler.compiled(each)(())
+            value = self.compiler.compile_expression(each)(())
             if isinstance(value, dict) or each.type.name == "map":
                 columns += [list(value or ()), list((value or {}).values())]
                 continue
@@ -222,8 +223,8 @@ class Execution:
         rows = list(zip_longest(*columns))
         return [(*row, number) for number, row in enumerate(rows, 1)] if plan.is_numbered else rows
 
-    def _lateral(self, plan: plans.JoinPlan) -> list[Row]:
-        condition = None if plan.condition is None else self.compiler.compiled(plan.condition)
+    def _lateral(self, plan: plans.SqlJoinPlan) -> list[Row]:
+        condition = None if plan.condition is None else self.compiler.compile_expression(plan.condition)
         nothing = (None,) * len(plan.right.columns)
         joined: list[Row] = []
         for one in self.rows(plan.left):
@@ -237,13 +238,13 @@ class Execution:
             joined.extend(partners or ([(*one, *nothing)] if plan.kind == "left" else []))
         return joined
 
-    def _join(self, plan: plans.JoinPlan) -> list[Row]:
+    def _join(self, plan: plans.SqlJoinPlan) -> list[Row]:
         if plan.is_lateral:
             return self._lateral(plan)
         left, right = self.rows(plan.left), self.rows(plan.right)
         if plan.condition is None:
             self.limit.check(len(left) * len(right), "a join")
-        condition = None if plan.condition is None else self.compiler.compiled(plan.condition)
+        condition = None if plan.condition is None else self.compiler.compile_expression(plan.condition)
         no_left, no_right = (None,) * len(plan.left.columns), (None,) * len(plan.right.columns)
         joined: list[Row] = []
         used: set[int] = set()
@@ -268,8 +269,8 @@ class Execution:
         else:
             right = self._as(plan, plan.right)
             self.limit.check(len(left) + len(right), plan.kind.upper())
-            rows = _combined(plan, left, right)
-        return self._ordered(rows, rows, plan)
+            rows = _combine_rows(plan, left, right)
+        return self._order(rows, rows, plan)
 
     def _as(self, plan: plans.SetPlan, side: Plan) -> Sequence[Row]:
         rows = self.rows(side)
@@ -299,7 +300,7 @@ def in_several_places(query: Plan) -> dict[int, Plan]:
     return several
 
 
-def _candidates(plan: plans.JoinPlan, right: Sequence[Row]) -> Callable[[Row], Sequence[int]]:
+def _candidates(plan: plans.SqlJoinPlan, right: Sequence[Row]) -> Callable[[Row], Sequence[int]]:
     """Return the function that gives the rows of the right side that may join one of the left: those with equal columns, where the
     condition asks for such, else all."""
     pairs = _equal_columns(plan)
@@ -314,15 +315,15 @@ def _candidates(plan: plans.JoinPlan, right: Sequence[Row]) -> Callable[[Row], S
     return lambda row: by_key.get(hashable([row[mine] for mine, _ in pairs]), ())
 
 
-def _equal_columns(plan: plans.JoinPlan) -> list[tuple[int, int]]:
+def _equal_columns(plan: plans.SqlJoinPlan) -> list[tuple[int, int]]:
     shift, pairs = len(plan.left.columns), []
     conjuncts = [plan.condition]
     while conjuncts:
         each = conjuncts.pop()
         if isinstance(each, y.Junction) and each.is_all:
             conjuncts += each.operands
-        elif isinstance(each, y.Apply) and each.operation == "=" and all(isinstance(side, y.Field) for side in each.arguments):
-            places = sorted(side.index for side in each.arguments if isinstance(side, y.Field))
+        elif isinstance(each, y.Apply) and each.operation == "=" and all(isinstance(side, y.ColumnValue) for side in each.arguments):
+            places = sorted(side.index for side in each.arguments if isinstance(side, y.ColumnValue))
             if places[0] < shift <= places[1]:
                 pairs.append((places[0], places[1] - shift))
     return pairs
@@ -334,7 +335,7 @@ def _in_sets(key: Row, sets: Sequence[tuple[int, ...]]) -> list[Row]:
     return [(*(key[place] if place in chosen else None for place in range(last)), number) for number, chosen in enumerate(sets)]
 
 
-def _combined(plan: plans.SetPlan, left: Sequence[Row], right: Sequence[Row]) -> list[Row]:
+def _combine_rows(plan: plans.SetPlan, left: Sequence[Row], right: Sequence[Row]) -> list[Row]:
     if plan.kind == "union":
         rows = [*left, *right]
         return rows if plan.keeps_all else list({hashable(row): row for row in rows}.values())

@@ -7,7 +7,7 @@ from typing import Any, Protocol, TypeVar
 
 from epl.dialects import typed as y
 from epl.dialects.errors import QueryFailed, raise_failure
-from epl.dialects.functions.sizes import MOST_CALLS, sized, too_large
+from epl.dialects.functions.sizes import MOST_CALLS, check_size, too_large
 from epl.dialects.plans import Plan
 from epl.dialects.values import hashable
 from runtime.dialects.step_limit import StepLimit
@@ -39,36 +39,36 @@ class ExpressionCompiler:
         self._lambdas = 0
         """Those around the expression that is compiled."""
 
-    def compiled(self, typed: y.Typed) -> Function:
+    def compile_expression(self, typed: y.Typed) -> Function:
         """Return the function that computes the expression."""
         match typed:
-            case y.Constant():
+            case y.ConstantValue():
                 value = typed.value
                 return lambda frame: value
-            case y.Field():
+            case y.ColumnValue():
                 return self.field(typed)
             case y.Apply():
                 return self._apply(typed)
             case y.Junction():
-                return _junction([self.compiled(each) for each in typed.operands], typed.is_all)
+                return _junction([self.compile_expression(each) for each in typed.operands], typed.is_all)
             case y.Choice():
-                whens = [(self.compiled(test), self.compiled(value)) for test, value in typed.whens]
-                return _choice(whens, self.compiled(typed.otherwise))
+                whens = [(self.compile_expression(test), self.compile_expression(value)) for test, value in typed.whens]
+                return _choice(whens, self.compile_expression(typed.otherwise))
             case y.Coalesced():
-                return _coalesced([self.compiled(each) for each in typed.operands])
-            case y.Member():
-                return _member(self.compiled(typed.value), [self.compiled(each) for each in typed.items])
+                return _coalesce([self.compile_expression(each) for each in typed.operands])
+            case y.MembershipTest():
+                return _member(self.compile_expression(typed.value), [self.compile_expression(each) for each in typed.items])
             case y.Tried():
-                return _tried(self.compiled(typed.operand))
+                return _try(self.compile_expression(typed.operand))
             case y.ListOf():
-                items = [self.compiled(each) for each in typed.items]
-                return lambda frame: sized(item(frame) for item in items)
+                items = [self.compile_expression(each) for each in typed.items]
+                return lambda frame: check_size(item(frame) for item in items)
             case y.QueryValue():
                 return self._query(typed)
             case y.Outer():
                 outers, depth, index = self.queries.outers, typed.depth, typed.index
                 return lambda frame: outers[-depth][index]
-            case y.Parameter():
+            case y.LambdaParameter():
                 cell = typed.cell
                 return lambda frame: cell[0]
             case y.LambdaOf():
@@ -76,7 +76,7 @@ class ExpressionCompiler:
             case _:
                 return self.leaf(typed)
 
-    def field(self, typed: y.Field) -> Function:
+    def field(self, typed: y.ColumnValue) -> Function:
         """Return the function that reads a column."""
         index = typed.index
         return lambda frame: frame[index]
@@ -86,7 +86,7 @@ class ExpressionCompiler:
         raise TypeError(f"{type(typed).__name__} has no value outside of a match")
 
     def _apply(self, typed: y.Apply) -> Function:
-        function, arguments, at = typed.function, [self.compiled(each) for each in typed.arguments], typed.at
+        function, arguments, at = typed.function, [self.compile_expression(each) for each in typed.arguments], typed.at
         if typed.takes_null:
             return _with_nulls(function, arguments, at)
         if len(arguments) == 1:
@@ -98,7 +98,7 @@ class ExpressionCompiler:
     def _lambda(self, typed: y.LambdaOf) -> Function:
         is_outermost, calls = self._lambdas == 0, self._calls
         self._lambdas += 1
-        cells, body = [each.cell for each in typed.parameters], self.compiled(typed.body)
+        cells, body = [each.cell for each in typed.parameters], self.compile_expression(typed.body)
         self._lambdas -= 1
 
         def closure(frame: Any) -> Callable[..., Any]:
@@ -124,36 +124,36 @@ class ExpressionCompiler:
 
     def _query(self, typed: y.QueryValue) -> Function:
         """Compile a query: one that refers to nothing outside runs once, when its value is first needed; another one for each row."""
-        rows = self._correlated(typed.plan) if typed.is_correlated else self._once(typed.plan)
+        rows = self._compile_correlated(typed.plan) if typed.is_correlated else self._once(typed.plan)
         if typed.kind == "exists":
             return lambda frame: bool(rows(frame))
         if typed.kind == "scalar":
             at = typed.at
             return lambda frame: _scalar(rows(frame), at)
         assert typed.value is not None
-        value, steps = self.compiled(typed.value), self.queries.steps
+        value, steps = self.compile_expression(typed.value), self.queries.steps
         if typed.kind == "member":
             if not typed.is_correlated:
-                members = _kept(lambda frame: Members(rows(frame)))
+                members = _compute_once(lambda frame: Members(rows(frame)))
                 return lambda frame: members(frame).has(value(frame))
             return lambda frame: _is_member(value(frame), [row[0] if len(row) == 1 else row for row in rows(frame)])
         assert typed.compare is not None
         compare, is_all = typed.compare, typed.kind == "all"
 
-        def compared(frame: Any) -> bool | None:
+        def compare_rows(frame: Any) -> bool | None:
             listed = rows(frame)
             items = iter(listed)
-            held = _compared(compare, is_all, value(frame), items)
+            held = _compare_quantified(compare, is_all, value(frame), items)
             steps.take(len(listed) - length_hint(items))
             return held
 
-        return compared
+        return compare_rows
 
     def _once(self, plan: Plan) -> Callable[[Any], Sequence[tuple[Any, ...]]]:
         queries = self.queries
-        return _kept(lambda frame: queries.rows(plan))
+        return _compute_once(lambda frame: queries.rows(plan))
 
-    def _correlated(self, plan: Plan) -> Callable[[Any], Sequence[tuple[Any, ...]]]:
+    def _compile_correlated(self, plan: Plan) -> Callable[[Any], Sequence[tuple[Any, ...]]]:
         queries = self.queries
 
         def rows(frame: Any) -> Sequence[tuple[Any, ...]]:
@@ -166,7 +166,7 @@ class ExpressionCompiler:
         return rows
 
 
-def _kept(compute: Callable[[Any], Value]) -> Callable[[Any], Value]:
+def _compute_once(compute: Callable[[Any], Value]) -> Callable[[Any], Value]:
     """Return the function that gives what is computed when it is first needed."""
     kept: list[Value] = []
 
@@ -206,7 +206,7 @@ def _scalar(rows: Sequence[tuple[Any, ...]], at: int | None) -> Any:
     return None if not rows else rows[0][0] if len(rows[0]) == 1 else rows[0]
 
 
-def _compared(
+def _compare_quantified(
     compare: Callable[[Any, Any], bool | None], is_all: bool, value: Any, rows: Iterator[tuple[Any, ...]]
 ) -> bool | None:
     """``value compare all/any (rows of one column)``; goes no further than it needs."""
@@ -290,7 +290,7 @@ def _choice(whens: list[tuple[Function, Function]], otherwise: Function) -> Func
     return compute
 
 
-def _coalesced(operands: list[Function]) -> Function:
+def _coalesce(operands: list[Function]) -> Function:
     def compute(frame: Any) -> Any:
         for operand in operands:
             value = operand(frame)
@@ -319,7 +319,7 @@ def _member(value: Function, items: list[Function]) -> Function:
     return lambda frame: _is_member(value(frame), [item(frame) for item in items])
 
 
-def _tried(operand: Function) -> Function:
+def _try(operand: Function) -> Function:
     def compute(frame: Any) -> Any:
         try:
             return operand(frame)

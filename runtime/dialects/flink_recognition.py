@@ -10,7 +10,7 @@ from runtime.dialects.automaton import Automaton
 from runtime.dialects.expressions import Queries
 from runtime.dialects.frames import Frame, FrameCompiler
 from runtime.dialects.recognition import milliseconds
-from runtime.dialects.runs import Conditions, Run, Runs
+from runtime.dialects.runs import ClauseConditions, PatternRun, Runs
 from runtime.dialects.sorting import sort
 from runtime.dialects.step_limit import STEPS_OF_A_STATE, StepLimit
 
@@ -27,9 +27,9 @@ class FlinkRecognition:
         self.queries = queries
         self.labels = list(plan.labels)
         self.automaton = Automaton(plan.pattern)
-        self.conditions = Conditions(plan.defines, FrameCompiler(queries, self.labels, contiguous=False))
+        self.conditions = ClauseConditions(plan.defines, FrameCompiler(queries, self.labels, contiguous=False))
         self.measures = FrameCompiler(queries, self.labels, contiguous=False)
-        self.functions = [self.measures.compiled(measure) for measure in plan.measures]
+        self.functions = [self.measures.compile_expression(measure) for measure in plan.measures]
         self.extend = self.measures.extender()
         self.add = self.measures.adder()
 
@@ -46,7 +46,7 @@ class FlinkRecognition:
             key = tuple([row[place] for place in plan.partition])
             if plan.within is not None:
                 for other in machines.values():
-                    output.extend(self._ended(other, other.advance(time)))
+                    output.extend(self._end_matches(other, other.advance(time)))
             machine = machines.get(key)
             if machine is None:
                 machine = machines[key] = Runs(self.automaton, self.conditions, plan.skip, plan.within)
@@ -54,18 +54,18 @@ class FlinkRecognition:
             output.extend(self.row(machine.rows, match) for match in machine.process(row, time))
             limit.take(STEPS_OF_A_STATE * (len(machine.runs) + OFFERS_OF_A_MATCH * (len(output) - before)))
         for machine in machines.values():
-            output.extend(self._ended(machine, machine.finish()))
+            output.extend(self._end_matches(machine, machine.finish()))
         return output
 
-    def _ended(self, machine: Runs, ended: Iterator[tuple[Run, bool]]) -> Iterator[Row]:
+    def _end_matches(self, machine: Runs, ended: Iterator[tuple[PatternRun, bool]]) -> Iterator[Row]:
         for run, is_match in ended:
             if is_match or self.plan.timeouts:
                 yield self.row(machine.rows, run)
 
-    def row(self, rows: Sequence[Row], run: Run) -> Row:
+    def row(self, rows: Sequence[Row], run: PatternRun) -> Row:
         """Return the row of a match, or of one that the time has ended."""
         frame = Frame(rows)
-        taken = run.taken()
+        taken = run.variables_and_rows()
         frame.start, frame.end = run.start, taken[-1][1]
         marks, totals = self.measures.start_marks(), self.measures.start_totals()
         for label, row in taken:

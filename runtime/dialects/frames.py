@@ -35,7 +35,7 @@ class Frame:
 class _RowCompiler(ExpressionCompiler):
     """Arguments of aggregates: over the row that is added."""
 
-    def field(self, typed: y.Field) -> Function:
+    def field(self, typed: y.ColumnValue) -> Function:
         return _at_hand(typed.index)
 
     def leaf(self, typed: y.Typed) -> Function:
@@ -56,7 +56,7 @@ class FrameCompiler(ExpressionCompiler):
         self.contiguous = contiguous
         self.slots: list[tuple[frozenset[str] | None, bool, bool]] = []
         self.kept: list[int] = []
-        self.aggregates: list[y.Aggregated] = []
+        self.aggregates: list[y.AggregateValue] = []
         self._arguments: list[list[Function]] = []
         self.looks_around = False
         """A variable of a row next to another is needed: the whole way matters."""
@@ -66,11 +66,11 @@ class FrameCompiler(ExpressionCompiler):
         self._tested: str | None = None
         """The variable whose condition is compiled, where what it says of the row that is tested needs no marks."""
 
-    def condition_of(self, label: str, typed: y.Typed) -> Function:
+    def compile_condition(self, label: str, typed: y.Typed) -> Function:
         """Return the function of a variable's condition, which reads the row that is tested where it can: the last row of the variable."""
         self._tested = label
         try:
-            return self.compiled(typed)
+            return self.compile_expression(typed)
         finally:
             self._tested = None
 
@@ -79,7 +79,7 @@ class FrameCompiler(ExpressionCompiler):
         if isinstance(typed, y.MatchNumber):
             self.looks_back = True
             return lambda frame: frame.number
-        if isinstance(typed, y.Aggregated):
+        if isinstance(typed, y.AggregateValue):
             return self._aggregate(typed)
         if isinstance(typed, y.MatchTime):
             column = typed.column
@@ -115,11 +115,11 @@ class FrameCompiler(ExpressionCompiler):
         self.kept[slot] = max(self.kept[slot], n.offset + 1)
         return slot
 
-    def _aggregate(self, typed: y.Aggregated) -> Function:
+    def _aggregate(self, typed: y.AggregateValue) -> Function:
         self.looks_back = True
         place = len(self.aggregates)
         self.aggregates.append(typed)
-        self._arguments.append([self._rows.compiled(each) for each in typed.arguments])
+        self._arguments.append([self._rows.compile_expression(each) for each in typed.arguments])
         result = typed.aggregate.result
         if typed.final:
             return lambda frame: result(frame.final_totals[place])
@@ -190,7 +190,7 @@ def _is_at_hand(typed: y.Navigated, label: str) -> bool:
 
 def is_of_row(condition: y.Typed, label: str) -> bool:
     """Return whether the condition of a variable depends on the row that is tested alone, not on the match before it."""
-    of_match = (y.MatchNumber, y.MatchTime, y.RowLabel, y.Aggregated, y.QueryValue)
+    of_match = (y.MatchNumber, y.MatchTime, y.RowLabel, y.AggregateValue, y.QueryValue)
     return all(
         _is_at_hand(each, label) if isinstance(each, y.Navigated) else not isinstance(each, of_match) for each in y.walk(condition)
     )

@@ -18,7 +18,7 @@ def _check(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
 
 
 @attrs.frozen
-class Limits:
+class QueryLimits:
     """The limits of a query; each grows with the tables that it reads. None: no limit. Raises ValueError for another value."""
 
     max_rows: int | None = attrs.field(default=MOST_ROWS, validator=_check)
@@ -33,6 +33,6 @@ class Limits:
         return UNLIMITED if self.max_steps is None else self.max_steps
 
 
-USUAL = Limits()
+USUAL = QueryLimits()
 
-__all__ = ["MOST_ROWS", "MOST_STEPS", "UNLIMITED", "USUAL", "Limits"]
+__all__ = ["MOST_ROWS", "MOST_STEPS", "UNLIMITED", "USUAL", "QueryLimits"]

@@ -10,8 +10,8 @@ from typing import Any
 
 from runtime.dialects.expressions import Function
 from runtime.dialects.frames import Frame, FrameCompiler, Marks
-from runtime.dialects.program import DONE, END, JUMP, MATCH, SPLIT, START, Program
-from runtime.dialects.visited import MOST_VISITS, Visited, visits_of
+from runtime.dialects.program import DONE, END, JUMP, MATCH, SPLIT, START, PatternProgram
+from runtime.dialects.visited import MOST_VISITS, Visited, visit_limit
 
 
 class Matcher:
@@ -19,7 +19,7 @@ class Matcher:
     with ``within``: a match's rows are less than so many milliseconds after its first."""
 
     def __init__(
-        self, program: Program, conditions: list[Function | None], compiler: FrameCompiler, *, within: int | None = None,
+        self, program: PatternProgram, conditions: list[Function | None], compiler: FrameCompiler, *, within: int | None = None,
         most_visits: int = MOST_VISITS,
     ) -> None:  # fmt: skip
         self.program = program
@@ -31,7 +31,7 @@ class Matcher:
         self.add = compiler.adder()
         self.is_plain = not compiler.looks_back and within is None
         self.hopeless: set[int] = set()
-        self.tested: list[bytearray] = []
+        self.condition_variables: list[bytearray] = []
         self.visits = 0
         """How many states the last search visited."""
 
@@ -41,7 +41,7 @@ class Matcher:
         self.times = times
         self.frame = Frame(rows)
         self.hopeless = set()
-        self.tested = [bytearray(len(rows)) for _ in self.conditions]
+        self.condition_variables = [bytearray(len(rows)) for _ in self.conditions]
 
     def match(self, start: int, number: int) -> list[int] | None:
         """Return the instructions that took the rows of the match that begins at a row; None where there is none."""
@@ -54,7 +54,7 @@ class Matcher:
         taken: list[int] = []
         looks_around = self.compiler.looks_around
         paths = [0]
-        visited = Visited(visits_of(len(self.rows) - start, len(operations), self.most_visits))
+        visited = Visited(visit_limit(len(self.rows) - start, len(operations), self.most_visits))
         pending: list[tuple[int, int, Marks, Marks]] = [(0, start, self.compiler.start_marks(), self.compiler.start_totals())]
         count = len(self.rows)
         while pending:
@@ -71,7 +71,7 @@ class Matcher:
                 if operation == DONE:
                     self.visits = visited.count
                     return taken
-                if visited.seen(pc, row, marks, totals, paths[-1]):
+                if visited.visit(pc, row, marks, totals, paths[-1]):
                     break
                 if operation == SPLIT:
                     pending.append((second[pc], row, marks, totals))
@@ -135,7 +135,7 @@ class Matcher:
 
     def _holds(self, place: int, row: int) -> bool:
         """Return whether a row satisfies a condition that reads rows alone."""
-        known = self.tested[place]
+        known = self.condition_variables[place]
         if not known[row]:
             condition = self.conditions[place]
             self.frame.row = self.frame.start = row

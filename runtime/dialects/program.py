@@ -16,7 +16,7 @@ MOST_STEPS = 100_000
 
 
 @attrs.frozen
-class Program:
+class PatternProgram:
     """``operations[pc]``: what is done; ``first``, ``second``: of SPLIT, where to go, preferred first; of JUMP, ``first``; of MATCH, the
     place of the variable in ``labels``. ``excluded[pc]``: rows that a MATCH takes are not shown. ``leads_on[pc]``: whether a way that has
     rows may come from there to the end (not through ``^``, nor to a row after ``$``)."""
@@ -44,16 +44,16 @@ class _Writer:
         self.excluded.append(self.hides)
         return len(self.steps) - 1
 
-    def pattern(self, node: t.Pattern) -> None:
+    def pattern(self, node: t.SqlPattern) -> None:
         match node:
-            case t.Variable():
+            case t.PatternVariable():
                 self.add(MATCH, self.labels.index(node.name.canonical))
-            case t.Group():
+            case t.PatternGroup():
                 self.pattern(node.pattern)
             case t.Sequence():
                 for part in node.parts:
                     self.pattern(part)
-            case t.Alternation():
+            case t.PatternAlternation():
                 self.choices([lambda choice=choice: self.pattern(choice) for choice in node.choices])  # type: ignore[misc]
             case t.Permutation():
                 self.permutation(node)
@@ -65,8 +65,8 @@ class _Writer:
                 before, self.hides = self.hides, True
                 self.pattern(node.pattern)
                 self.hides = before
-            case t.Quantified():
-                self.quantified(node)
+            case t.QuantifiedPattern():
+                self.write_quantified(node)
             case _:
                 raise TypeError(type(node).__name__)
 
@@ -87,7 +87,7 @@ class _Writer:
         if math.factorial(len(node.parts)) > MOST_STEPS:
             raise QueryFailed("STATEMENT_TOO_LARGE", f"PERMUTE of {len(node.parts)} parts has more than {MOST_STEPS} orders")
 
-        def writer(order: tuple[t.Pattern, ...]) -> Callable[[], None]:
+        def writer(order: tuple[t.SqlPattern, ...]) -> Callable[[], None]:
             def write() -> None:
                 for part in order:
                     self.pattern(part)
@@ -96,7 +96,7 @@ class _Writer:
 
         self.choices([writer(order) for order in permutations(node.parts)])
 
-    def quantified(self, node: t.Quantified) -> None:
+    def write_quantified(self, node: t.QuantifiedPattern) -> None:
         if node.most is None:
             self.looping(node)
             return
@@ -109,7 +109,7 @@ class _Writer:
         for split in splits:
             self.leave(split, split + 1, len(self.steps), node.greedy)
 
-    def looping(self, node: t.Quantified) -> None:
+    def looping(self, node: t.QuantifiedPattern) -> None:
         """Write a loop: the last iteration that has to be is the one that repeats; an iteration that took no row does not repeat."""
         opening = self.add(SPLIT) if node.least == 0 else None
         begin = len(self.steps)
@@ -125,16 +125,16 @@ class _Writer:
         self.steps[split][1:] = (repeat, leave) if greedy else (leave, repeat)
 
 
-def compile_pattern(pattern: t.Pattern, labels: list[str]) -> Program:
+def compile_pattern(pattern: t.SqlPattern, labels: list[str]) -> PatternProgram:
     """Return the program of a pattern over these variables."""
     writer = _Writer(labels)
     writer.pattern(pattern)
     writer.add(DONE)
     operations, first, second = (list(column) for column in zip(*writer.steps))
-    return Program(operations, first, second, writer.excluded, labels, _leads_on(operations, first, second))
+    return PatternProgram(operations, first, second, writer.excluded, labels, _reaches_end(operations, first, second))
 
 
-def _leads_on(operations: list[int], first: list[int], second: list[int]) -> list[bool]:
+def _reaches_end(operations: list[int], first: list[int], second: list[int]) -> list[bool]:
     """Return which instructions may come to the end after a row was taken: backwards from the end, before and after a ``$``."""
     size = len(operations)
     sources: list[list[int]] = [[] for _ in range(2 * size)]
@@ -157,4 +157,4 @@ def _leads_on(operations: list[int], first: list[int], second: list[int]) -> lis
     return [bool(each) for each in reached[::2]]
 
 
-__all__ = ["DONE", "END", "JUMP", "MATCH", "SPLIT", "START", "Program", "compile_pattern"]
+__all__ = ["DONE", "END", "JUMP", "MATCH", "SPLIT", "START", "PatternProgram", "compile_pattern"]

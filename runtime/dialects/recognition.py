@@ -12,8 +12,8 @@ from epl.dialects.values import EPOCH
 from runtime.dialects.expressions import ExpressionCompiler, Queries
 from runtime.dialects.frames import Frame, FrameCompiler
 from runtime.dialects.matcher import Matcher
-from runtime.dialects.program import Program, compile_pattern
-from runtime.dialects.row_limit import RowLimit, arrays_of
+from runtime.dialects.program import PatternProgram, compile_pattern
+from runtime.dialects.row_limit import RowLimit, array_places
 from runtime.dialects.sorting import sort
 from runtime.dialects.step_limit import STEPS_OF_A_STATE, StepLimit
 
@@ -36,9 +36,9 @@ class Recognition:
     def __init__(self, plan: RecognitionPlan, queries: Queries, most_visits: int) -> None:
         self.plan = plan
         self.labels = list(plan.labels)
-        self.program: Program = compile_pattern(plan.pattern, self.labels)
+        self.program: PatternProgram = compile_pattern(plan.pattern, self.labels)
         conditions = FrameCompiler(queries, self.labels)
-        functions = [conditions.compiled(plan.defines[label]) if label in plan.defines else None for label in self.labels]
+        functions = [conditions.compile_expression(plan.defines[label]) if label in plan.defines else None for label in self.labels]
         self.matcher = Matcher(self.program, functions, conditions, within=plan.within, most_visits=most_visits)
         self.writer = RowWriter(plan, self.program, FrameCompiler(queries, self.labels))
 
@@ -46,7 +46,7 @@ class Recognition:
         """Return the output rows over the input's rows."""
         output: list[Row] = []
         plan = self.plan
-        arrays = arrays_of(plan, len(plan.partition) + (len(plan.order) if plan.all_rows and plan.shows_order else 0))
+        arrays = array_places(plan, len(plan.partition) + (len(plan.order) if plan.all_rows and plan.shows_order else 0))
         for partition in partitions(plan, rows):
             limit.extend(output, self._partition(partition, steps), arrays)
         return output
@@ -61,7 +61,7 @@ class Recognition:
             steps.take(STEPS_OF_A_STATE * matcher.visits)
             if taken is None:
                 if plan.all_rows and plan.empties == "unmatched" and here > last_matched:
-                    yield writer.unmatched(rows, here)
+                    yield writer.row_without_match(rows, here)
                 here += 1
                 continue
             frame = writer.frame(rows, here, number, taken)
@@ -71,20 +71,20 @@ class Recognition:
                     yield writer.empty(frame)
                 here += 1
                 continue
-            yield from writer.matched(frame, taken)
+            yield from writer.match_rows(frame, taken)
             last_matched = max(last_matched, frame.end)
-            here = skipped_to(plan.skip, frame)
+            here = next_start(plan.skip, frame)
 
 
 class RowWriter:
     """Makes the output rows of matches. ``measures``: compiles them; nothing else has been compiled with it."""
 
-    def __init__(self, plan: RecognitionPlan, program: Program, measures: FrameCompiler) -> None:
+    def __init__(self, plan: RecognitionPlan, program: PatternProgram, measures: FrameCompiler) -> None:
         self.plan = plan
         self.program = program
         self.labels = program.labels
         self.measures = measures
-        self.functions = [self.measures.compiled(measure) for measure in plan.measures]
+        self.functions = [self.measures.compile_expression(measure) for measure in plan.measures]
         self.extend = self.measures.extender()
         self.add = self.measures.adder()
 
@@ -97,18 +97,18 @@ class RowWriter:
         frame.row = frame.end
         return frame
 
-    def unmatched(self, rows: Sequence[Row], row: int) -> Row:
+    def row_without_match(self, rows: Sequence[Row], row: int) -> Row:
         """Return the row of one that is in no match."""
-        return self._shown(rows, row, [None] * len(self.functions))
+        return self._row_with_measures(rows, row, [None] * len(self.functions))
 
     def empty(self, frame: Frame) -> Row:
         """Return the row of an empty match."""
         frame.marks = frame.final_marks = self.measures.start_marks()
         frame.totals = frame.final_totals = self.measures.start_totals()
         values = [function(frame) for function in self.functions]
-        return self._shown(frame.rows, frame.start, values) if self.plan.all_rows else self._one(frame, frame.start, values)
+        return self._row_with_measures(frame.rows, frame.start, values) if self.plan.all_rows else self._one(frame, frame.start, values)
 
-    def matched(self, frame: Frame, taken: list[int]) -> Iterator[Row]:
+    def match_rows(self, frame: Frame, taken: list[int]) -> Iterator[Row]:
         """Yield the rows of a match that has rows."""
         steps = list(self._walk(frame))
         frame.final_marks, frame.final_totals = steps[-1]
@@ -121,7 +121,7 @@ class RowWriter:
             if not self.program.excluded[pc]:
                 frame.row = frame.start + step
                 frame.marks, frame.totals = steps[step]
-                yield self._shown(frame.rows, frame.row, [function(frame) for function in self.functions])
+                yield self._row_with_measures(frame.rows, frame.row, [function(frame) for function in self.functions])
 
     def _walk(self, frame: Frame) -> Iterator[tuple[Any, Any]]:
         """Yield marks and totals as of each row."""
@@ -138,7 +138,7 @@ class RowWriter:
         source = frame.rows[row]
         return (*(source[place] for place in self.plan.partition), *values)
 
-    def _shown(self, rows: Sequence[Row], row: int, values: list[Any]) -> Row:
+    def _row_with_measures(self, rows: Sequence[Row], row: int, values: list[Any]) -> Row:
         plan, source = self.plan, rows[row]
         order = [source[place] for place, _, _ in plan.order] if plan.shows_order else []
         return (*(source[place] for place in plan.partition), *order, *values, *(source[place] for place in plan.shown))
@@ -162,11 +162,11 @@ def with_computed(plan: RecognitionPlan, rows: Sequence[Row], queries: Queries) 
     if not plan.computed:
         return rows
     compiler = ExpressionCompiler(queries)
-    functions = [compiler.compiled(each) for each in plan.computed]
+    functions = [compiler.compile_expression(each) for each in plan.computed]
     return [(*row, *(function(row) for function in functions)) for row in rows]
 
 
-def skipped_to(skip: SkipTo, frame: Frame) -> int:
+def next_start(skip: SkipTo, frame: Frame) -> int:
     """Return the row at which the next attempt begins after a match that has rows."""
     if skip.kind == "past last":
         return frame.end + 1
@@ -181,4 +181,4 @@ def skipped_to(skip: SkipTo, frame: Frame) -> int:
     return frame.start + step
 
 
-__all__ = ["Recognition", "RowWriter", "milliseconds", "partitions", "skipped_to", "with_computed"]
+__all__ = ["Recognition", "RowWriter", "milliseconds", "next_start", "partitions", "with_computed"]

@@ -23,25 +23,25 @@ Ways = tuple[list[Way], bool]
 
 
 @attrs.define(eq=False)  # not frozen, as runs: they are made for each row, and never changed
-class Step:
+class RunStep:
     """The last row that a run has taken, and what it took before."""
 
     label: str
     row: int
-    before: Step | None
+    before: RunStep | None
 
 
 @attrs.define(eq=False)
-class Run:
+class PatternRun:
     """``start``: the first row; ``NO_ROW``: the run that waits for one. ``last``: what it has taken; runs that branch share it."""
 
     state: State
     start: int
-    last: Step | None
+    last: RunStep | None
     marks: Marks
     totals: Marks
 
-    def taken(self) -> list[tuple[str, int]]:
+    def variables_and_rows(self) -> list[tuple[str, int]]:
         """Return the variables and rows, in their order."""
         listed, step = [], self.last
         while step is not None:
@@ -49,12 +49,12 @@ class Run:
             step = step.before
         return listed[::-1]
 
-    def longer(self, state: State, label: str, row: int, marks: Marks, totals: Marks) -> Run:
+    def longer(self, state: State, label: str, row: int, marks: Marks, totals: Marks) -> PatternRun:
         """Return the run with one more row."""
-        return Run(state, row if self.last is None else self.start, Step(label, row, self.last), marks, totals)
+        return PatternRun(state, row if self.last is None else self.start, RunStep(label, row, self.last), marks, totals)
 
 
-def taken_by(runs: Iterable[Run]) -> set[int]:
+def rows_in_runs(runs: Iterable[PatternRun]) -> set[int]:
     """Return the rows that runs have taken; what they share is looked at once."""
     rows: set[int] = set()
     seen: set[int] = set()
@@ -67,12 +67,12 @@ def taken_by(runs: Iterable[Run]) -> set[int]:
     return rows
 
 
-class Conditions:
+class ClauseConditions:
     """The conditions of a clause, by variable."""
 
     def __init__(self, defines: Mapping[str, Typed], compiler: FrameCompiler) -> None:
         self.compiler = compiler
-        self.functions: dict[str, Function] = {label: compiler.condition_of(label, each) for label, each in defines.items()}
+        self.functions: dict[str, Function] = {label: compiler.compile_condition(label, each) for label, each in defines.items()}
         self.of_match = frozenset(label for label, each in defines.items() if not is_of_row(each, label))
         """Variables whose conditions depend on more than the row that is tested."""
 
@@ -80,7 +80,7 @@ class Conditions:
 class Runs:
     """The machine of one partition. ``conditions`` and ``automaton`` are those of all partitions."""
 
-    def __init__(self, automaton: Automaton, conditions: Conditions, skip: SkipTo, within: int | None) -> None:
+    def __init__(self, automaton: Automaton, conditions: ClauseConditions, skip: SkipTo, within: int | None) -> None:
         compiler = conditions.compiler
         self.automaton = automaton
         self.conditions = conditions.functions
@@ -90,9 +90,9 @@ class Runs:
         self.extend = compiler.extender()
         self.add = compiler.adder()
         self.looks_around = compiler.looks_around
-        self.waiting = Run(automaton.start, NO_ROW, None, compiler.start_marks(), compiler.start_totals())
-        self.runs: RunQueue[Run] = RunQueue()
-        self.complete: RunQueue[Run] = RunQueue()
+        self.waiting = PatternRun(automaton.start, NO_ROW, None, compiler.start_marks(), compiler.start_totals())
+        self.runs: RunQueue[PatternRun] = RunQueue()
+        self.complete: RunQueue[PatternRun] = RunQueue()
         self.rows: list[Any] = []
         self.times: list[int] = []
         self.frame = Frame(self.rows)
@@ -102,13 +102,13 @@ class Runs:
         """Which ones it satisfies whatever a run has."""
         self._ways_of_all: dict[State, Ways] = {}
 
-    def process(self, row: Any, time: int) -> Iterator[Run]:
+    def process(self, row: Any, time: int) -> Iterator[PatternRun]:
         """Take one more row and yield the matches that are final now."""
         self.rows.append(row)
         self.times.append(time)
         place = len(self.rows) - 1
-        alive: RunQueue[Run] = RunQueue()
-        matches: RunQueue[Run] = RunQueue()
+        alive: RunQueue[PatternRun] = RunQueue()
+        matches: RunQueue[PatternRun] = RunQueue()
         self._held_by_all, self._ways_of_all = {}, {}
         for run in [*self.runs, self.waiting]:
             for each in self._next(run, place, matches):
@@ -120,7 +120,7 @@ class Runs:
             self.complete.offer(match)
         yield from self._final()
 
-    def advance(self, time: int) -> Iterator[tuple[Run, bool]]:
+    def advance(self, time: int) -> Iterator[tuple[PatternRun, bool]]:
         """End the runs whose time is over; yield the matches that are final by that (True) and what had begun (False)."""
         if self.within is None:
             return
@@ -137,7 +137,7 @@ class Runs:
         for match in self._final():
             yield match, True
 
-    def finish(self) -> Iterator[tuple[Run, bool]]:
+    def finish(self) -> Iterator[tuple[PatternRun, bool]]:
         """End the input: no row follows, and all time is over."""
         dead = [run for run in self.runs if not run.state.pending]
         pending = [run for run in self.runs if run.state.pending]
@@ -153,16 +153,16 @@ class Runs:
 
     # one row
 
-    def _next(self, run: Run, place: int, matches: RunQueue[Run]) -> list[Run]:
+    def _next(self, run: PatternRun, place: int, matches: RunQueue[PatternRun]) -> list[PatternRun]:
         """Return the runs that go on from one, none where it is stopped; add to the matches what is complete."""
-        going_on: list[Run] = []
+        going_on: list[PatternRun] = []
         ways, is_final = self._ways(run, place)
         if is_final and run.last is not None:
             matches.offer(run)
         stopped = False
         for kind, label, target, completes in ways:
             if kind == TAKE:
-                marks, totals = self._taken(run, label, place)
+                marks, totals = self._marks_and_totals(run, label, place)
                 longer = run.longer(target, label, place, marks, totals)
                 if completes:
                     matches.offer(longer)
@@ -172,10 +172,10 @@ class Runs:
                 if kind == STOP:
                     stopped = True
                 else:
-                    going_on.append(run if target is run.state else Run(target, run.start, run.last, run.marks, run.totals))
+                    going_on.append(run if target is run.state else PatternRun(target, run.start, run.last, run.marks, run.totals))
         return [] if stopped else going_on
 
-    def _ways(self, run: Run, place: int) -> Ways:
+    def _ways(self, run: PatternRun, place: int) -> Ways:
         """Return the ways that the row may go, and whether the end is reached without it: the same for all runs in a state, unless a
         condition depends on what a run has taken."""
         state = run.state
@@ -187,11 +187,11 @@ class Runs:
                 (kind, source.label or "", target, kind == TAKE and self._leads_to_final(target, run, place))
                 for kind, source, target in edges
             ], is_final
-            if self.of_match.isdisjoint(self.automaton.tested(state)):
+            if self.of_match.isdisjoint(self.automaton.condition_variables(state)):
                 self._ways_of_all[state] = known
         return known
 
-    def _edges(self, run: Run, place: int) -> tuple[list[tuple[str, State, State]], bool]:
+    def _edges(self, run: PatternRun, place: int) -> tuple[list[tuple[str, State, State]], bool]:
         """Return the edges that the row may go along, through states that are proceeded to; and whether the end is reached without it."""
         stack, seen = [run.state], {id(run.state)}
         listed: list[tuple[str, State, State]] = []
@@ -199,7 +199,7 @@ class Runs:
         while stack:
             state = stack.pop()
             for edge in state.edges:
-                if not self._guarded(edge.guards, run, place):
+                if not self._pass_guards(edge.guards, run, place):
                     continue
                 if edge.kind != PROCEED:
                     listed.append((edge.kind, state, edge.target))
@@ -210,7 +210,7 @@ class Runs:
                     stack.append(edge.target)
         return listed, is_final
 
-    def _leads_to_final(self, state: State, run: Run, place: int) -> bool:
+    def _leads_to_final(self, state: State, run: PatternRun, place: int) -> bool:
         stack, seen = [state], {id(state)}
         while stack:
             here = stack.pop()
@@ -219,15 +219,15 @@ class Runs:
             if here.waits:
                 continue
             for edge in here.edges:
-                if edge.kind == PROCEED and id(edge.target) not in seen and self._guarded(edge.guards, run, place):
+                if edge.kind == PROCEED and id(edge.target) not in seen and self._pass_guards(edge.guards, run, place):
                     seen.add(id(edge.target))
                     stack.append(edge.target)
         return False
 
-    def _guarded(self, guards: Sequence[tuple[str, bool]], run: Run, place: int) -> bool:
+    def _pass_guards(self, guards: Sequence[tuple[str, bool]], run: PatternRun, place: int) -> bool:
         return all(self._holds(label, run, place) is positive for label, positive in guards)
 
-    def _holds(self, label: str, run: Run, place: int) -> bool:
+    def _holds(self, label: str, run: PatternRun, place: int) -> bool:
         """Return whether the row can be of the variable, after what the run has."""
         condition = self.conditions.get(label)
         if condition is None:
@@ -235,17 +235,17 @@ class Runs:
         held = self._held if label in self.of_match else self._held_by_all
         known = held.get(label)
         if known is None:
-            marks, totals = self._taken(run, label, place)
+            marks, totals = self._marks_and_totals(run, label, place)
             frame = self.frame
             frame.row = frame.end = place
             frame.start = place if run.last is None else run.start
             if self.looks_around:
-                frame.labels = [*(each for each, _ in run.taken()), label]
+                frame.labels = [*(each for each, _ in run.variables_and_rows()), label]
             frame.marks, frame.totals = marks, totals
             known = held[label] = condition(frame) is True
         return known
 
-    def _taken(self, run: Run, label: str, place: int) -> tuple[Marks, Marks]:
+    def _marks_and_totals(self, run: PatternRun, label: str, place: int) -> tuple[Marks, Marks]:
         frame = self.frame
         frame.row = place
         marks = run.marks if self.extend is None else self.extend(frame, label, run.marks)
@@ -254,7 +254,7 @@ class Runs:
 
     # matches
 
-    def _final(self) -> Iterator[Run]:
+    def _final(self) -> Iterator[PatternRun]:
         """Yield the complete matches before whose first row no run has begun, and discard what they overlap."""
         if self.skip.kind == "none":
             yield from self.complete.drain()
@@ -262,21 +262,21 @@ class Runs:
         while self.complete and (not self.runs or self.complete[0].start <= self.runs[0].start):
             match = self.complete.poll()
             limit = self._limit(match)
-            self._discard_before(limit)
+            self._discard_old(limit)
             yield match
 
-    def _discard_before(self, limit: int) -> None:
+    def _discard_old(self, limit: int) -> None:
         self.runs.keep(lambda run: run.start >= limit)
         self.complete.keep(lambda run: run.start >= limit)
 
-    def _limit(self, match: Run) -> int:
+    def _limit(self, match: PatternRun) -> int:
         """Return the row before which nothing may begin after a match."""
         skip = self.skip
         if skip.kind == "past last":
             return (match.start if match.last is None else match.last.row) + 1
         if skip.kind == "next":
             return match.start + 1
-        rows = [row for label, row in match.taken() if label in skip.labels]
+        rows = [row for label, row in match.variables_and_rows() if label in skip.labels]
         if not rows:
             message = f"FlinkRuntimeException: Could not skip to {skip.name}. No such element in the found match"
             raise QueryFailed("SKIP_FAILED", message)
@@ -286,4 +286,4 @@ class Runs:
         return row
 
 
-__all__ = ["TAKE", "Conditions", "Run", "Runs", "taken_by"]
+__all__ = ["TAKE", "ClauseConditions", "PatternRun", "Runs", "rows_in_runs"]

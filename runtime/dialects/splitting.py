@@ -29,11 +29,11 @@ def split(plan: Plan) -> Split | None:
     chain: list[Plan] = []
     node = plan
     while not isinstance(node, plans.RecognitionPlan):
-        if not isinstance(node, (plans.RenamedPlan, plans.SelectPlan)) or node.input is None:
+        if not isinstance(node, (plans.RenamedPlan, plans.SqlSelectPlan)) or node.input is None:
             return None
         chain.append(node)
         node = node.input
-    source, keys = _traced(node.input, node.partition)
+    source, keys = _trace_columns(node.input, node.partition)
     if keys is None or not keys or source is None or _asks_queries(plan):
         return None
     part: Plan = node
@@ -42,22 +42,22 @@ def split(plan: Plan) -> Split | None:
     return Split(part, source, keys, _over_parts(chain, part) if chain else None)
 
 
-def tables_of(plan: Plan) -> set[str]:
+def plan_tables(plan: Plan) -> set[str]:
     """Return the tables that a plan reads, those of queries in its expressions too."""
-    return {node.name for node in _nodes(plan) if isinstance(node, plans.TablePlan)}
+    return {node.name for node in _nodes(plan) if isinstance(node, plans.SqlTablePlan)}
 
 
-def _traced(plan: Plan, places: tuple[int, ...]) -> tuple[str | None, tuple[int, ...] | None]:
+def _trace_columns(plan: Plan, places: tuple[int, ...]) -> tuple[str | None, tuple[int, ...] | None]:
     """Return the table and its columns that the columns of a plan are; None where they are something else."""
-    while not isinstance(plan, plans.TablePlan):
+    while not isinstance(plan, plans.SqlTablePlan):
         if not _is_by_row(plan):
             return None, None
-        if isinstance(plan, plans.SelectPlan):
+        if isinstance(plan, plans.SqlSelectPlan):
             projected = [plan.projections[place] for place in places if place < len(plan.projections)]
-            if len(projected) != len(places) or not all(isinstance(each, y.Field) for each in projected):
+            if len(projected) != len(places) or not all(isinstance(each, y.ColumnValue) for each in projected):
                 return None, None
-            places = tuple(each.index for each in projected if isinstance(each, y.Field))
-        assert isinstance(plan, (plans.SelectPlan, plans.RenamedPlan)) and plan.input is not None
+            places = tuple(each.index for each in projected if isinstance(each, y.ColumnValue))
+        assert isinstance(plan, (plans.SqlSelectPlan, plans.RenamedPlan)) and plan.input is not None
         plan = plan.input
     return plan.name, places if all(place < len(plan.columns) for place in places) else None
 
@@ -65,15 +65,15 @@ def _traced(plan: Plan, places: tuple[int, ...]) -> tuple[str | None, tuple[int,
 def _is_by_row(plan: Plan) -> bool:
     if isinstance(plan, plans.RenamedPlan):
         return True
-    if not isinstance(plan, plans.SelectPlan) or plan.input is None or plan.keys is not None or plan.having is not None:
+    if not isinstance(plan, plans.SqlSelectPlan) or plan.input is None or plan.keys is not None or plan.having is not None:
         return False
     return not plan.distinct and not plan.order and plan.offset is None and plan.limit is None
 
 
 def _over_parts(chain: list[Plan], part: Plan) -> Plan:
-    rest: Plan = plans.TablePlan(part.columns, PARTS)
+    rest: Plan = plans.SqlTablePlan(part.columns, PARTS)
     for node in reversed(chain):
-        assert isinstance(node, (plans.SelectPlan, plans.RenamedPlan))
+        assert isinstance(node, (plans.SqlSelectPlan, plans.RenamedPlan))
         rest = attrs.evolve(node, input=rest)
     return rest
 
@@ -85,7 +85,7 @@ def _asks_queries(plan: Plan) -> bool:
 def _nodes(value: Any) -> list[Any]:
     """Return the plans and typed expressions that something consists of."""
     listed: list[Any] = []
-    if isinstance(value, (Plan, y.Typed, plans.OrderKey, plans.AggregateCall)):
+    if isinstance(value, (Plan, y.Typed, plans.SqlOrderKey, plans.AggregateCall)):
         listed.append(value)
         for field in attrs.fields(type(value)):
             listed += _nodes(getattr(value, field.name))
@@ -98,4 +98,4 @@ def _nodes(value: Any) -> list[Any]:
     return listed
 
 
-__all__ = ["PARTS", "Split", "split", "tables_of"]
+__all__ = ["PARTS", "Split", "plan_tables", "split"]

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from epl.dialects.errors import QueryFailed
-from runtime.dialects.limits import Limits
+from runtime.dialects.limits import QueryLimits
 
 STEPS_EACH = 200
 """Steps that each row of the query's tables adds."""
@@ -13,9 +13,9 @@ STEPS_OF_A_STATE = 8
 class StepLimit:
     """The steps of one query, and how many there may be."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: QueryLimits) -> None:
         self.most = limits.steps
-        self.taken = 0
+        self.variables_and_rows = 0
 
     def read(self, rows: int) -> None:
         """Note that the query reads a table of so many rows."""
@@ -23,8 +23,8 @@ class StepLimit:
 
     def take(self, steps: int) -> None:
         """Count steps; raise QueryFailed where they are too many."""
-        self.taken += steps
-        if self.taken > self.most:
+        self.variables_and_rows += steps
+        if self.variables_and_rows > self.most:
             raise too_many_steps(self.most)
 
 

@@ -15,7 +15,7 @@ import pyarrow.types as kinds
 
 from epl.dialects import types as k
 from epl.dialects.errors import DialectError, QueryFailed
-from epl.dialects.scopes import Column
+from epl.dialects.scopes import SqlColumn
 from epl.dialects.types import SqlType
 from epl.dialects.values import Months
 from runtime.conversion.arrow_layout import check_layout
@@ -95,14 +95,14 @@ def index_hints(frames: Mapping[str, Any]) -> Iterator[None]:
         raise
 
 
-def columns_of(table: pa.Table) -> tuple[Column, ...]:
+def table_columns(table: pa.Table) -> tuple[SqlColumn, ...]:
     """Return names and types of the columns; a type that SQL has not here is ANY, and ``only_read`` refuses it where it is read."""
-    return tuple(Column(field.name, k.ANY if _is_foreign(field) else type_of(field.type)) for field in table.schema)
+    return tuple(SqlColumn(field.name, k.ANY if _is_foreign(field) else to_sql_type(field.type)) for field in table.schema)
 
 
 def _is_foreign(field: pa.Field[Any]) -> bool:
     try:
-        type_of(field.type)
+        to_sql_type(field.type)
     except QueryFailed:
         return True
     return REFUSED in (field.metadata or {})
@@ -163,10 +163,10 @@ def _check_column(table: str, field: pa.Field[Any], column: Any) -> None:
             raise QueryFailed("NUMERIC_VALUE_OUT_OF_RANGE", message, hint=CAST)
 
 
-def type_of(kind: Any) -> SqlType:
+def to_sql_type(kind: Any) -> SqlType:
     """Return the SQL type of an Arrow type."""
     if kinds.is_dictionary(kind):
-        return type_of(kind.value_type)
+        return to_sql_type(kind.value_type)
     for test, result in (
         (kinds.is_boolean, k.BOOLEAN), (kinds.is_int8, k.TINYINT), (kinds.is_int16, k.SMALLINT), (kinds.is_uint8, k.SMALLINT),
         (kinds.is_int32, k.INTEGER), (kinds.is_uint16, k.INTEGER), (kinds.is_integer, k.BIGINT), (kinds.is_float32, k.REAL),
@@ -180,9 +180,9 @@ def type_of(kind: Any) -> SqlType:
     if kinds.is_decimal(kind) and kind.precision <= k.MAX_DIGITS:
         return SqlType("decimal", (kind.precision, kind.scale))
     if kinds.is_struct(kind):
-        return k.row(tuple(type_of(field.type) for field in kind), tuple(field.name for field in kind))
+        return k.row(tuple(to_sql_type(field.type) for field in kind), tuple(field.name for field in kind))
     if kinds.is_list(kind) or kinds.is_large_list(kind):
-        return k.array(type_of(kind.value_type))
+        return k.array(to_sql_type(kind.value_type))
     if str(kind) == "string_view":
         return k.VARCHAR
     raise QueryFailed("INVALID_TABLE", f"columns of type {kind} are not supported")
@@ -199,7 +199,7 @@ def in_microseconds(column: Any) -> Any:
         raise QueryFailed("INVALID_TABLE", f"a column of type {kind} has values {what}: cast it to timestamp[us], or to int64") from None
 
 
-def rows_of(table: pa.Table) -> list[Row]:
+def read_rows(table: pa.Table) -> list[Row]:
     """Return the rows as plain values: times without zone, in UTC, with microseconds."""
     columns = []
     for column in table.columns:
@@ -222,7 +222,7 @@ class RowsOfTables(Mapping[str, Sequence[Row]]):
 
     def __getitem__(self, name: str) -> list[Row]:
         if name not in self._known:
-            self._known[name] = rows_of(self.tables[name])
+            self._known[name] = read_rows(self.tables[name])
         return self._known[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -241,7 +241,7 @@ def arrow_type(kind: SqlType, values: Sequence[Any]) -> Any:
         assert isinstance(digits, int)
         return pa.timestamp("s" if digits == 0 else "ms" if digits <= 3 else "us")
     if kind.name == "decimal":
-        precision, scale = k.scale_of(kind)
+        precision, scale = k.precision_and_scale(kind)
         return pa.decimal128(precision, scale)
     if kind.name == "array":
         element = kind.arguments[0]
@@ -258,7 +258,7 @@ def arrow_type(kind: SqlType, values: Sequence[Any]) -> Any:
     return pa.array([value for value in values if value is not None]).type
 
 
-def table_of(columns: Sequence[Column], rows: Sequence[Row]) -> pa.Table:
+def write_table(columns: Sequence[SqlColumn], rows: Sequence[Row]) -> pa.Table:
     """Return the Arrow table of the rows. Columns without a name are ``_col0``, ``_col1``, …, by their place."""
     names = [column.name if column.name is not None else f"_col{place}" for place, column in enumerate(columns)]
     arrays = []
@@ -285,6 +285,14 @@ def _plain(value: Any, kind: SqlType) -> Any:
 
 
 __all__ = [
-    "RowsOfTables", "arrow_table", "arrow_type", "check_named", "columns_of", "in_microseconds", "naming_unreadable", "only_read",
-    "rows_of", "table_of",
+    "RowsOfTables",
+    "arrow_table",
+    "arrow_type",
+    "check_named",
+    "in_microseconds",
+    "naming_unreadable",
+    "only_read",
+    "read_rows",
+    "table_columns",
+    "write_table",
 ]

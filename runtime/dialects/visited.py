@@ -24,7 +24,7 @@ SIGNS_A_STEP = 1_000
 """Lists count by their length: so many signs are a step more."""
 
 
-def visits_of(rows: int, instructions: int, most: int = MOST_VISITS) -> int:
+def visit_limit(rows: int, instructions: int, most: int = MOST_VISITS) -> int:
     """Return how many states a search may visit: an ambiguous pattern over few rows ends soon, a long partition is searched through."""
     return min(most, max(LEAST_VISITS, TIMES_EACH * rows * instructions))
 
@@ -47,7 +47,7 @@ class Visited:
         self.paths: dict[tuple[int, str], int] = {}
         self.spent = 0
 
-    def seen(self, pc: int, row: int, marks: Marks, totals: Marks, path: int) -> bool:
+    def visit(self, pc: int, row: int, marks: Marks, totals: Marks, path: int) -> bool:
         """Note that a way is here; return whether another one was before. ``path``: the number of its variables, where they matter."""
         key = self._key(pc, row, marks, totals, path)
         states = self.states
@@ -94,4 +94,4 @@ def is_exceeded(error: Exception) -> bool:
     return isinstance(error, QueryFailed) and error.sql_code == EXCEEDED
 
 
-__all__ = ["EXCEEDED", "LEAST_VISITS", "MOST_OF_A_PARTITION", "MOST_VISITS", "Visited", "is_exceeded", "is_long", "too_many", "visits_of"]
+__all__ = ["EXCEEDED", "LEAST_VISITS", "MOST_OF_A_PARTITION", "MOST_VISITS", "Visited", "is_exceeded", "is_long", "too_many", "visit_limit"]

@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from runtime.dialects.frames import Frame
-from runtime.dialects.program import MATCH, Program
+from runtime.dialects.program import MATCH, PatternProgram
 
 Found = tuple[int, int, int]
 """The row at which a match is final, its first row, how many rows it has."""
 
 
 def longest_of_all(
-    rows: Sequence[tuple[Any, ...]], program: Program, conditions: Sequence[Callable[[Frame], Any] | None],
+    rows: Sequence[tuple[Any, ...]], program: PatternProgram, conditions: Sequence[Callable[[Frame], Any] | None],
     reached: Callable[[int], tuple[Sequence[int], bool]],
 ) -> list[Found]:
     """Return the longest match of each row that begins one, the last row first. ``reached``: the instructions that take a row, by the one

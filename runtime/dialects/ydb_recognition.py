@@ -16,7 +16,7 @@ from runtime.dialects.frames import Frame, FrameCompiler, Marks
 from runtime.dialects.limits import USUAL
 from runtime.dialects.program import DONE, JUMP, MATCH, compile_pattern
 from runtime.dialects.recognition import partitions
-from runtime.dialects.row_limit import RowLimit, arrays_of
+from runtime.dialects.row_limit import RowLimit, array_places
 from runtime.dialects.step_limit import STEPS_OF_A_STATE, StepLimit
 from runtime.dialects.visited import MOST_OF_A_PARTITION
 from runtime.dialects.ydb_lengths import longest_of_all
@@ -44,7 +44,7 @@ class Way:
             way = way.before
         return reversed(taken)
 
-    def is_before(self, other: Way) -> bool:
+    def precedes(self, other: Way) -> bool:
         """Return whether the rows of the first variable that differs come earlier here, or end earlier."""
         for mine, theirs in zip(self.masks, other.masks):
             if mine != theirs:
@@ -66,10 +66,11 @@ class YdbRecognition:
         self.labels = list(plan.labels)
         self.program = compile_pattern(plan.pattern, self.labels)
         self.compiler = FrameCompiler(queries, self.labels)
-        self.conditions = [self.compiler.compiled(plan.defines[label]) if label in plan.defines else None for label in self.labels]
+        self.conditions = [self.compiler.compile_expression(plan.defines[label]) if label in plan.defines
+            else None for label in self.labels]
         self.extend = self.compiler.extender()
         self.measures = FrameCompiler(queries, self.labels)
-        self.functions = [self.measures.compiled(measure) for measure in plan.measures]
+        self.functions = [self.measures.compile_expression(measure) for measure in plan.measures]
         self.no_way = Way(-1, None, 0, (0,) * len(self.labels))
         self.spent = 0
         self.steps = StepLimit(USUAL)
@@ -80,7 +81,7 @@ class YdbRecognition:
         """Return the output rows, those of each partition in the order in which its matches are final."""
         self.steps = steps
         output: list[Row] = []
-        arrays = arrays_of(self.plan, 0 if self.plan.all_rows else len(self.plan.partition))
+        arrays = array_places(self.plan, 0 if self.plan.all_rows else len(self.plan.partition))
         for partition in partitions(self.plan, rows):
             self.spent = 0
             after = 0
@@ -89,14 +90,14 @@ class YdbRecognition:
                     continue
                 way = way_of()
                 after = max(after, start + len(way))
-                limit.extend(output, self._shown(partition, start, way), arrays)
+                limit.extend(output, self._show_rows(partition, start, way), arrays)
         return output
 
     def _matches(self, rows: list[Row]) -> list[Match]:
         """Return the longest match of each row. The way to one is sought where it is shown, if its length is known before."""
         if not self.compiler.looks_back:
             with suppress(ArithmeticError, ValueError, TypeError, QueryFailed):  # of a row that no match may come to
-                matches = longest_of_all(rows, self.program, self.conditions, self.reached)
+                matches = longest_of_all(rows, self.program, self.conditions, self.reachable_instructions)
                 return [(final, start, partial(self._sought, rows, start, start + length)) for final, start, length in matches]
         listed = [(start, self._longest(rows, start, len(rows))) for start in range(len(rows))]
         return [(final, start, partial(tuple, way)) for start, (final, way) in listed if way is not None]
@@ -137,14 +138,14 @@ class YdbRecognition:
 
     def _reach(self, states: dict[tuple[int, Marks], Way], pc: int, marks: Marks, way: Way) -> Way | None:
         """Add the states that a way arrives at; return it where the pattern may end."""
-        reached, may_end = self.reached(pc)
+        reached, may_end = self.reachable_instructions(pc)
         for here in reached:
             kept = self._better(states.get((here, marks)), way)
             assert kept is not None
             states[here, marks] = kept
         return way if may_end else None
 
-    def reached(self, pc: int) -> tuple[list[int], bool]:
+    def reachable_instructions(self, pc: int) -> tuple[list[int], bool]:
         """Return the instructions that take a row and are reached from one without a row, and whether the end of the pattern is."""
         known = self._reached.get(pc)
         if known is not None:
@@ -170,7 +171,7 @@ class YdbRecognition:
     def _better(self, one: Way | None, other: Way | None) -> Way | None:
         if one is None or other is None:
             return other if one is None else one
-        return one if one.is_before(other) else other
+        return one if one.precedes(other) else other
 
     def longer(self, way: Way, pc: int) -> Way:
         """Return the way with one more row."""
@@ -185,7 +186,7 @@ class YdbRecognition:
             message = f"the row pattern is ambiguous: one partition needs more than {MOST_OF_A_PARTITION * self.most_visits} steps"
             raise QueryFailed("EXCEEDED_PATTERN_LIMIT", message)
 
-    def _shown(self, rows: Sequence[Row], start: int, way: tuple[int, ...]) -> Iterator[Row]:
+    def _show_rows(self, rows: Sequence[Row], start: int, way: tuple[int, ...]) -> Iterator[Row]:
         """Measures are of the whole match, also where every row is shown."""
         frame = Frame(rows)
         frame.start, frame.end = start, start + len(way) - 1

@@ -10,20 +10,20 @@ import attrs
 
 from epl.errors import EplDeploymentError, EplError, EplWarning
 from epl.settings import Settings
-from epl.value_types import named_type
-from runtime.api.runtime import Runtime, engine_of
+from epl.value_types import find_type
+from runtime.api.runtime import Runtime, internal_engine
 from runtime.connectors.cells import cell_value
-from runtime.esper_config.elements import LARGEST, Element, read_elements, refused, required
+from runtime.esper_config.elements import LARGEST, XmlElement, element_error, read_elements, require_attribute
 from runtime.esper_config.settings import (
     ATTRIBUTES_WITHOUT_MEANING,
     CONTAINERS,
     NOT_HERE,
     PLUGINS,
     WITHOUT_MEANING,
-    located,
-    setting_of,
+    read_setting,
+    setting_error,
 )
-from runtime.esper_config.types import Declaration, declaration_of, in_order, variant_of
+from runtime.esper_config.types import TypeDeclaration, in_order, read_declaration, read_variant
 
 OF_COMMON = ("event-type", "auto-import", "auto-import-annotations", "variant-stream", "variable")
 SECTIONS = ("common", "compiler", "runtime")
@@ -45,12 +45,12 @@ class Remark:
 
 
 @attrs.frozen
-class Variable:
+class VariableSetting:
     name: str
     type: str
     value: str | None
     is_constant: bool
-    element: Element
+    element: XmlElement
 
 
 @attrs.frozen
@@ -90,8 +90,8 @@ class EsperConfig:
     remarks: tuple[Remark, ...]
     classes: Mapping[str, str]
     plugins: Plugins
-    _types: tuple[Declaration, ...]
-    _variables: tuple[Variable, ...]
+    _types: tuple[TypeDeclaration, ...]
+    _variables: tuple[VariableSetting, ...]
 
     @classmethod
     def parse(cls, content: bytes, file: str = "esper.cfg.xml") -> EsperConfig:
@@ -120,12 +120,12 @@ class EsperConfig:
         if warn:
             for remark in self.remarks:
                 if remark.kind != "no effect":
-                    warnings.warn(self.text_of(remark), EplWarning, stacklevel=2)
+                    warnings.warn(self.remark_text(remark), EplWarning, stacklevel=2)
         runtime = Runtime(**{"settings": self.settings, **options})
         self.declare(runtime, classes or {})
         return runtime
 
-    def text_of(self, remark: Remark) -> str:
+    def remark_text(self, remark: Remark) -> str:
         """Return a remark as compilers print them."""
         hint = f" ({remark.hint})" if remark.hint else ""
         return f"{self.file}:{remark.line}:{remark.column}: {remark.message}{hint}"
@@ -145,7 +145,7 @@ class EsperConfig:
             if schema is not None:
                 runtime.register(name, schema)
         scratch = Runtime(settings=attrs.evolve(self.settings, annotations="keep"))
-        for event_type in engine_of(runtime).catalog().event_types.values():
+        for event_type in internal_engine(runtime).catalog().event_types.values():
             if event_type.is_bus:
                 scratch.register_type(event_type)
         for declaration in self._types:
@@ -153,19 +153,19 @@ class EsperConfig:
                 scratch.deploy(declaration.text)
                 runtime.register_type(scratch.event_type(declaration.name))
             except EplError as error:
-                raise refused(self.file, declaration.element, error.message, error.hint) from None
+                raise element_error(self.file, declaration.element, error.message, error.hint) from None
         for variable in self._variables:
             self._declare(runtime, variable)
 
-    def _declare(self, runtime: Runtime, variable: Variable) -> None:
+    def _declare(self, runtime: Runtime, variable: VariableSetting) -> None:
         try:
-            declared = named_type(variable.type)
+            declared = find_type(variable.type)
             if declared is None:
                 raise EplDeploymentError(f"Invalid variable type for variable '{variable.name}', the type is not recognized")
             value = cell_value(variable.value, declared.boxed)
             runtime.declare_variable(variable.name, declared.boxed, value, constant=variable.is_constant)
         except EplError as error:
-            raise refused(self.file, variable.element, error.message, error.hint) from None
+            raise element_error(self.file, variable.element, error.message, error.hint) from None
 
 
 class _Reader:
@@ -173,17 +173,17 @@ class _Reader:
 
     def __init__(self, file: str) -> None:
         self.file = file
-        self._changes: dict[str, tuple[Any, Element]] = {}
+        self._changes: dict[str, tuple[Any, XmlElement]] = {}
         self._remarks: list[Remark] = []
         self._imports: list[str] = []
-        self._types: list[Declaration] = []
-        self._variables: list[Variable] = []
+        self._types: list[TypeDeclaration] = []
+        self._variables: list[VariableSetting] = []
         self._classes: dict[str, str] = {}
         self._plugins: dict[str, list[str]] = {"functions": [], "aggregations": []}
 
-    def read(self, root: Element) -> EsperConfig:
+    def read(self, root: XmlElement) -> EsperConfig:
         if root.name != "esper-configuration":
-            raise refused(self.file, root, f"the root is esper-configuration, not {root.name}")
+            raise element_error(self.file, root, f"the root is esper-configuration, not {root.name}")
         for section in root.children:
             if section.name in SECTIONS:
                 self._section(section.name, section)
@@ -195,20 +195,20 @@ class _Reader:
             try:
                 settings = attrs.evolve(settings, **{name: value})
             except ValueError as error:
-                raise located(self.file, element, error) from None
+                raise setting_error(self.file, element, error) from None
         return EsperConfig(
             self.file, settings, tuple(self._remarks), self._classes,
             Plugins(tuple(self._plugins["functions"]), tuple(self._plugins["aggregations"])),
             tuple(in_order(self.file, self._types)), tuple(self._variables),
         )
 
-    def _remark(self, kind: str, element: Element, message: str, hint: str | None = None) -> None:
+    def _remark(self, kind: str, element: XmlElement, message: str, hint: str | None = None) -> None:
         self._remarks.append(Remark(kind, element.line, element.column, message, hint))
 
-    def _section(self, path: str, element: Element) -> None:
+    def _section(self, path: str, element: XmlElement) -> None:
         """Read an element whose children and attributes are settings, types and variables."""
         for attribute in element.attributes:
-            setting = setting_of(self.file, path, element, attribute)
+            setting = read_setting(self.file, path, element, attribute)
             if setting is not None:
                 self._changes[setting[0]] = (setting[1], element)
             else:
@@ -224,34 +224,34 @@ class _Reader:
                 self._remark("no effect", child, f"element '{inner}' has no effect here")
             elif inner in PLUGINS:
                 kind, hint = PLUGINS[inner]
-                self._plugins[kind].append(name := required(self.file, child, "name"))
+                self._plugins[kind].append(name := require_attribute(self.file, child, "name"))
                 self._remark("not here", child, f"'{name}' of '{inner}' is code of Java's", hint)
             elif inner in NOT_HERE:
                 self._remark("not here", child, f"element '{inner}' has no effect here", NOT_HERE[inner])
             else:
                 self._remark("unknown", child, f"element '{inner}' is not known")
 
-    def _common(self, element: Element) -> None:
+    def _common(self, element: XmlElement) -> None:
         if element.name.startswith("auto-import"):
-            self._imports.append(required(self.file, element, "import-name"))
+            self._imports.append(require_attribute(self.file, element, "import-name"))
         elif element.name == "variant-stream":
-            self._types.append(variant_of(self.file, element))
+            self._types.append(read_variant(self.file, element))
         elif element.name == "variable":
             self._variable(element)
         else:
             self._event_type(element)
 
-    def _variable(self, element: Element) -> None:
+    def _variable(self, element: XmlElement) -> None:
         is_constant = element.attributes.get("constant", "false").strip().lower() == "true"
-        name, written = required(self.file, element, "name"), required(self.file, element, "type")
-        self._variables.append(Variable(name, written, element.attributes.get("initialization-value"), is_constant, element))
+        name, written = require_attribute(self.file, element, "name"), require_attribute(self.file, element, "type")
+        self._variables.append(VariableSetting(name, written, element.attributes.get("initialization-value"), is_constant, element))
 
-    def _event_type(self, element: Element) -> None:
-        declaration = declaration_of(self.file, element)
+    def _event_type(self, element: XmlElement) -> None:
+        declaration = read_declaration(self.file, element)
         if declaration is not None:
             self._types.append(declaration)
             return
-        name = required(self.file, element, "name")
+        name = require_attribute(self.file, element, "name")
         java_class = element.attributes.get("class", "").strip()
         if java_class:
             self._classes[name] = java_class

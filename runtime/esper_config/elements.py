@@ -15,40 +15,40 @@ DEEPEST = 50
 
 
 @attrs.define
-class Element:
+class XmlElement:
     """An element without its namespace. ``line`` and ``column`` count from 1."""
 
     name: str
     attributes: Mapping[str, str]
     line: int
     column: int
-    children: list[Element] = attrs.field(factory=list)
+    children: list[XmlElement] = attrs.field(factory=list)
 
-    def named(self, name: str) -> Iterator[Element]:
+    def children_named(self, name: str) -> Iterator[XmlElement]:
         """Yield the children of a name."""
         return (child for child in self.children if child.name == name)
 
 
-def refused(file: str, element: Element, message: str, hint: str | None = None) -> EplDeploymentError:
+def element_error(file: str, element: XmlElement, message: str, hint: str | None = None) -> EplDeploymentError:
     """Return the error of an element, with its place."""
     return EplDeploymentError(f"{file}:{element.line}:{element.column}: {message}", hint=hint)
 
 
-def required(file: str, element: Element, attribute: str) -> str:
+def require_attribute(file: str, element: XmlElement, attribute: str) -> str:
     """Return the value of an attribute; raise EplDeploymentError, in Esper's words, where it is not there."""
     value = element.attributes.get(attribute, "").strip()
     if not value:
-        raise refused(file, element, f"Required attribute by name '{attribute}' not found for element '{element.name}'")
+        raise element_error(file, element, f"Required attribute by name '{attribute}' not found for element '{element.name}'")
     return value
 
 
-def read_elements(content: bytes, file: str) -> Element:
+def read_elements(content: bytes, file: str) -> XmlElement:
     """Return the root of a document; raise EplDeploymentError with its place for what is not XML, and for a document type."""
     if len(content) > LARGEST:
         raise EplDeploymentError(f"{file}: longer than {LARGEST >> 20} MB")
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
-    root = Element("", {}, 1, 1)
+    root = XmlElement("", {}, 1, 1)
     open_elements = [root]
 
     def place(message: str) -> EplDeploymentError:
@@ -57,7 +57,7 @@ def read_elements(content: bytes, file: str) -> Element:
     def start(name: str, attributes: dict[str, str]) -> None:
         if len(open_elements) > DEEPEST:
             raise place(f"elements are nested more than {DEEPEST} deep")
-        element = Element(name.rpartition(" ")[2], attributes, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
+        element = XmlElement(name.rpartition(" ")[2], attributes, parser.CurrentLineNumber, parser.CurrentColumnNumber + 1)
         open_elements[-1].children.append(element)
         open_elements.append(element)
 
@@ -78,4 +78,4 @@ def read_elements(content: bytes, file: str) -> Element:
     return root.children[0]
 
 
-__all__ = ["Element", "read_elements", "refused", "required"]
+__all__ = ["XmlElement", "element_error", "read_elements", "require_attribute"]

@@ -6,29 +6,29 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from epl.errors import EplDeploymentError
-from runtime.esper_config.elements import Element, refused
+from runtime.esper_config.elements import XmlElement, element_error
 
-Read = Callable[[str, Element, str], Any]
+Read = Callable[[str, XmlElement, str], Any]
 OFFSET = re.compile(r"GMT([+-])(\d{1,2})(?::?00)?", re.IGNORECASE)
 
 
-def _flag(file: str, element: Element, value: str) -> bool:
+def _flag(file: str, element: XmlElement, value: str) -> bool:
     if value.lower() not in ("true", "false"):
-        raise refused(file, element, f"true or false is expected, not {value!r}")
+        raise element_error(file, element, f"true or false is expected, not {value!r}")
     return value.lower() == "true"
 
 
-def _count(file: str, element: Element, value: str) -> int:
+def _count(file: str, element: XmlElement, value: str) -> int:
     if not value.isascii() or not value.isdigit():
-        raise refused(file, element, f"a whole number is expected, not {value!r}")
+        raise element_error(file, element, f"a whole number is expected, not {value!r}")
     return int(value)
 
 
-def _word(file: str, element: Element, value: str) -> str:
+def _word(file: str, element: XmlElement, value: str) -> str:
     return value.lower()
 
 
-def _zone(file: str, element: Element, value: str) -> str:
+def _zone(file: str, element: XmlElement, value: str) -> str:
     """``GMT-4:00`` is ``Etc/GMT+4`` in the database of zones, whose signs are the other way round."""
     match = OFFSET.fullmatch(value)
     return value if match is None else f"Etc/GMT{'-' if match[1] == '+' else '+'}{int(match[2])}"
@@ -104,7 +104,7 @@ PLUGINS: Mapping[str, tuple[str, str]] = {
 """Elements that give code of Java's a name: path → what it is, and what gives the name to Python's."""
 
 
-def setting_of(file: str, path: str, element: Element, attribute: str) -> tuple[str, Any] | None:
+def read_setting(file: str, path: str, element: XmlElement, attribute: str) -> tuple[str, Any] | None:
     """Return a setting with its value, None where the attribute is none; raise EplDeploymentError for a value that cannot be."""
     entry = SETTINGS.get((path, attribute))
     if entry is None:
@@ -113,11 +113,18 @@ def setting_of(file: str, path: str, element: Element, attribute: str) -> tuple[
     return name, read(file, element, element.attributes[attribute].strip())
 
 
-def located(file: str, element: Element, error: ValueError) -> EplDeploymentError:
+def setting_error(file: str, element: XmlElement, error: ValueError) -> EplDeploymentError:
     """Return what ``Settings`` says of a value, at its place in the file."""
-    return refused(file, element, str(error))
+    return element_error(file, element, str(error))
 
 
 __all__ = [
-    "ATTRIBUTES_WITHOUT_MEANING", "CONTAINERS", "NOT_HERE", "PLUGINS", "SETTINGS", "WITHOUT_MEANING", "located", "setting_of",
+    "ATTRIBUTES_WITHOUT_MEANING",
+    "CONTAINERS",
+    "NOT_HERE",
+    "PLUGINS",
+    "SETTINGS",
+    "WITHOUT_MEANING",
+    "read_setting",
+    "setting_error",
 ]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from epl.errors import EplDeploymentError
-from runtime.esper_config.elements import Element, refused, required
+from runtime.esper_config.elements import XmlElement, element_error, require_attribute
 
 TYPE = re.compile(r"[A-Za-z_$][\w$]*(\.[A-Za-z_$][\w$]*)*(\[(primitive)?\])*")
 PROPERTIES = {"java-util-map": ("map", "map-property"), "objectarray": ("objectarray", "objectarray-property")}
@@ -16,83 +16,84 @@ OTHERS = ("legacy-type", "xml-dom", "avro", "json")
 
 
 @attrs.frozen
-class Declaration:
+class TypeDeclaration:
     """A type as EPL. ``uses``: the names that it may refer to, types of this file among them."""
 
-    element: Element
+    element: XmlElement
     name: str
     text: str
     uses: frozenset[str]
 
 
-def declaration_of(file: str, element: Element) -> Declaration | None:
+def read_declaration(file: str, element: XmlElement) -> TypeDeclaration | None:
     """Return an event type of properties; None for one of a class, XML or Avro."""
-    name = required(file, element, "name")
+    name = require_attribute(file, element, "name")
     for representation in element.children:
         if representation.name in PROPERTIES:
             return _of_properties(file, element, name, representation)
     return None
 
 
-def _of_properties(file: str, element: Element, name: str, representation: Element) -> Declaration:
+def _of_properties(file: str, element: XmlElement, name: str, representation: XmlElement) -> TypeDeclaration:
     word, item = PROPERTIES[representation.name]
     columns, uses = [], set()
     for child in representation.children:
         if child.name != item:
             message = f"there is no element '{child.name}' in '{representation.name}'"
-            raise refused(file, child, message, f"properties are <{item} name= class=>")
-        written = required(file, child, "class")
+            raise element_error(file, child, message, f"properties are <{item} name= class=>")
+        written = require_attribute(file, child, "class")
         if TYPE.fullmatch(written) is None:
-            raise refused(file, child, f"'{written}' is not a type", "such as string, double, int[] or the name of an event type")
-        columns.append(f"{quoted(file, child, required(file, child, 'name'))} {written}")
+            raise element_error(file, child, f"'{written}' is not a type", "such as string, double, int[] or the name of an event type")
+        columns.append(f"{quote_name(file, child, require_attribute(file, child, 'name'))} {written}")
         uses.add(written.partition("[")[0])
     clauses = []
     supertypes = [each.strip() for each in representation.attributes.get("supertype-names", "").split(",") if each.strip()]
     if supertypes:
-        clauses.append(f"inherits {', '.join(quoted(file, element, each) for each in supertypes)}")
+        clauses.append(f"inherits {', '.join(quote_name(file, element, each) for each in supertypes)}")
     for attribute, word_of in (("start-timestamp-property-name", "starttimestamp"), ("end-timestamp-property-name", "endtimestamp")):
         if attribute in representation.attributes:
-            clauses.append(f"{word_of} {quoted(file, element, representation.attributes[attribute].strip())}")
-    text = f"@public @buseventtype create {word} schema {quoted(file, element, name)} as ({', '.join(columns)}) {' '.join(clauses)}"
-    return Declaration(element, name, text, frozenset({*uses, *supertypes}))
+            clauses.append(f"{word_of} {quote_name(file, element, representation.attributes[attribute].strip())}")
+    text = f"@public @buseventtype create {word} schema {quote_name(file, element, name)} as ({', '.join(columns)}) {' '.join(clauses)}"
+    return TypeDeclaration(element, name, text, frozenset({*uses, *supertypes}))
 
 
-def variant_of(file: str, element: Element) -> Declaration:
+def read_variant(file: str, element: XmlElement) -> TypeDeclaration:
     """Return a variant stream."""
-    name = required(file, element, "name")
+    name = require_attribute(file, element, "name")
     variance = element.attributes.get("type-variance", "predefined").strip().lower()
     if variance not in ("predefined", "any"):
-        raise refused(file, element, f"Invalid enumeration value for type-variance attribute '{variance}'", "predefined or any")
-    members = [required(file, child, "name") for child in element.named("variant-event-type")]
+        raise element_error(file, element, f"Invalid enumeration value for type-variance attribute '{variance}'", "predefined or any")
+    members = [require_attribute(file, child, "name") for child in element.children_named("variant-event-type")]
     if variance == "predefined" and not members:
-        raise refused(file, element, f"the variant stream '{name}' has no event type")
-    listed = ", ".join([*(quoted(file, element, each) for each in members), *(["*"] if variance == "any" else [])])
-    text = f"@public @buseventtype create variant schema {quoted(file, element, name)} as {listed}"
-    return Declaration(element, name, text, frozenset(members))
+        raise element_error(file, element, f"the variant stream '{name}' has no event type")
+    listed = ", ".join([*(quote_name(file, element, each) for each in members), *(["*"] if variance == "any" else [])])
+    text = f"@public @buseventtype create variant schema {quote_name(file, element, name)} as {listed}"
+    return TypeDeclaration(element, name, text, frozenset(members))
 
 
-def quoted(file: str, element: Element, name: str) -> str:
+def quote_name(file: str, element: XmlElement, name: str) -> str:
     """Return a name as EPL takes any name."""
     if not name or "`" in name or not name.isprintable():
-        raise refused(file, element, f"{name!r} is not a name")
+        raise element_error(file, element, f"{name!r} is not a name")
     return f"`{name}`"
 
 
-def in_order(file: str, declarations: Sequence[Declaration]) -> list[Declaration]:
+def in_order(file: str, declarations: Sequence[TypeDeclaration]) -> list[TypeDeclaration]:
     """Return them so that each comes after those that it refers to; raise EplDeploymentError for two of a name, and for a circle."""
-    by_name: dict[str, Declaration] = {}
+    by_name: dict[str, TypeDeclaration] = {}
     for declaration in declarations:
         if declaration.name in by_name:
-            raise refused(file, declaration.element, f"Event type named '{declaration.name}' has already been declared")
+            raise element_error(file, declaration.element, f"Event type named '{declaration.name}' has already been declared")
         by_name[declaration.name] = declaration
-    ordered: dict[str, Declaration] = {}
+    ordered: dict[str, TypeDeclaration] = {}
     for declaration in declarations:
         _add(file, declaration, by_name, ordered, ())
     return list(ordered.values())
 
 
 def _add(
-    file: str, declaration: Declaration, by_name: Mapping[str, Declaration], ordered: dict[str, Declaration], path: tuple[str, ...]
+    file: str, declaration: TypeDeclaration, by_name: Mapping[str, TypeDeclaration], ordered: dict[str, TypeDeclaration],
+    path: tuple[str, ...]
 ) -> None:
     if declaration.name in path or len(path) > 100:
         raise EplDeploymentError(
@@ -105,4 +106,4 @@ def _add(
         ordered[declaration.name] = declaration
 
 
-__all__ = ["OTHERS", "Declaration", "declaration_of", "in_order", "variant_of"]
+__all__ = ["OTHERS", "TypeDeclaration", "in_order", "read_declaration", "read_variant"]

@@ -17,21 +17,21 @@ from typing import Any
 
 import attrs
 
-from epl.attribute_text import named_class
+from epl.attribute_text import name_class_attributes
 from epl.event_types import EventType
-from epl.generated_code import defined, field_name
+from epl.generated_code import define_names, field_name
 from epl.plan.expressions import Logic, StreamProperty, TypedExpression
 from epl.value_types import BOXED_BOOLEAN
-from runtime.conversion.from_python import checking_scope, checks, made_of, read_mapping
-from runtime.event_loop.filter_index import Entry, TypeIndex, order_of
+from runtime.conversion.from_python import checking_scope, checks, construction_lines, read_mapping
+from runtime.event_loop.filter_index import FilterEntry, TypeIndex, receiver_places
 from runtime.event_loop.filter_tables import HashTable
 from runtime.event_loop.handle_order import HandleOrder
-from runtime.event_loop.lone_receiver import changed_line, core_text, lone_entry, lone_lines
+from runtime.event_loop.lone_receiver import core_text, lone_entry, lone_lines, note_change_line
 from runtime.event_loop.prepared_filters import ActiveFilter, LoneTarget, PreparedFilter
 from runtime.expressions import Environment
 from runtime.expressions.compiled import OPERATIONS
 from runtime.expressions.printer import Printer
-from runtime.expressions.source_lines import indented, under
+from runtime.expressions.source_lines import indent_lines, under
 from windows.event import Event, event_class
 
 Names = Mapping[str, Any]
@@ -67,7 +67,7 @@ class _Tests:
     """The lines that test which entries match an event, for one function."""
 
     def __init__(self, indexes: Sequence[TypeIndex], source: _Source, scope: dict[str, Any]) -> None:
-        entries = sorted((e for index in indexes for e in index.always), key=lambda entry: order_of(entry.receiver))
+        entries = sorted((e for index in indexes for e in index.always), key=lambda entry: receiver_places(entry.receiver))
         self.inline = list(islice((e for e in entries if e.test is None or _reads_properties_only(e.conditions)), MOST_INLINE))
         chosen = {id(e) for e in self.inline}
         self._called = [e for e in entries if id(e) not in chosen]
@@ -109,7 +109,7 @@ class _Tests:
         for n, entry in enumerate(self.inline):
             self._scope[f"receiver{n}"] = entry.receiver
             lines += [f"{'' if entry.test is None else f'if w{n}: '}receivers.append(receiver{n})"]
-        entry_text, active_text = named_class("entry", Entry), named_class("active", ActiveFilter)
+        entry_text, active_text = name_class_attributes("entry", FilterEntry), name_class_attributes("active", ActiveFilter)
         ask = [f"    if {entry_text.test} is None or {entry_text.test}(e):", f"        receivers.append({entry_text.receiver})"]
         if self._called:
             self._scope["called"] = self._called
@@ -118,25 +118,25 @@ class _Tests:
             lines += [f"if b{n} is not None:", f"    for entry in b{n}:", *(f"    {line}" for line in ask)]
         for n in range(len(self._active)):
             lines += [f"if a{n} is not None:", f"    for active in a{n}:"]
-            lines += [f"        test = {named_class(f'{active_text.prepared}', PreparedFilter).test}"]
+            lines += [f"        test = {name_class_attributes(f'{active_text.prepared}', PreparedFilter).test}"]
             lines += [f"        if test is None or test(e, *{active_text.values}): receivers.append(active)"]
         lines += ["if len(receivers) > 1:", "    receivers.sort(key=order_of)"]
         if self._by_handle:
             self._scope["by_handle"] = self._scope["core"].filters.handles.receivers
             lines += ["    receivers = by_handle(receivers)"]
-        hashed = self._hashed()
+        hashed = self._lone_lookups()
         if not hashed:
             return lines
         alone: list[str] = []
         for n in hashed:
             others = "".join(f" and a{other} is None" for other in range(len(self._active)) if other != n)
             alone += [f"{'elif' if alone else 'if'} a{n}.__class__ is tuple{others}:", f"    lone = a{n}[0]"]
-        lone_text = named_class("lone", ActiveFilter)
-        test = [f"test = {named_class(f'{lone_text.prepared}', PreparedFilter).test}"]
+        lone_text = name_class_attributes("lone", ActiveFilter)
+        test = [f"test = {name_class_attributes(f'{lone_text.prepared}', PreparedFilter).test}"]
         test += [f"if test is not None and not test(e, *{lone_text.values}): lone = None"]
-        return [*alone, "if lone is not None:", *indented(test), "else:", *indented(lines)]
+        return [*alone, "if lone is not None:", *indent_lines(test), "else:", *indent_lines(lines)]
 
-    def _hashed(self) -> list[int]:
+    def _lone_lookups(self) -> list[int]:
         """Return the places of the tables in which a key's only entry is looked up, where nothing else receives events; none where there
         are many."""
         if self.inline or self._called or self._tables or len(self._active) > MOST_ACTIVE:
@@ -145,15 +145,15 @@ class _Tests:
 
     def lone_lines(self) -> list[str]:
         """Return the lines that deliver ``e`` to ``lone``, the only entry that has matched it, and flush; none where none is set so."""
-        if not self._hashed():
+        if not self._lone_lookups():
             return []
-        lone = named_class("lone", ActiveFilter)
+        lone = name_class_attributes("lone", ActiveFilter)
         core = core_text(self._scope)
         lines = [f"if {core.changed_statements} is not None: note_receivers((lone,))"]
-        receive_alone = named_class(f"{lone.target}", LoneTarget).receive_alone
-        lines += ["try:", f"    if {named_class(f'{lone.prepared}', PreparedFilter).calls_listeners}: {receive_alone}(e)"]
+        receive_alone = name_class_attributes(f"{lone.target}", LoneTarget).receive_alone
+        lines += ["try:", f"    if {name_class_attributes(f'{lone.prepared}', PreparedFilter).calls_listeners}: {receive_alone}(e)"]
         lines += [f"    else: {lone.receive}(e)", "except Exception as error:"]
-        return [*lines, f"    on_error(error, {named_class(f'{lone.prepared}', PreparedFilter).name}, e)", "if pending: flush()"]
+        return [*lines, f"    on_error(error, {name_class_attributes(f'{lone.prepared}', PreparedFilter).name}, e)", "if pending: flush()"]
 
 
 def _reads_properties_only(conditions: Sequence[TypedExpression]) -> bool:
@@ -161,7 +161,7 @@ def _reads_properties_only(conditions: Sequence[TypedExpression]) -> bool:
     return all(isinstance(n, StreamProperty) or 0 not in n.streams or list(n.children()) for c in conditions for n in c.walk())
 
 
-def _text(entry: Entry, scope: dict[str, Any], place: Callable[[str], str]) -> str:
+def _text(entry: FilterEntry, scope: dict[str, Any], place: Callable[[str], str]) -> str:
     conditions = entry.conditions
     whole = conditions[0] if len(conditions) == 1 else Logic(operator="and", operands=conditions, type=BOXED_BOOLEAN)
     return _TestPrinter(entry.environment, scope, place).test(whole)
@@ -186,7 +186,7 @@ def intake(
     """
     places = {field_name(name): f"v{n}" for n, name in enumerate(event_type.properties)}
     source = _Source(places.__getitem__, f"with_extra(make({', '.join(places.values())}), extra)" if event_type.open else
-                     f"make({', '.join(places.values())})", tuple(made_of(event_type)))
+                     f"make({', '.join(places.values())})", tuple(construction_lines(event_type)))
     scope = {**_scope(names, event_type), **checking_scope(event_type), "with_extra": _with_extra}
     lines = [*read_mapping(event_type), *checks(event_type)]
     if check is not None:
@@ -199,7 +199,7 @@ def intake(
 
 
 def _scope(names: Names, event_type: EventType) -> dict[str, Any]:
-    return {**names, "order_of": order_of, "tuple": tuple, "stream_type": event_type, "make": event_class(event_type)}
+    return {**names, "order_of": receiver_places, "tuple": tuple, "stream_type": event_type, "make": event_class(event_type)}
 
 
 def _with_extra(event: Event, extra: dict[str, Any] | None) -> Event:
@@ -215,29 +215,29 @@ def _body(indexes: Sequence[TypeIndex], source: _Source, scope: dict[str, Any], 
         return ["pass"]
     if whole and tests.alone is not None:
         lines = lone_lines(tests.alone, source.place, source.event, source.assignments, scope)
-        return [*_guarded(asked, source, whole), *(lines if tests.matched == ["True"] else under(f"if {tests.matched[0]}:", lines))]
+        return [*_guard_lines(asked, source, whole), *(lines if tests.matched == ["True"] else under(f"if {tests.matched[0]}:", lines))]
     delivering = _direct(tests, scope) if tests.direct else ["deliver(receivers, e)"]
     lone = tests.lone_lines()
     if lone:
-        delivering = ["if lone is not None:", *indented(lone), "else:", *indented(delivering)]
+        delivering = ["if lone is not None:", *indent_lines(lone), "else:", *indent_lines(delivering)]
     if whole:
         core = core_text(scope)
-        delivering = ["try:", *indented([*delivering, "if queue: work()"]), "finally:", f"    {core.busy} = outer"]
+        delivering = ["try:", *indent_lines([*delivering, "if queue: work()"]), "finally:", f"    {core.busy} = outer"]
         delivering = [f"outer = {core.busy}", f"{core.busy} = True", *delivering]
     matched = f"if {' or '.join(tests.matched)}:"
     if tests.direct:
         rest = [*source.assignments, *delivering]
-        return [*_guarded(asked, source, whole), *(rest if tests.matched == ["True"] else [matched, *indented(rest)])]
-    gathered = ["receivers = lone = None", *asked, matched, *indented([*source.assignments, *tests.gathering()])]
-    return [*_guarded(gathered, source, whole), "if receivers or lone is not None:", *indented(delivering)]
+        return [*_guard_lines(asked, source, whole), *(rest if tests.matched == ["True"] else [matched, *indent_lines(rest)])]
+    gathered = ["receivers = lone = None", *asked, matched, *indent_lines([*source.assignments, *tests.gathering()])]
+    return [*_guard_lines(gathered, source, whole), "if receivers or lone is not None:", *indent_lines(delivering)]
 
 
-def _guarded(lines: list[str], source: _Source, whole: bool) -> list[str]:
+def _guard_lines(lines: list[str], source: _Source, whole: bool) -> list[str]:
     """Return the lines; where one raises, all is asked again entry by entry."""
     if not lines:
         return []
     again = f"return process_again({source.event})" if whole else f"return match_and_deliver({source.event}, stream_type)"
-    return ["try:", *indented(lines), "except Exception:", f"    {again}"]
+    return ["try:", *indent_lines(lines), "except Exception:", f"    {again}"]
 
 
 def _direct(tests: _Tests, scope: dict[str, Any]) -> list[str]:
@@ -246,16 +246,16 @@ def _direct(tests: _Tests, scope: dict[str, Any]) -> list[str]:
     for n, entry in enumerate(tests.inline):
         receiver = entry.receiver
         scope |= {f"receive{n}": receiver.receive, f"name{n}": receiver.name, f"statement{n}": receiver.order[2]}
-        call = [changed_line(core_text(scope), f"statement{n}")]
+        call = [note_change_line(core_text(scope), f"statement{n}")]
         call += ["try:", f"    receive{n}(e)", "except Exception as error:", f"    on_error(error, name{n}, e)"]
         lone = entry.test is None or len(tests.inline) == 1
-        lines += call if lone else [f"if w{n}:", *indented(call)]
+        lines += call if lone else [f"if w{n}:", *indent_lines(call)]
     return [*lines, "if pending: flush()"]
 
 
 def _function(head: str, body: list[str], scope: dict[str, Any]) -> Callable[[Any], None]:
-    text = "\n".join([head, *indented(body), ""])
-    function: Callable[[Any], None] = defined(text, {**OPERATIONS, **scope})["take"]
+    text = "\n".join([head, *indent_lines(body), ""])
+    function: Callable[[Any], None] = define_names(text, {**OPERATIONS, **scope})["take"]
     function.source = text  # type: ignore[attr-defined]
     return function
 

@@ -15,7 +15,7 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
 from runtime.event_loop.filter_tables import FilterTable
 from runtime.event_loop.handle_order import HandleOrder
-from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter, Started, Unless, make_table, table_key
+from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter, StartedEntries, Unless, make_table, table_key
 from runtime.event_loop.receiver_order import Path, Placed, Places, arrange
 from runtime.expressions import Environment
 from runtime.expressions.generated_steps import EmitSteps
@@ -38,7 +38,7 @@ class Receiver(Protocol):
     def receive(self, event: Event) -> None: ...
 
 
-class Entry:
+class FilterEntry:
     """One stream's filter: ``test`` (None: no further condition) after the key's ``values``.
 
     ``conditions``, those of ``test``, may be printed into the dispatch of the type instead.
@@ -64,11 +64,11 @@ class TypeIndex:
     __slots__ = ("always", "tables", "active", "sharing", "placed", "is_arranged", "late")
 
     def __init__(self) -> None:
-        self.always: dict[Entry, None] = {}
-        self.tables: dict[str, dict[Any, dict[Entry, None]]] = {}
+        self.always: dict[FilterEntry, None] = {}
+        self.tables: dict[str, dict[Any, dict[FilterEntry, None]]] = {}
         self.active: dict[Any, FilterTable] = {}
         """Tables of filters that come and go with events, by what is looked up."""
-        self.sharing: dict[Entry, None] = {}
+        self.sharing: dict[FilterEntry, None] = {}
         """The entries whose receivers have places by the paths of their filters."""
         self.placed: dict[Placed, None] = {}
         """The places of filters that contexts start and stop."""
@@ -92,7 +92,7 @@ class TypeIndex:
             ordered.insert(place, table)
         return ordered
 
-    def add(self, entry: Entry) -> bool:
+    def add(self, entry: FilterEntry) -> bool:
         """Add an entry; return whether generated code has to change: it reads tables, so that values may come and go."""
         if entry.receiver.paths:
             self.sharing[entry] = None
@@ -107,7 +107,7 @@ class TypeIndex:
                 table.setdefault(value, {})[entry] = None
         return is_new
 
-    def remove(self, entry: Entry) -> bool:
+    def remove(self, entry: FilterEntry) -> bool:
         """Remove an entry; return whether generated code has to change."""
         if self.sharing.pop(entry, 0) is None:
             self.is_arranged = False
@@ -134,15 +134,15 @@ class FilterIndex:
         self._on_error = on_error
         self._on_change = on_change
         self._by_type: dict[EventType, TypeIndex] = {}
-        self._started = Started()
+        self._started = StartedEntries()
 
-    def add(self, event_type: EventType, entry: Entry) -> None:
+    def add(self, event_type: EventType, entry: FilterEntry) -> None:
         index = self._index(event_type)
         is_late = index.note_late(entry.receiver.order)
         if index.add(entry) or entry.receiver.paths or is_late:
             self._on_change(event_type)
 
-    def remove(self, event_type: EventType, entry: Entry) -> None:
+    def remove(self, event_type: EventType, entry: FilterEntry) -> None:
         index = self._by_type.get(event_type)
         if index is None:
             return
@@ -184,17 +184,17 @@ class FilterIndex:
 
         def close() -> None:
             index.placed.pop(placed, None)
-            changed()
+            note_change()
             self._forget_empty(event_type, index)
 
-        def changed() -> None:
+        def note_change() -> None:
             index.is_arranged = False
             if index.sharing:
                 self._on_change(event_type)
 
         placed = Placed(order, paths, turn, lambda: self._arrange(event_type, index), close, is_late=is_late)
         index.placed[placed] = None
-        changed()
+        note_change()
         return placed
 
     def _arrange(self, event_type: EventType, index: TypeIndex) -> None:
@@ -202,7 +202,7 @@ class FilterIndex:
             arrange([*(entry.receiver for entry in index.sharing), *index.placed], event_type)
             index.is_arranged = True
 
-    def started_by(self, action: Callable[[], object], *, counts: bool = True) -> list[ActiveFilter]:
+    def run_action(self, action: Callable[[], object], *, counts: bool = True) -> list[ActiveFilter]:
         """Do it; return the entries of prepared filters that it has started, in order. Where it is a part of another such action they
         count as started by that one too if ``counts`` is true."""
         outer, self._started.entries = self._started.entries, []
@@ -257,12 +257,12 @@ class FilterIndex:
                     continue
                 if passes:
                     receivers.append(active)
-        receivers.sort(key=order_of)
+        receivers.sort(key=receiver_places)
         return self.handles.receivers(receivers) if len(receivers) > 1 else receivers
 
 
-def order_of(receiver: Receiver) -> Places:
+def receiver_places(receiver: Receiver) -> Places:
     return receiver.order
 
 
-__all__ = ["Entry", "FilterIndex", "Receiver", "TypeIndex", "order_of"]
+__all__ = ["FilterEntry", "FilterIndex", "Receiver", "TypeIndex", "receiver_places"]

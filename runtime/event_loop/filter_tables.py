@@ -13,7 +13,7 @@ from epl.plan.expressions import TypedExpression
 from runtime.event_loop.range_tables import OneEndedRanges, TwoEndedRanges
 from runtime.event_loop.walked_entries import WalkedEntries
 from runtime.expressions import Environment
-from runtime.expressions.compiled import function_of
+from runtime.expressions.compiled import define_function
 from runtime.expressions.print_keys import key_text
 from runtime.expressions.printer import Printer
 from windows.buckets import put, take
@@ -56,7 +56,7 @@ class _Table:
     def find(self, event: Event) -> Iterable[Any] | None:
         if self._find is None:
             printer = Printer(Environment(), 1)
-            self._find = function_of(f"def evaluate(e0):\n    return {self.text(printer)}\n", printer.bindings)
+            self._find = define_function(f"def evaluate(e0):\n    return {self.text(printer)}\n", printer.bindings)
         return self._find(event)
 
 

@@ -74,16 +74,16 @@ class HandleOrder:
         orders = tuple([receiver.order for receiver in matched])
         if self.in_contexts:
             partitions = [receiver.partition if order[2] in self.in_contexts else -1 for receiver, order in zip(matched, orders)]
-            return [matched[place] for place in self._arranged(orders, partitions)]
+            return [matched[place] for place in self._arrange(orders, partitions)]
         places = self._known.get(orders)
         if places is None:
-            places = self._arranged(orders, [-1] * len(orders))
+            places = self._arrange(orders, [-1] * len(orders))
             if len(self._known) >= MOST_KNOWN:
                 self._known.clear()
             self._known[orders] = places
         return [matched[place] for place in places]
 
-    def _arranged(self, orders: Sequence[Places], partitions: Sequence[int]) -> list[int]:
+    def _arrange(self, orders: Sequence[Places], partitions: Sequence[int]) -> list[int]:
         """Return the places in ``orders`` in the order in which the receivers get an event."""
         arranged: list[int] = []
         for rank, group in groupby(range(len(orders)), key=lambda place: orders[place][0]):

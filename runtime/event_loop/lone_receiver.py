@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from epl.attribute_text import named
-from runtime.event_loop.filter_index import Entry
+from epl.attribute_text import name_attributes
+from runtime.event_loop.filter_index import FilterEntry
 from runtime.expressions.generated_steps import EVENT
-from runtime.expressions.source_lines import indented
+from runtime.expressions.source_lines import indent_lines
 from windows.event import Event
 
 
@@ -29,7 +29,7 @@ ENABLED = True
 """The switch: intakes and timers that are generated while it is False call receivers and deliver afterwards, as they do for several."""
 
 
-def lone_entry(entries: Sequence[Entry]) -> Entry | None:
+def lone_entry(entries: Sequence[FilterEntry]) -> FilterEntry | None:
     """Return the only one of the entries, if its statement offers its steps as text."""
     if not ENABLED or len(entries) != 1 or entries[0].receiver.write is None:
         return None
@@ -39,15 +39,15 @@ def lone_entry(entries: Sequence[Entry]) -> Entry | None:
 def core_text(scope: Mapping[str, Any]) -> Core:
     """Return the event loop of a scope, where it is ``core``, as an object whose attributes are source text."""
     core: Core = scope["core"]
-    return named("core", core)
+    return name_attributes("core", core)
 
 
-def changed_line(core: Core, number: str) -> str:
+def note_change_line(core: Core, number: str) -> str:
     """Return the line that notes the statement of a number, given as text, as changed. ``core``: of ``core_text``."""
     return f"if {core.changed_statements} is not None: {core.changed_statements}.add({number})"
 
 
-def lone_lines(entry: Entry, place: Callable[[str], str], values: str, make: Sequence[str], scope: dict[str, Any]) -> list[str]:
+def lone_lines(entry: FilterEntry, place: Callable[[str], str], values: str, make: Sequence[str], scope: dict[str, Any]) -> list[str]:
     """Return the steps of the receiver and then all that ``EventLoop.process`` does, as source lines; ``scope`` gets what they name.
 
     ``place``: field of the event → the text of its value. ``values``: the text of the event; ``make``: lines that put it in ``e``.
@@ -60,12 +60,12 @@ def lone_lines(entry: Entry, place: Callable[[str], str], values: str, make: Seq
     assert all(scope.get(name, each) is each for name, each in steps.scope.items()), "one name for two objects"
     scope |= steps.scope
     named = any(EVENT.search(line) for line in (*steps.before, *steps.then))
-    lines = [changed_line(core, "statement_number")]
-    lines += ["try:", *indented(steps.then or ["pass"])]
+    lines = [note_change_line(core, "statement_number")]
+    lines += ["try:", *indent_lines(steps.then or ["pass"])]
     lines += ["except Exception as error:", f"    on_error(error, name, {'e' if named else values})"]
     lines += ["if pending: flush()", "if queue: work()"]
     head = [*(make if named else ()), *steps.before, f"outer = {core.busy}", f"{core.busy} = True"]
-    return [*head, "try:", *indented(lines), "finally:", f"    {core.busy} = outer"]
+    return [*head, "try:", *indent_lines(lines), "finally:", f"    {core.busy} = outer"]
 
 
-__all__ = ["ENABLED", "Core", "changed_line", "core_text", "lone_entry", "lone_lines"]
+__all__ = ["ENABLED", "Core", "core_text", "lone_entry", "lone_lines", "note_change_line"]

@@ -14,7 +14,7 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.settings import Settings
 from runtime.clock.schedule import Clock, Schedule, ScheduledTimer
-from runtime.conversion.undeclared import check_of
+from runtime.conversion.undeclared import build_check
 from runtime.event_loop.cause import ProcessingPosition
 from runtime.event_loop.delivery import Delivery, MatchStates, RowCounts
 from runtime.event_loop.dispatch import dispatcher, intake
@@ -48,7 +48,7 @@ def log_error(error: BaseException, statement: str, event: Event | None) -> None
     log.error("statement %r: %s, %s", statement, error, while_, exc_info=error)
 
 
-class Ordered(Protocol):
+class OrderedReceiver(Protocol):
     """What gets events for a statement: ``order`` holds its number. ``partition``: of the instance, where there are several."""
 
     @property
@@ -74,7 +74,7 @@ class Receives(Protocol):
     def receive(self, event: Event) -> None: ...
 
 
-class Measure(Protocol):
+class LoopMeasure(Protocol):
     """What an event loop that is measured offers to its statements."""
 
     def of(self, number: int) -> Any:
@@ -95,7 +95,7 @@ class EventLoop:
         self.partition_pages: dict[int, Paged] = {}
         """The instances of statements of contexts, by the number of the statement: they note which of them may have changed."""
         self.handles = HandleOrder(self.partition_pages, prioritized=settings.prioritized)
-        self.filters = FilterIndex(on_error, self.forget_generated_for, self.handles)
+        self.filters = FilterIndex(on_error, self.forget_generated_code, self.handles)
         self.updates = EventUpdates(self.forget_generated)
         self.on_error = on_error
         self.on_listener_error = on_listener_error or on_error
@@ -132,7 +132,7 @@ class EventLoop:
         self.dispatchers: dict[EventType, Callable[[Event], None]] = {}
         self.intakes: dict[str | EventType, Callable[[dict[str, Any]], None]] = {}
         """What takes a user's dict, by the type as sent. Both are generated (runtime.event_loop.dispatch)."""
-        self.check_names = check_of(settings.unknown_properties)
+        self.check_names = build_check(settings.unknown_properties)
         """What is done with undeclared properties of events from outside."""
         self._intake_types: dict[str | EventType, EventType] = {}
         self.span_stops = 0
@@ -143,7 +143,7 @@ class EventLoop:
         self.at_end_of_input: dict[EndOfInput, tuple[int, str, Callable[[], None]]] = {}
         """What emits, when the input has ended, what waits for rows that do not come: by its owner the number and name of the statement,
         and what is called."""
-        self.measured: Measure | None = None
+        self.measured: LoopMeasure | None = None
         """What counts by statement (runtime.event_loop.measured)."""
         self.after_timers: dict[AfterTimers, None] | None = None
         """While timers run: what is to be released when all that are due have run."""
@@ -220,7 +220,7 @@ class EventLoop:
         if pages is not None and pages.touched is not None:
             pages.touched.update(dict.fromkeys(pages.entries()) if partition is None else {partition: None})
 
-    def note_receivers(self, receivers: Sequence[Ordered]) -> None:
+    def note_receivers(self, receivers: Sequence[OrderedReceiver]) -> None:
         """Note that the statements of receivers may change."""
         if self.changed_statements is None:
             return
@@ -271,7 +271,7 @@ class EventLoop:
         self.intakes.clear()
         self._intake_types.clear()
 
-    def forget_generated_for(self, event_type: EventType) -> None:
+    def forget_generated_code(self, event_type: EventType) -> None:
         """Discard the code that was generated for events of the type and of its sub-types."""
         for each in [each for each in self.dispatchers if each.is_a(event_type)]:
             del self.dispatchers[each]
@@ -400,7 +400,7 @@ class EventLoop:
         if len(due) > 1:
             due = self.handles.timers(due)
         if self.priorities:
-            due = self._prioritized(due)
+            due = self._prioritize(due)
         outer, self.after_timers = self.after_timers, {}
         schedule = self.schedule
         around, schedule.ended = schedule.ended, set()
@@ -422,7 +422,7 @@ class EventLoop:
             except Exception as error:  # noqa: BLE001 - law 6
                 self.on_error(error, join.name, None)
 
-    def _prioritized(self, due: Sequence[ScheduledTimer]) -> Sequence[ScheduledTimer]:
+    def _prioritize(self, due: Sequence[ScheduledTimer]) -> Sequence[ScheduledTimer]:
         """Return the timers by priority, up to those of the first statement with ``@drop``: the others are lost, as in Esper."""
         ordered = sorted(due, key=lambda timer: self.priorities.get(timer.order[0], PLAIN)[0])
         last = next((timer.order[0] for timer in ordered if self.priorities.get(timer.order[0], PLAIN)[1]), None)

@@ -64,7 +64,7 @@ class Measured:
             core.intakes[sent_as] = take
             return take
 
-        def measured_timers(now: int) -> None:
+        def measure_timers(now: int) -> None:
             first = core.schedule.heap[0][3]
             if first is None or first.alone is None:
                 run_due(now)
@@ -75,14 +75,14 @@ class Measured:
             finally:
                 first.alone = alone
 
-        def measured_deltas() -> Sequence[Any]:
+        def measure_deltas() -> Sequence[Any]:
             deltas = core.store_deltas
             deltas._waiting = {_Consumer(consumer, self.of(consumer.order[2])): delta for consumer, delta in deltas._waiting.items()}
             return [timed.consumer for timed in deliver_deltas()]
 
         core.make_intake, core._process_one, core.deliver = make_intake, core.match_and_deliver, self._deliver
         core.deliver_one = self._deliver_one
-        core.run_due, core.store_deltas.deliver = measured_timers, measured_deltas
+        core.run_due, core.store_deltas.deliver = measure_timers, measure_deltas
         core._run_all = lambda due: run_all([_Timer(timer, self.of(timer.order[0])) for timer in due])
 
     def _deliver(self, receivers: list[Receiver], event: Event) -> None:

@@ -29,7 +29,7 @@ from runtime.event_loop.range_tables import OneEndedRanges, TwoEndedRanges
 from runtime.event_loop.receiver_order import Placed, Places
 from runtime.event_loop.walked_entries import HashedEntries, WalkedEntries
 from runtime.expressions import Environment
-from runtime.expressions.compiled import function_of
+from runtime.expressions.compiled import define_function
 from runtime.expressions.print_keys import key_part
 from runtime.expressions.printer import Printer
 from windows.event import Event
@@ -83,7 +83,7 @@ class ActiveFilter:
 
     @property
     def order(self) -> Places:
-        return self.prepared.order_of(self.turn)
+        return self.prepared.entry_places(self.turn)
 
     @property
     def drop(self) -> bool:
@@ -130,7 +130,7 @@ class Unless:
     known: Mapping[Any, object]
 
 
-class Started:
+class StartedEntries:
     """The entries that have started since somebody has begun to note them; None while nobody does."""
 
     __slots__ = ("entries",)
@@ -149,7 +149,7 @@ class PreparedFilter:
 
     def __init__(
         self, specification: FilterSpecification, environment: Environment, name: str, order: Places | Placed, *, drop: bool,
-        table: FilterTable, close: Callable[[], None], started: Started,
+        table: FilterTable, close: Callable[[], None], started: StartedEntries,
     ) -> None:
         self._table = table
         self._started = started
@@ -164,10 +164,10 @@ class PreparedFilter:
         """End the statement's use of the filter; its entries have been deactivated."""
         self.test = _test(specification, environment)
         """test(event, *values): whether the conditions hold that are not looked up; None: there are none."""
-        self.values_of = _values_of(specification, environment)
+        self.values_of = _compile_values(specification, environment)
         """values_of(event of stream 1, event of stream 2, …): the values that an entry brings. Events that none is read of may be
         given too; None for a stream without an event."""
-        self._place = _place_of(specification, environment)
+        self._place = _place_function(specification, environment)
         self._enter = table.enter
         self._leave_one = table.leave
         self.leave: Callable[[Any, ActiveFilter], object] = table.leave
@@ -177,13 +177,13 @@ class PreparedFilter:
             self.activate, self.leave = self._activate_list, self._leave_list
             printer = Printer(environment, 1)
             listed = key_part(specification.listed.expression, printer)
-            self.listed_value = function_of(f"def evaluate(e0):\n    return {listed}\n", printer.bindings)
+            self.listed_value = define_function(f"def evaluate(e0):\n    return {listed}\n", printer.bindings)
 
-    def order_of(self, turn: int) -> Places:
+    def entry_places(self, turn: int) -> Places:
         """Return the order of an entry that has started at a turn. Entries with ranges of their own go by the ends of these, as the table
         gives them."""
         order = self._order
-        return order.order_of(0 if self._goes_by_ends else turn) if isinstance(order, Placed) else order
+        return order.entry_places(0 if self._goes_by_ends else turn) if isinstance(order, Placed) else order
 
     def _activate(self, values: Sequence[Any], target: Target) -> ActiveFilter:
         entry = ActiveFilter(self, values, target)
@@ -239,27 +239,27 @@ def _test(specification: FilterSpecification, environment: Environment) -> Calla
     whole = conditions[0] if len(conditions) == 1 else Logic(operator="and", operands=conditions, type=BOXED_BOOLEAN)
     printer = Printer(environment, 1)
     head, text = ", ".join(["e0", *_locals(specification)]), printer.test(whole)
-    return function_of(f"def evaluate({head}):\n    return True if {text} else False\n", printer.bindings)
+    return define_function(f"def evaluate({head}):\n    return True if {text} else False\n", printer.bindings)
 
 
 def _locals(specification: FilterSpecification) -> list[str]:
     return [local_name(specification.first_local + n) for n in range(len(specification.values))]
 
 
-def _values_of(specification: FilterSpecification, environment: Environment) -> Callable[..., tuple[Any, ...]]:
+def _compile_values(specification: FilterSpecification, environment: Environment) -> Callable[..., tuple[Any, ...]]:
     streams = max((stream for value in specification.values for stream in value.streams), default=0)
     printer = Printer(environment, streams + 1)
     values = "".join(f"{printer.value(value)}, " for value in specification.values)
     events = "".join(f"e{n + 1}, " for n in range(streams))
-    return function_of(f"def evaluate({events}*others):\n    return ({values})\n", printer.bindings)
+    return define_function(f"def evaluate({events}*others):\n    return ({values})\n", printer.bindings)
 
 
-def _place_of(specification: FilterSpecification, environment: Environment) -> Callable[[Sequence[Any]], Any]:
+def _place_function(specification: FilterSpecification, environment: Environment) -> Callable[[Sequence[Any]], Any]:
     printer = Printer(environment, 0)
     names = _locals(specification)
     unpacked = f"    ({''.join(f'{name}, ' for name in names)}) = values\n" if names else ""
     text = f"def evaluate(values):\n{unpacked}    return {_place(specification, printer)}\n"
-    return function_of(text, {**printer.bindings, "NOWHERE": NOWHERE, "ends": _ends, "outside": _outside, "both": _both})
+    return define_function(text, {**printer.bindings, "NOWHERE": NOWHERE, "ends": _ends, "outside": _outside, "both": _both})
 
 
 def _place(specification: FilterSpecification, printer: Printer) -> str:
@@ -337,10 +337,10 @@ def _both(key: Any, ends: Any) -> Any:
 
 def in_order(specification: FilterSpecification) -> Sequence[EqualLookup]:
     """Return the equal lookups, always in the same order, whichever way the conditions were written."""
-    return sorted(specification.equal, key=lambda lookup: _shown(lookup.expression)[0])
+    return sorted(specification.equal, key=lambda lookup: _key_text(lookup.expression)[0])
 
 
-def _shown(expression: TypedExpression) -> tuple[str, tuple[Any, ...]]:
+def _key_text(expression: TypedExpression) -> tuple[str, tuple[Any, ...]]:
     printer = Printer(Environment(), 1)
     return key_part(expression, printer), tuple(printer.bindings.values())
 
@@ -348,17 +348,17 @@ def _shown(expression: TypedExpression) -> tuple[str, tuple[Any, ...]]:
 def table_key(specification: FilterSpecification, unless: Unless | None = None) -> tuple[Any, ...]:
     """Return a key that is equal for specifications whose entries are in one table. ``unless``: of one that looks nothing up."""
     if unless is not None:
-        return "unless", id(unless.known), tuple(map(_shown, unless.keys))
+        return "unless", id(unless.known), tuple(map(_key_text, unless.keys))
     return _parts(specification)
 
 
 def _parts(specification: FilterSpecification) -> tuple[Any, ...]:
     """Return what is looked up, else whether there are conditions."""
-    looked_up: list[Any] = [_shown(expression) for expression in _expressions(specification)]
+    looked_up: list[Any] = [_key_text(expression) for expression in _expressions(specification)]
     between, walk = specification.range, specification.walked
     if between is not None:
         looked_up.append((
-            _shown(between.expression), between.low is not None, between.high is not None, between.include_low, between.include_high))
+            _key_text(between.expression), between.low is not None, between.high is not None, between.include_low, between.include_high))
     elif walk is not None:
         looked_up.append((expression_text(walk.condition),))
     return tuple(looked_up) or (("conditions",) if specification.conditions else ())
@@ -404,4 +404,4 @@ def _expressions(specification: FilterSpecification) -> list[TypedExpression]:
     return [lookup.expression for lookup in in_order(specification)]
 
 
-__all__ = ["ActiveFilter", "LoneTarget", "PreparedFilter", "Started", "Target", "Unless", "make_table", "table_key"]
+__all__ = ["ActiveFilter", "LoneTarget", "PreparedFilter", "StartedEntries", "Target", "Unless", "make_table", "table_key"]

@@ -16,8 +16,9 @@ Where a node has an index for a later condition and none for the first, the path
 A statement whose filter has several paths, by ``or``, comes after all of these.
 
 What a context starts while events flow, the filters of partitions and of what begins and ends them, has a path too. Where paths end at one
-node it comes as it has started: after the statements that were there when its partition began, before those deployed since (``turn_of``).
-The conditions of a context, those of the partition's category alone, come first in a path, the statement's own after them.
+node it comes as it has started: after the statements that were there when its partition began, before those deployed since
+(``compute_turn``). The conditions of a context, those of the partition's category alone, come first in a path, the statement's own after
+them.
 """
 from __future__ import annotations
 
@@ -68,7 +69,7 @@ TURNS = 123
 
 
 @attrs.frozen
-class Step:
+class FilterStep:
     """One condition of a path: the index that looks it up, and where in the index it is."""
 
     rank: int
@@ -76,7 +77,7 @@ class Step:
     bounds: Bounds = ()
 
 
-Path = tuple[Step, ...]
+Path = tuple[FilterStep, ...]
 
 
 class Placed:
@@ -99,32 +100,32 @@ class Placed:
         self.is_late = is_late
         self._arranged = arranged
 
-    def order_of(self, turn: int) -> Places:
+    def entry_places(self, turn: int) -> Places:
         """Return the order of an entry that has started at a turn."""
         self._arranged()
         rank, place, statement, stream = self.own_order
         return (rank, self._place, statement, place + turn) if self.is_late else (rank, place + turn, statement, stream)
 
 
-def turn_of(statement: int, partition: int = -1, part: int = 0, number: int = 0) -> int:
+def compute_turn(statement: int, partition: int = -1, part: int = 0, number: int = 0) -> int:
     """Return when a filter started, among those whose paths end at one node. ``statement``: the newest one that there was;
     ``partition``: of a context that had begun, -1 for none; ``part``: 0 to 3, orders what starts with one partition; ``number``: what
     starts between two partitions."""
     return (((statement << PARTITIONS) + ((partition + 1) << 2) + part) << NUMBERS) + number
 
 
-def paths_of(plan: FilterPlan) -> Sequence[Path]:
+def filter_paths(plan: FilterPlan) -> Sequence[Path]:
     """Return the paths of a filter: more than one where ``or`` gives alternatives."""
     key = [] if plan.key is None else [_step("in" if len(plan.key.values) > 1 else "=", plan.key.property)]
     return _paths(key, plan.conditions)
 
 
-def categories_of(plan: FilterSpecification) -> tuple[str, ...]:
+def category_properties(plan: FilterSpecification) -> tuple[str, ...]:
     """Return the properties of partitions that say for which category an entry of the filter is, one of each level of categories."""
-    return tuple(dict.fromkeys(category[0] for category in map(_category_of, plan.values) if category is not None))
+    return tuple(dict.fromkeys(category[0] for category in map(_find_category, plan.values) if category is not None))
 
 
-def _category_of(value: TypedExpression) -> tuple[str, int] | None:
+def _find_category(value: TypedExpression) -> tuple[str, int] | None:
     """Return the property of a partition and the place of the category for which a value of an entry is true; None for other values."""
     if isinstance(value, Equality) and isinstance(value.left, ContextValue) and isinstance(value.right, Constant):
         return (".".join(value.left.path), value.right.value) if value.left.path[-1] == CATEGORY else None
@@ -133,8 +134,8 @@ def _category_of(value: TypedExpression) -> tuple[str, int] | None:
 
 def paths_of_entries(plan: FilterSpecification, categories: Sequence[int] = ()) -> Sequence[Path]:
     """Return the paths of a filter whose entries come and go. The keys of a partition, which are compared as by ``=``, though null is one
-    of them, and the test of its category come before what the statement asks for. ``categories``: the values of ``categories_of`` in the
-    partition."""
+    of them, and the test of its category come before what the statement asks for. ``categories``: the values of ``category_properties`` in
+    the partition."""
     own = {plan.first_local + number for number, value in enumerate(plan.values) if isinstance(value, ContextValue)}
     keys = [each for each in plan.equal if isinstance(each.operand, Local) and each.operand.number in own]
     added = [_step("=", expression_text(each.expression)) for each in keys]
@@ -143,11 +144,11 @@ def paths_of_entries(plan: FilterSpecification, categories: Sequence[int] = ()) 
         steps.append(_step("in", expression_text(plan.listed.expression)))
     if plan.range is not None:
         steps.append(_range_step(plan.range))
-    chosen = set(zip(categories_of(plan), categories, strict=True))
-    labels = {plan.first_local + number for number, value in enumerate(plan.values) if _category_of(value) in chosen}
+    chosen = set(zip(category_properties(plan), categories, strict=True))
+    labels = {plan.first_local + number for number, value in enumerate(plan.values) if _find_category(value) in chosen}
     conditions = []
     for condition in plan.conditions:
-        test = _test_of(condition, labels)
+        test = _category_test(condition, labels)
         if test is None:
             conditions.append(condition)
         else:
@@ -155,7 +156,7 @@ def paths_of_entries(plan: FilterSpecification, categories: Sequence[int] = ()) 
     return [(*_by_rank(added), *path) for path in _paths(steps, conditions)]
 
 
-def _test_of(condition: TypedExpression, labels: Container[int]) -> TypedExpression | None:
+def _category_test(condition: TypedExpression, labels: Container[int]) -> TypedExpression | None:
     """Return the test of the category for what tests all of them; None for other conditions, and where the test has alternatives, which
     stays one condition that no index has. ``labels``: the numbers of the values that are true for the category."""
     for label, test in condition.pairs if isinstance(condition, Conditional) else ():
@@ -164,7 +165,7 @@ def _test_of(condition: TypedExpression, labels: Container[int]) -> TypedExpress
     return None
 
 
-def _range_step(lookup: RangeLookup) -> Step:
+def _range_step(lookup: RangeLookup) -> FilterStep:
     value = expression_text(lookup.expression)
     if lookup.low is not None and lookup.high is not None:
         return _step("range", value, _constants(lookup.low, lookup.high))
@@ -173,7 +174,7 @@ def _range_step(lookup: RangeLookup) -> Step:
     return _step("<" if lookup.low is None else ">", value, _constants(end))
 
 
-def _paths(key: list[Step], conditions: Sequence[TypedExpression]) -> Sequence[Path]:
+def _paths(key: list[FilterStep], conditions: Sequence[TypedExpression]) -> Sequence[Path]:
     ways = [key]
     for condition in conditions:
         ways = [[*before, *steps] for before in ways for steps in _ways(condition)]
@@ -182,14 +183,14 @@ def _paths(key: list[Step], conditions: Sequence[TypedExpression]) -> Sequence[P
     return [_by_rank(steps) for steps in ways]
 
 
-def _by_rank(steps: Iterable[Step]) -> Path:
+def _by_rank(steps: Iterable[FilterStep]) -> Path:
     return tuple(sorted(steps, key=lambda step: step.rank))
 
 
-def _ways(condition: TypedExpression) -> list[list[Step]]:
+def _ways(condition: TypedExpression) -> list[list[FilterStep]]:
     """Return the steps of a condition, one list for each alternative."""
     if not isinstance(condition, Logic):
-        return [[_step_of(condition)]]
+        return [[_path_step(condition)]]
     if condition.operator == "and":
         return [[step for steps in one for step in steps] for one in product(*map(_ways, condition.operands))]
     ways = [way for operand in condition.operands for way in _ways(operand)]
@@ -199,7 +200,7 @@ def _ways(condition: TypedExpression) -> list[list[Step]]:
     return ways
 
 
-def _step_of(condition: TypedExpression) -> Step:
+def _path_step(condition: TypedExpression) -> FilterStep:
     if isinstance(condition, (Equality, Order)):
         for value, other, mirrored in ((condition.left, condition.right, False), (condition.right, condition.left, True)):
             if _is_looked_up(value, other):
@@ -213,8 +214,8 @@ def _step_of(condition: TypedExpression) -> Step:
     return _step("call", "") if _calls(condition) else _step("expression", expression_text(condition))
 
 
-def _step(operator: str, value: str, bounds: Bounds = ()) -> Step:
-    return Step(RANKS.index(operator), value, bounds)
+def _step(operator: str, value: str, bounds: Bounds = ()) -> FilterStep:
+    return FilterStep(RANKS.index(operator), value, bounds)
 
 
 def _operator(condition: Equality | Order, mirrored: bool) -> str:
@@ -247,7 +248,7 @@ def _constants(*ends: TypedExpression) -> Bounds:
 # ------------------------------------------------------------------ the order
 
 
-def place_before(event_type: EventType) -> int:
+def leading_place(event_type: EventType) -> int:
     """Return the place of a receiver of the type whose filter does not decide about it: before all that ``arrange`` gives for the type,
     after all of its sub-types."""
     return (_first(event_type) << TURNS) - 1
@@ -270,7 +271,7 @@ def arrange(receivers: Iterable[Any], event_type: EventType) -> None:
                 receiver.own_order = (rank, place << TURNS, statement, stream)
             else:
                 rank, _, statement, stream = receiver.order
-                receiver.order = (rank, (place << TURNS) + turn_of(statement), statement, stream)
+                receiver.order = (rank, (place << TURNS) + compute_turn(statement), statement, stream)
 
 
 class _Node:
@@ -302,7 +303,7 @@ class _Node:
 def _since(receiver: Any) -> tuple[int, int]:
     if isinstance(receiver, Placed):
         return receiver.turn, receiver.own_order[3]
-    return turn_of(receiver.order[2]), receiver.order[3]
+    return compute_turn(receiver.order[2]), receiver.order[3]
 
 
 def _ascending(index: dict[Bounds, _Node]) -> Iterable[_Node]:
@@ -312,4 +313,5 @@ def _ascending(index: dict[Bounds, _Node]) -> Iterable[_Node]:
         return index.values()
 
 
-__all__ = ["Path", "Placed", "Places", "Step", "arrange", "categories_of", "paths_of", "paths_of_entries", "place_before", "turn_of"]
+__all__ = ["FilterStep", "Path", "Placed", "Places", "arrange", "category_properties", "compute_turn", "filter_paths", "leading_place",
+    "paths_of_entries"]

@@ -134,7 +134,7 @@ class RoutedEvents:
         """Return an error for each statement that was refused events, which are forgotten."""
         faults: list[Fault] = [
             (self._error(number, event, self.dropped.get(name, 0)), name, event) for name, (number, event) in self.refused.items()]
-        faults += [(self._unchanged_error(number, window), name, None) for name, (number, window) in self.unchanged.items()]
+        faults += [(self._too_many_events_error(number, window), name, None) for name, (number, window) in self.unchanged.items()]
         self.refused.clear()
         self.unchanged.clear()
         self.dropped.clear()
@@ -147,7 +147,7 @@ class RoutedEvents:
             f"Insert into '{event.type.name}': {number} {events} not processed, since one event led to more than {self.limit:.0f} others"
             f"{others}", hint=HINT)
 
-    def _unchanged_error(self, number: int, window: str) -> EplRuntimeError:
+    def _too_many_events_error(self, number: int, window: str) -> EplRuntimeError:
         changes = "1 change of it is" if number == 1 else f"{number} changes of it are"
         return EplRuntimeError(
             f"Named window '{window}': {changes} not made, since one event led to more than {self.limit:.0f} others", hint=HINT)

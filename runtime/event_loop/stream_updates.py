@@ -25,13 +25,13 @@ class EventUpdates:
     def add(self, order: tuple[int, int], event_type: EventType, update: Update) -> None:
         """Add an entry; ``order``: (priority, statement number)."""
         self._entries[order] = event_type, update
-        self._changed()
+        self._note_change()
 
     def remove(self, order: tuple[int, int]) -> None:
         self._entries.pop(order, None)
-        self._changed()
+        self._note_change()
 
-    def _changed(self) -> None:
+    def _note_change(self) -> None:
         self._chains.clear()
         self.active = bool(self._entries)
         self._on_change()

@@ -20,11 +20,11 @@ from epl.plan.context.contexts import (
 from epl.plan.expression_text import expression_text, plain
 from epl.plan.streams import types_read
 from runtime.explain.graph import Drawing
-from runtime.explain.parts import draw_pattern, joined_text
-from runtime.explain.streams import Sources
+from runtime.explain.parts import draw_pattern, join_conditions
+from runtime.explain.streams import DrawnSources
 
 
-def draw_context(sources: Sources, context: Context) -> str:
+def draw_context(sources: DrawnSources, context: Context) -> str:
     """Draw a context; return its node, which the levels lead to."""
     drawing = sources.drawing
     properties = ", ".join(".".join(path) for path, _ in context.properties)
@@ -54,7 +54,7 @@ def _level_lines(level: ContextLevel, *, nested: bool) -> Iterator[str]:
     yield f"{level.name}: {_kind(level)}" if nested else _kind(level)
     if isinstance(level, KeyedLevel):
         yield "a partition for each key"
-        yield from (f"{joined_text(item.keys, [plain], ', ')} of {specification_text(item.filter)}" for item in level.items)
+        yield from (f"{join_conditions(item.keys, [plain], ', ')} of {specification_text(item.filter)}" for item in level.items)
     elif isinstance(level, HashLevel):
         yield f"{level.granularity} partitions{', all from the beginning' if level.preallocate else ''}"
         yield from (f"{expression_text(item.number, [plain])} of {specification_text(item.filter)}" for item in level.items)
@@ -65,7 +65,7 @@ def _level_lines(level: ContextLevel, *, nested: bool) -> Iterator[str]:
         if level.now:
             yield "begins now"
         if level.distinct:
-            yield f"distinct {joined_text(level.distinct, [plain], ', ')}"
+            yield f"distinct {join_conditions(level.distinct, [plain], ', ')}"
 
 
 def _types(level: ContextLevel) -> Iterator[EventType]:
@@ -76,7 +76,7 @@ def _types(level: ContextLevel) -> Iterator[EventType]:
         yield level.event_type
 
 
-def _conditions(drawing: Drawing, sources: Sources, level: ContextLevel, here: str) -> None:
+def _conditions(drawing: Drawing, sources: DrawnSources, level: ContextLevel, here: str) -> None:
     """Draw what begins and ends partitions, each a node with an edge to the level."""
     if isinstance(level, KeyedLevel):
         for item in level.initiated_by:
@@ -91,7 +91,7 @@ def _conditions(drawing: Drawing, sources: Sources, level: ContextLevel, here: s
         _condition(drawing, sources, level.end, here, "ends")
 
 
-def _condition(drawing: Drawing, sources: Sources, condition: ContextCondition, here: str, word: str) -> None:
+def _condition(drawing: Drawing, sources: DrawnSources, condition: ContextCondition, here: str, word: str) -> None:
     if isinstance(condition, NeverCondition):
         return
     if isinstance(condition, PatternCondition):

@@ -18,7 +18,7 @@ part of the other, which is drawn in a group."""
 
 
 @attrs.frozen(kw_only=True)
-class Node:
+class GraphNode:
     """``lines``: its label. ``group``: the id of the group that it is drawn in, None for the main one. ``attributes``: facts
     for programs."""
 
@@ -30,7 +30,7 @@ class Node:
 
 
 @attrs.frozen(kw_only=True)
-class Edge:
+class GraphEdge:
     source: str
     target: str
     kind: EdgeKind = "flow"
@@ -38,7 +38,7 @@ class Edge:
 
 
 @attrs.frozen(kw_only=True)
-class Group:
+class GraphGroup:
     """A part of the plan with a picture of its own: a row pattern, a pattern, the plan of a join."""
 
     id: str
@@ -51,12 +51,12 @@ class Graph:
 
     kind: Choice["statement", "module", "query"]
     title: str
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
-    groups: tuple[Group, ...] = ()
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+    groups: tuple[GraphGroup, ...] = ()
     attributes: tuple[tuple[str, Any], ...] = ()
 
-    def within(self, group: str | None) -> tuple[Sequence[Node], Sequence[Edge]]:
+    def within(self, group: str | None) -> tuple[Sequence[GraphNode], Sequence[GraphEdge]]:
         """Return the nodes of a group, and the edges between them."""
         nodes = [node for node in self.nodes if node.group == group]
         ids = {node.id for node in nodes}
@@ -85,26 +85,26 @@ class Drawing:
     """A graph while it grows. Ids are numbers in the order in which nodes are added."""
 
     def __init__(self) -> None:
-        self.nodes: list[Node] = []
-        self.edges: list[Edge] = []
-        self.groups: list[Group] = []
+        self.nodes: list[GraphNode] = []
+        self.edges: list[GraphEdge] = []
+        self.groups: list[GraphGroup] = []
 
     def node(self, kind: NodeKind, *lines: str, group: str | None = None, **attributes: Any) -> str:
         """Add a node and return its id; empty lines are left away."""
         node_id = f"n{len(self.nodes)}"
         facts = tuple((name, value) for name, value in attributes.items() if value not in (None, ""))
-        self.nodes.append(Node(id=node_id, kind=kind, lines=tuple(line for line in lines if line), group=group, attributes=facts))
+        self.nodes.append(GraphNode(id=node_id, kind=kind, lines=tuple(line for line in lines if line), group=group, attributes=facts))
         return node_id
 
     def edge(self, source: str, target: str, kind: EdgeKind = "flow", label: str = "") -> None:
         """Add an edge, once."""
-        edge = Edge(source=source, target=target, kind=kind, label=label)
+        edge = GraphEdge(source=source, target=target, kind=kind, label=label)
         if edge not in self.edges:
             self.edges.append(edge)
 
     def group(self, title: str) -> str:
         """Add a group and return its id."""
-        group = Group(id=f"g{len(self.groups)}", title=title)
+        group = GraphGroup(id=f"g{len(self.groups)}", title=title)
         self.groups.append(group)
         return group.id
 
@@ -113,4 +113,4 @@ class Drawing:
                      attributes=tuple((name, value) for name, value in attributes.items() if value not in (None, "")))
 
 
-__all__ = ["Drawing", "Edge", "EdgeKind", "Graph", "Group", "Node", "NodeKind"]
+__all__ = ["Drawing", "EdgeKind", "Graph", "GraphEdge", "GraphGroup", "GraphNode", "NodeKind"]

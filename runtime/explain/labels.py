@@ -21,7 +21,7 @@ def clean(text: str, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else f"{text[:longest - 1]}…"
 
 
-def wrapped(lines: Iterable[str], width: int, most: int) -> list[str]:
+def wrap_lines(lines: Iterable[str], width: int, most: int) -> list[str]:
     """Return the lines broken at spaces, at most so many of them."""
     rows = [row for line in lines for row in _rows(clean(line, 4 * LONGEST), width)]
     return rows if len(rows) <= most else [*rows[:most - 1], "…"]
@@ -31,4 +31,4 @@ def _rows(line: str, width: int) -> Iterator[str]:
     yield from textwrap.wrap(line, width, break_long_words=True, break_on_hyphens=False) or [""]
 
 
-__all__ = ["LONGEST", "clean", "wrapped"]
+__all__ = ["LONGEST", "clean", "wrap_lines"]

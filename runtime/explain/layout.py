@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from runtime.explain.graph import Edge, Node
+from runtime.explain.graph import GraphEdge, GraphNode
 from runtime.extras import MissingPackage, install
 
 GAP_ACROSS, GAP_DOWN, LANE = 38.0, 22.0, 12.0
@@ -24,7 +24,7 @@ class Box:
 
 
 @attrs.frozen
-class Layout:
+class GraphLayout:
     """``boxes`` by node id; ``bends``: the points that an edge passes, by (source, target)."""
 
     boxes: Mapping[str, Box]
@@ -33,7 +33,7 @@ class Layout:
     height: float
 
 
-def lay_out(nodes: Sequence[Node], edges: Sequence[Edge], sizes: Mapping[str, Point], labels: Sequence[float]) -> Layout:
+def lay_out(nodes: Sequence[GraphNode], edges: Sequence[GraphEdge], sizes: Mapping[str, Point], labels: Sequence[float]) -> GraphLayout:
     """Return places for nodes of these sizes; notes go below. ``labels``: how wide that of each edge is. Raise ImportError without the
     library."""
     notes = [node for node in nodes if node.kind == "note"]
@@ -50,13 +50,13 @@ def lay_out(nodes: Sequence[Node], edges: Sequence[Edge], sizes: Mapping[str, Po
         wide, high = sizes[note.id]
         boxes[note.id] = Box(wide / 2, height + (GAP_DOWN if height else 0) + high / 2, wide, high)
         width, height = max(width, wide), boxes[note.id].y + high / 2
-    return Layout(boxes, bends, width, height)
+    return GraphLayout(boxes, bends, width, height)
 
 
 class _Placed:
     """Layers and positions of nodes, numbered from 0, and of the bends of edges that pass a layer, numbered after them."""
 
-    def __init__(self, nodes: Sequence[Node], edges: Sequence[Edge], sizes: Mapping[str, Point]) -> None:
+    def __init__(self, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge], sizes: Mapping[str, Point]) -> None:
         self.nodes = nodes
         self.sizes = [sizes[node.id] for node in nodes]
         self.numbers = {node.id: number for number, node in enumerate(nodes)}
@@ -102,7 +102,7 @@ class _Placed:
             if chain and source < len(self.nodes):
                 self.chains[source, target] = chain
 
-    def columns(self, edges: Sequence[Edge], labels: Sequence[float]) -> tuple[dict[int, tuple[float, float]], float]:
+    def columns(self, edges: Sequence[GraphEdge], labels: Sequence[float]) -> tuple[dict[int, tuple[float, float]], float]:
         """Return the left and the right end of each layer, and the whole width. A label widens the gap before the later end of its edge."""
         gaps: dict[int, float] = {}
         for edge, label in zip(edges, labels):
@@ -139,4 +139,4 @@ class _Placed:
         return {n: row - top for n, row in rows.items()}, max((row - top + heights[n] / 2 for n, row in rows.items()), default=0.0)
 
 
-__all__ = ["Box", "Layout", "Point", "lay_out"]
+__all__ = ["Box", "GraphLayout", "Point", "lay_out"]

@@ -13,7 +13,7 @@ from epl.plan.statements import (
     StatementPlan,
 )
 from epl.plan.stores.named_windows import CreateWindowPlan
-from runtime.explain.graph import Drawing, Edge, Graph, Node, NodeKind
+from runtime.explain.graph import Drawing, Graph, GraphEdge, GraphNode, NodeKind
 from runtime.explain.statements import statement_graph
 
 SHARED: tuple[NodeKind, ...] = ("type", "store", "variable", "context")
@@ -62,11 +62,11 @@ class _Flow:
         return self.drawing.node("statement", plan.name, context, text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT - 1]}…",
                                  name=plan.name, statement=plan.kind, context=context.partition(" ")[2], epl=plan.text)
 
-    def _connect(self, edge: Edge, source: str, target: str, own: str) -> None:
+    def _connect(self, edge: GraphEdge, source: str, target: str, own: str) -> None:
         label = edge.label if target != own and edge.label.startswith(("insert", "into", "sets")) else ""
         self.drawing.edge(source, target, "flow" if edge.kind == "part" else edge.kind, label)
 
-    def _place(self, node: Node) -> str:
+    def _place(self, node: GraphNode) -> str:
         """Return the node of a shared thing. A named window is known as the type of its events, too."""
         name = _name(node)
         assert name is not None
@@ -77,7 +77,7 @@ class _Flow:
         return place
 
 
-def _name(node: Node) -> str | None:
+def _name(node: GraphNode) -> str | None:
     return next((str(value) for name, value in node.attributes if name == "name"), None)
 
 

@@ -23,12 +23,12 @@ CODE = "background:#f6f6f6;color:#1b1b1b;padding:6px 8px;border-radius:4px;white
 def picture_html(graph: Graph) -> str:
     """Return the picture, or what to install for it."""
     try:
-        return scrolled_html(svg(graph), "Picture of the plan")
+        return scroll_html(svg(graph), "Picture of the plan")
     except ImportError as error:
         return f'<p style="{FACTS}">{escape(str(error))}</p>'
 
 
-def scrolled_html(drawn: str, label: str) -> str:
+def scroll_html(drawn: str, label: str) -> str:
     """Return an SVG element in its own size: a cell that is narrower scrolls, by keys too, where it would shrink the letters."""
     sized = drawn.replace("<svg ", '<svg style="max-width:none" ', 1)
     return f'<div style="overflow-x:auto" tabindex="0" role="group" aria-label="{escape(label)}">{sized}</div>'
@@ -38,9 +38,9 @@ def facts_html(facts: Iterable[str]) -> str:
     return f'<p style="{FACTS}">{" · ".join(map(escape, facts))}</p>'
 
 
-def counted(count: int, what: str) -> str:
+def count_text(count: int, what: str) -> str:
     """
-    >>> counted(1, "listener"), counted(0, "listener")
+    >>> count_text(1, "listener"), count_text(0, "listener")
     ('1 listener', '0 listeners')
     """
     return f"{count} {what}{'' if count == 1 else 's'}"
@@ -51,7 +51,7 @@ def text_html(text: str) -> str:
     return f'<pre style="{CODE}">{escape(text.strip())}</pre>'
 
 
-def folded_html(title: str, html: str) -> str:
+def fold_html(title: str, html: str) -> str:
     return f"<details><summary>{escape(title)}</summary>{html}</details>"
 
 
@@ -87,13 +87,13 @@ def picture(plan: ModulePlan | StatementPlan | QueryPlan) -> Picture:
 
 def plan_html(plan: Any) -> str:
     """Return what notebooks show of a plan that is not deployed: its text and its picture."""
-    return f"{text_html(_text_of(plan))}{folded_html('picture', picture(plan)._repr_html_())}"
+    return f"{text_html(_plan_text(plan))}{fold_html('picture', picture(plan)._repr_html_())}"
 
 
-def _text_of(plan: Any) -> str:
+def _plan_text(plan: Any) -> str:
     if isinstance(plan, ModulePlan):
         return "\n\n".join(explain(statement, tier="") for statement in plan.statements)
     return explain_query(plan) if isinstance(plan, QueryPlan) else explain(plan, tier="")
 
 
-__all__ = ["Picture", "counted", "facts_html", "folded_html", "picture", "picture_html", "plan_html", "text_html"]
+__all__ = ["Picture", "count_text", "facts_html", "fold_html", "picture", "picture_html", "plan_html", "text_html"]

@@ -14,7 +14,7 @@ from runtime.explain.graph import Drawing, NodeKind
 Streams = Sequence[PropertyText]
 
 
-def joined_text(conditions: Sequence[TypedExpression], streams: Streams, word: str = " and ") -> str:
+def join_conditions(conditions: Sequence[TypedExpression], streams: Streams, word: str = " and ") -> str:
     return word.join(expression_text(condition, streams) for condition in conditions)
 
 
@@ -71,7 +71,7 @@ def _operator(drawing: Drawing, plan: PatternPlan, node: PatternNode, group: str
         kind = "filter"
     elif isinstance(node, (IntervalNode, CrontabNode, ScheduleNode)):
         kind = "observer"
-    here = drawing.node(kind, plan.title_of(node), group=group, tag=node.tag if isinstance(node, FilterNode) else None)
+    here = drawing.node(kind, plan.node_title(node), group=group, tag=node.tag if isinstance(node, FilterNode) else None)
     inner = [_operator(drawing, plan, each, group) for each in node.inner()]
     ordered = isinstance(node, FollowedByNode) or len(inner) > 1
     for number, child in enumerate(inner, 1):
@@ -87,10 +87,10 @@ def draw_join(drawing: Drawing, plan: JoinPlan, names: Sequence[str], streams: S
     the group. ``begins``: what happens to an event for which others are looked up."""
     group = drawing.group("join plan")
     for drive in plan.drives:
-        conditions = joined_text(drive.conditions, streams)
+        conditions = join_conditions(drive.conditions, streams)
         begin = drawing.node("start", f"{names[drive.stream]} {begins}", f"where {conditions}" if conditions else "", group=group)
         ends = _steps(drawing, begin, drive.steps, names, streams, group)
-        across = joined_text(drive.across, streams)
+        across = join_conditions(drive.across, streams)
         rows = drawing.node("accept", "rows", f"where {across}" if across else "", group=group)
         for end in ends:
             drawing.edge(end, rows)
@@ -112,4 +112,4 @@ def _steps(
     return ends or [before]
 
 
-__all__ = ["Streams", "draw_join", "draw_pattern", "draw_row_pattern", "joined_text"]
+__all__ = ["Streams", "draw_join", "draw_pattern", "draw_row_pattern", "join_conditions"]

@@ -9,14 +9,14 @@ from epl.plan.statements import BodyPlan
 from epl.plan.stores.queries import DeleteQueryPlan, InsertQueryPlan, QueryPlan, RowsPlan, SelectQueryPlan, UpdateQueryPlan
 from runtime.explain.graph import Drawing, Graph
 from runtime.explain.parts import Streams
-from runtime.explain.statements import StatementDrawing, assigned_lines
-from runtime.explain.streams import Sources, stream_names, texts_of
+from runtime.explain.statements import StatementDrawing, assignment_lines
+from runtime.explain.streams import DrawnSources, property_texts, stream_names
 
 
 def query_graph(plan: QueryPlan) -> Graph:
     """Return the plan of a query as a graph."""
     drawing = Drawing()
-    QueryDrawing(Sources(drawing), plan).draw()
+    QueryDrawing(DrawnSources(drawing), plan).draw()
     return drawing.graph("query", "query", context=None if plan.context is None else plan.context.name)
 
 
@@ -29,11 +29,11 @@ class QueryDrawing(StatementDrawing):
         return DRAWN[type(body)](self, body)
 
     def _select_query(self, plan: SelectQueryPlan) -> str:
-        streams = texts_of(plan.streams)
+        streams = property_texts(plan.streams)
         if not plan.streams:
             here = self.drawing.node("start", "one row")
         else:
-            here = self._joined(plan, streams)
+            here = self._draw_join(plan, streams)
             if plan.rows is not None and len(plan.streams) == 1:
                 here = self._after(here, self._reading(plan.rows, "lookup", *_lookup_lines(plan.rows, streams)))
             elif plan.rows is not None:
@@ -42,7 +42,7 @@ class QueryDrawing(StatementDrawing):
                 self.drawing.edge(lookup, here, "lookup")
         if plan.where is not None:
             here = self._after(here, self._reading(plan.where, "where", f"where {expression_text(plan.where, streams)}"))
-        return self._finished(here, plan.result_set, None, streams)
+        return self._draw_result(here, plan.result_set, None, streams)
 
     def _insert(self, plan: InsertQueryPlan) -> str:
         count = len(plan.new_rows)
@@ -50,7 +50,7 @@ class QueryDrawing(StatementDrawing):
 
     def _update_query(self, plan: UpdateQueryPlan) -> str:
         streams = [of(plan.store.name), of("initial")]
-        return self._changes(plan, "update", *assigned_lines(plan.assignments, streams), *_lookup_lines(plan.rows, streams))
+        return self._changes(plan, "update", *assignment_lines(plan.assignments, streams), *_lookup_lines(plan.rows, streams))
 
     def _delete(self, plan: DeleteQueryPlan) -> str:
         return self._changes(plan, "delete", *_lookup_lines(plan.rows, [of(plan.store.name)]))

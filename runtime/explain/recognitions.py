@@ -5,10 +5,10 @@ from collections.abc import Container, Iterator, Sequence
 
 from epl.dialects.errors import DialectUnsupported, QueryFailed
 from epl.dialects.plans import RecognitionPlan
-from epl.dialects.syntax.lexis import DIALECTS, Token, tokens
+from epl.dialects.syntax.lexis import DIALECTS, SqlToken, tokens
 from epl.plan.patterns.recognition_streams import RecognitionStreamPlan
-from runtime.dialects.automaton import IGNORE, PROCEED, STOP, TAKE, Automaton, Edge, State
-from runtime.dialects.program import DONE, END, JUMP, MATCH, SPLIT, START, Program, compile_pattern
+from runtime.dialects.automaton import IGNORE, PROCEED, STOP, TAKE, Automaton, AutomatonEdge, State
+from runtime.dialects.program import DONE, END, JUMP, MATCH, SPLIT, START, PatternProgram, compile_pattern
 from runtime.explain.graph import Drawing, NodeKind
 
 MOST_STATES = 60
@@ -23,7 +23,7 @@ def draw_recognition(drawing: Drawing, plan: RecognitionStreamPlan, here: str) -
     words = _Words(plan)
     pattern = words.bracket("PATTERN")
     node = drawing.node(
-        "match", f"match_recognize ({clause.dialect})", f"pattern ({pattern})", words.listed("PARTITION"), words.listed("ORDER"),
+        "match", f"match_recognize ({clause.dialect})", f"pattern ({pattern})", words.clause_text("PARTITION"), words.clause_text("ORDER"),
         pattern=pattern, dialect=clause.dialect)
     drawing.edge(here, node)
     group = drawing.group(f"row pattern {pattern}")
@@ -57,14 +57,14 @@ class _Words:
     def bracket(self, word: str) -> str:
         """Return what is in the bracket after a word."""
         place = self._place(word) + 2
-        return self._written(self.tokens[place : self._end(place)])
+        return self._source_text(self.tokens[place : self._end(place)])
 
-    def listed(self, word: str) -> str:
+    def clause_text(self, word: str) -> str:
         """Return ``PARTITION BY …`` or ``ORDER BY …``; nothing where it is not written."""
         place = self._place(word)
         if place < 0:
             return ""
-        return f"{word.lower()} by {self._written(self.tokens[place + 2 : self._end(place + 2, BETWEEN)])}"
+        return f"{word.lower()} by {self._source_text(self.tokens[place + 2 : self._end(place + 2, BETWEEN)])}"
 
     def defines(self) -> list[str]:
         """Return each definition."""
@@ -73,7 +73,7 @@ class _Words:
         while place >= 0 and self.tokens[place].word not in (")", ""):
             end = self._end(place + 1, {","})
             name, condition = self.tokens[place + 1], self.tokens[place + 3 : end]
-            lines.append(f"{name.text}: {self._written(condition)}")
+            lines.append(f"{name.text}: {self._source_text(condition)}")
             place = end
         return lines
 
@@ -96,11 +96,11 @@ class _Words:
             depth += _depth(token)
         return len(self.tokens) - 1
 
-    def _written(self, taken: Sequence[Token]) -> str:
+    def _source_text(self, taken: Sequence[SqlToken]) -> str:
         return " ".join(self.text[taken[0].at : taken[-1].end].split()) if taken else ""
 
 
-def _depth(token: Token) -> int:
+def _depth(token: SqlToken) -> int:
     return 0 if token.kind != "sign" else (token.word in ("(", "[", "{", "{-")) - (token.word in (")", "]", "}", "-}"))
 
 
@@ -131,12 +131,12 @@ def _sql(drawing: Drawing, clause: RecognitionPlan, group: str) -> str:
     return begin
 
 
-def _name(program: Program, place: int) -> str:
+def _name(program: PatternProgram, place: int) -> str:
     name = program.labels[program.first[place]]
     return f"{{- {name} -}}" if program.excluded[place] else name
 
 
-def _ways(program: Program, place: int) -> Iterator[tuple[int | None, str]]:
+def _ways(program: PatternProgram, place: int) -> Iterator[tuple[int | None, str]]:
     """Yield the variables that may come next, preferred first, each with the anchors on the way; None for the end of the match."""
     seen = set()
     waiting = [(place, "")]
@@ -197,7 +197,7 @@ def _edges(drawing: Drawing, start: State, states: dict[int, str], group: str) -
                 waiting.append(edge.target)
 
 
-def _edge_text(edge: Edge, state: State) -> str:
+def _edge_text(edge: AutomatonEdge, state: State) -> str:
     guards = " and ".join(name if holds else f"not {name}" for name, holds in dict.fromkeys(edge.guards))
     words = {TAKE: "", IGNORE: "skip a row", PROCEED: "go on", STOP: "stop"}[edge.kind]
     if edge.kind == TAKE:

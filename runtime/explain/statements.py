@@ -7,7 +7,7 @@ from typing import Any
 from epl.plan.assignments import PropertyAssignment, VariableAssignment
 from epl.plan.expression_text import expression_text, of, plain
 from epl.plan.expressions import VariableValue
-from epl.plan.join.subqueries import SubqueryPlan, subqueries_in
+from epl.plan.join.subqueries import SubqueryPlan, plan_subqueries
 from epl.plan.result_set import OutputPlan, ResultSetPlan
 from epl.plan.statements import (
     BodyPlan,
@@ -20,7 +20,7 @@ from epl.plan.statements import (
     SelectPlan,
     SelectRowPlan,
     StatementPlan,
-    words_of,
+    class_words,
 )
 from epl.plan.stores.indexes import CreateIndexPlan
 from epl.plan.stores.named_windows import CreateWindowPlan
@@ -37,12 +37,12 @@ from epl.plan.stores.on_statements import (
 from epl.plan.stores.queries import QueryPlan, SelectQueryPlan
 from epl.plan.stores.splitting import OnSplitPlan
 from epl.plan.stores.tables import TableKeys, TableValue
-from epl.plan.walk import expressions_of
+from epl.plan.walk import plan_expressions
 from epl.value_types import ValueType
 from runtime.explain.contexts import draw_context
 from runtime.explain.graph import Drawing, Graph
-from runtime.explain.parts import Streams, draw_join, draw_row_pattern, joined_text
-from runtime.explain.streams import Sources, draw_stream, stream_names, texts_of
+from runtime.explain.parts import Streams, draw_join, draw_row_pattern, join_conditions
+from runtime.explain.streams import DrawnSources, draw_stream, property_texts, stream_names
 
 MOST_COLUMNS = 8
 """Columns of an output that a picture lists."""
@@ -51,7 +51,7 @@ MOST_COLUMNS = 8
 def statement_graph(plan: StatementPlan, tier: str = "", partitioning: str = "") -> Graph:
     """Return the plan of a statement as a graph. ``tier``, ``partitioning``: as ``explain()`` says them."""
     drawing = Drawing()
-    sources = Sources(drawing)
+    sources = DrawnSources(drawing)
     StatementDrawing(sources, plan).draw()
     context = None if plan.context is None else plan.context.name
     return drawing.graph("statement", plan.name, context=context, priority=plan.priority or None, partitioning=partitioning, tier=tier)
@@ -63,7 +63,7 @@ class StatementDrawing:
     begins = "arrives or leaves"
     """When the look-ups of a join begin at a stream."""
 
-    def __init__(self, sources: Sources, plan: StatementPlan | QueryPlan) -> None:
+    def __init__(self, sources: DrawnSources, plan: StatementPlan | QueryPlan) -> None:
         self.sources = sources
         self.drawing = sources.drawing
         self.plan = plan
@@ -88,11 +88,11 @@ class StatementDrawing:
     # ------------------------------------------------------------------ selects
 
     def _select(self, plan: SelectPlan) -> str:
-        streams = texts_of(plan.streams)
-        here = self._joined(plan, streams)
+        streams = property_texts(plan.streams)
+        here = self._draw_join(plan, streams)
         if plan.row_recognition is not None:
             recognition = plan.row_recognition
-            by = joined_text(recognition.partition_by, streams, ", ")
+            by = join_conditions(recognition.partition_by, streams, ", ")
             match = self.drawing.node("match", "match_recognize", f"pattern {recognition.pattern}", f"partition by {by}" if by else "",
                                       pattern=str(recognition.pattern))
             group = draw_row_pattern(self.drawing, recognition)
@@ -100,9 +100,9 @@ class StatementDrawing:
             here, streams = self._after(here, match), [plain]
         if plan.where is not None:
             here = self._after(here, self._reading(plan.where, "where", f"where {expression_text(plan.where, streams)}"))
-        return self._finished(here, plan.result_set, plan.insert, streams)
+        return self._draw_result(here, plan.result_set, plan.insert, streams)
 
-    def _joined(self, plan: SelectPlan | SelectQueryPlan, streams: Streams) -> str:
+    def _draw_join(self, plan: SelectPlan | SelectQueryPlan, streams: Streams) -> str:
         first = len(self.drawing.nodes)
         ends = [draw_stream(self.sources, stream, streams) for stream in plan.streams]
         filters = (node.id for node in self.drawing.nodes[first:] if node.kind == "filter" and node.group is None)
@@ -119,7 +119,7 @@ class StatementDrawing:
             self.drawing.edge(node.id, join, "part")
         return join
 
-    def _finished(self, here: str, rows: ResultSetPlan, insert: InsertPlan | None, streams: Streams) -> str:
+    def _draw_result(self, here: str, rows: ResultSetPlan, insert: InsertPlan | None, streams: Streams) -> str:
         """Draw the result set and where its rows go; return the node of the result set."""
         node = self._after(here, self._reading(rows, "rows", *_result_set_lines(rows, streams)))
         if rows.output is not None:
@@ -161,7 +161,7 @@ class StatementDrawing:
 
     def _table(self, plan: CreateTablePlan) -> str:
         lines = [f"{c.name} {c.text or c.type}{' primary key' if c.is_key else ''}" for c in plan.table.columns]
-        return self.drawing.node("store", plan.table.name, "table", *_shortened(lines), name=plan.table.name)
+        return self.drawing.node("store", plan.table.name, "table", *_shorten(lines), name=plan.table.name)
 
     def _window(self, plan: CreateWindowPlan) -> str:
         end = draw_stream(self.sources, plan.stream, [plain])
@@ -180,14 +180,14 @@ class StatementDrawing:
         return self.drawing.node("note", self.name, "declared expression")
 
     def _other(self, plan: BodyPlan) -> str:
-        return self.drawing.node("statement", self.name, words_of(type(plan).__name__))
+        return self.drawing.node("statement", self.name, class_words(type(plan).__name__))
 
     # ------------------------------------------------------------------ on-statements
 
     def _on_set(self, plan: OnSetPlan) -> str:
         end = draw_stream(self.sources, plan.stream, [plain])
         values = tuple(assignment.value for assignment in plan.assignments)
-        node = self._after(end, self._reading(values, "action", "set", *assigned_lines(plan.assignments, [plain])))
+        node = self._after(end, self._reading(values, "action", "set", *assignment_lines(plan.assignments, [plain])))
         for assignment in plan.assignments:
             if assignment.variable is not None:
                 self.drawing.edge(node, self.sources.variable(assignment.variable.name), label="sets")
@@ -197,7 +197,7 @@ class StatementDrawing:
     def _update(self, plan: UpdateIstreamPlan) -> str:
         end = draw_stream(self.sources, plan.stream, [plain])
         where = "" if plan.where is None else f"where {expression_text(plan.where, [plain])}"
-        node = self._after(end, self._reading(plan, "action", "update istream", *assigned_lines(plan.assignments, [plain]), where))
+        node = self._after(end, self._reading(plan, "action", "update istream", *assignment_lines(plan.assignments, [plain]), where))
         self.drawing.edge(node, self.sources.type(plan.stream.event_type), label="instead")
         return node
 
@@ -212,7 +212,7 @@ class StatementDrawing:
         if writes:
             self.drawing.edge(node, store)
         if isinstance(plan, OnSelectPlan):
-            return self._finished(node, plan.result_set, plan.insert, streams)
+            return self._draw_result(node, plan.result_set, plan.insert, streams)
         if isinstance(plan, OnMergePlan):
             for insert in (a.insert for branch in plan.branches for a in branch.actions if a.insert is not None):
                 if insert.target is not plan.match.store.event_type:
@@ -238,16 +238,16 @@ class StatementDrawing:
         lookup = "" if plan.lookup is None else plan.lookup.text(streams)
         keeps = "aggregations are kept up to date" if plan.running else ""
         node = self._after(end, self.drawing.node("subquery", f"sub-query: {plan.use}", ", ".join(plan.names), keeps, lookup, use=plan.use))
-        self.drawing.edge(node, self._reader_of(plan, last), "lookup")
+        self.drawing.edge(node, self._subquery_reader(plan, last), "lookup")
 
-    def _reader_of(self, subquery: SubqueryPlan, last: str) -> str:
-        return next((node for part, node in self.readers if subquery in subqueries_in(part)), last)
+    def _subquery_reader(self, subquery: SubqueryPlan, last: str) -> str:
+        return next((node for part, node in self.readers if subquery in plan_subqueries(part)), last)
 
     def _reads(self, last: str) -> None:
         """Tables and variables that expressions read."""
         drawn = {edge.target for edge in self.drawing.edges if edge.label == "sets"}
         for part, reader in [*self.readers, (self.plan.body, last)]:
-            for node in (node for expression in expressions_of(part) for node in expression.walk()):
+            for node in (node for expression in plan_expressions(part) for node in expression.walk()):
                 if isinstance(node, VariableValue):
                     source = self.sources.variable(node.name)
                 elif isinstance(node, (TableValue, TableKeys)):
@@ -292,14 +292,14 @@ DRAWN: Mapping[type[BodyPlan], Callable[[StatementDrawing, Any], str]] = {
 
 def _columns(body: BodyPlan) -> list[str]:
     types: Mapping[str, Any] = {} if body.output_type is None else body.output_type.properties
-    return _shortened([f"{p.name} {_type_text(p.type)}" for p in types.values()])
+    return _shorten([f"{p.name} {_type_text(p.type)}" for p in types.values()])
 
 
 def _type_text(value: ValueType) -> str:
     return str(value)
 
 
-def _shortened(lines: Sequence[str]) -> list[str]:
+def _shorten(lines: Sequence[str]) -> list[str]:
     return list(lines) if len(lines) <= MOST_COLUMNS else [*lines[:MOST_COLUMNS - 1], f"… {len(lines) - MOST_COLUMNS + 1} more"]
 
 
@@ -310,10 +310,10 @@ def _result_set_lines(rows: ResultSetPlan, streams: Streams) -> Iterator[str]:
     else:
         names = rows.output_type.names
         texts = [(name, expression_text(column, streams)) for name, column in zip(names, rows.columns)]
-        yield from _shortened([f"{'select ' + distinct if n == 0 else ''}{name if name == text else f'{name} = {text}'}"
+        yield from _shorten([f"{'select ' + distinct if n == 0 else ''}{name if name == text else f'{name} = {text}'}"
                                for n, (name, text) in enumerate(texts)])
     if rows.group_by:
-        yield f"group by {joined_text(rows.group_by, streams, ', ')}" + (f" ({len(rows.levels)} levels)" if rows.levels else "")
+        yield f"group by {join_conditions(rows.group_by, streams, ', ')}" + (f" ({len(rows.levels)} levels)" if rows.levels else "")
     if rows.having is not None:
         yield f"having {expression_text(rows.having, streams)}"
     if rows.order_by:
@@ -338,7 +338,7 @@ def _output_text(plan: OutputPlan) -> str:
     return f"output{selector}{after}"
 
 
-def assigned_lines(assignments: Sequence[VariableAssignment | PropertyAssignment], streams: Streams) -> list[str]:
+def assignment_lines(assignments: Sequence[VariableAssignment | PropertyAssignment], streams: Streams) -> list[str]:
     lines = []
     for each in assignments:
         target = each.property or ""
@@ -347,7 +347,7 @@ def assigned_lines(assignments: Sequence[VariableAssignment | PropertyAssignment
         index = "" if each.index is None else f"[{expression_text(each.index, streams)}]"
         value = expression_text(each.value, streams)
         lines.append(f"{target}{index} = {value}" if target else value)
-    return _shortened(lines)
+    return _shorten(lines)
 
 
 def _action_lines(plan: OnWindowPlan, streams: Streams) -> Iterator[str]:
@@ -357,7 +357,7 @@ def _action_lines(plan: OnWindowPlan, streams: Streams) -> Iterator[str]:
         yield "select and delete" if plan.delete else "select"
     elif isinstance(plan, OnUpdatePlan):
         yield "update"
-        yield from assigned_lines(plan.assignments, streams)
+        yield from assignment_lines(plan.assignments, streams)
     elif isinstance(plan, OnMergePlan):
         yield "merge"
         yield from (line for branch in plan.branches for line in _branch_lines(branch, streams))
@@ -373,4 +373,4 @@ def _branch_lines(branch: MergeBranchPlan, streams: Streams) -> Iterator[str]:
     yield f"when {'' if branch.matched else 'not '}matched{condition}: {actions}"
 
 
-__all__ = ["StatementDrawing", "assigned_lines", "statement_graph"]
+__all__ = ["StatementDrawing", "assignment_lines", "statement_graph"]

@@ -15,10 +15,10 @@ from epl.plan.patterns.recognition_streams import RecognitionStreamPlan
 from epl.plan.streams import FilterPlan, StorePlan, StreamPlan, types_read
 from epl.plan.windows import WindowConfig
 from runtime.explain.graph import Drawing, NodeKind
-from runtime.explain.parts import Streams, draw_pattern, joined_text
+from runtime.explain.parts import Streams, draw_pattern, join_conditions
 
 
-class Sources:
+class DrawnSources:
     """What statements read and write, each drawn once: event types, named windows, tables, variables."""
 
     def __init__(self, drawing: Drawing) -> None:
@@ -45,12 +45,12 @@ def stream_names(streams: Sequence[StreamPlan]) -> list[str]:
     return [stream.alias or stream.event_type.name for stream in streams]
 
 
-def texts_of(streams: Sequence[StreamPlan]) -> Streams:
+def property_texts(streams: Sequence[StreamPlan]) -> Streams:
     """Return how properties are written: those of a single stream without prefix, those of several after the stream's name."""
     return [plain] if len(streams) < 2 else [of(name) for name in stream_names(streams)]
 
 
-def draw_stream(sources: Sources, stream: StreamPlan, streams: Streams) -> str:
+def draw_stream(sources: DrawnSources, stream: StreamPlan, streams: Streams) -> str:
     """Draw a stream; return the node that its events come out of."""
     drawing = sources.drawing
     here = _source(sources, stream, streams)
@@ -73,13 +73,13 @@ def _after(drawing: Drawing, before: str, node: str) -> str:
     return node
 
 
-def _source(sources: Sources, stream: StreamPlan, streams: Streams) -> str:
+def _source(sources: DrawnSources, stream: StreamPlan, streams: Streams) -> str:
     drawing, source = sources.drawing, stream.source
     if isinstance(source, FilterPlan):
-        return _filtered(drawing, sources.type(source.event_type), _filter_lines(source, streams))
+        return _draw_filter(drawing, sources.type(source.event_type), _filter_lines(source, streams))
     if isinstance(source, StorePlan):
-        conditions = joined_text(source.conditions, streams[:1])
-        return _filtered(drawing, sources.store(source.window.name, "named window"), [conditions] if conditions else [])
+        conditions = join_conditions(source.conditions, streams[:1])
+        return _draw_filter(drawing, sources.store(source.window.name, "named window"), [conditions] if conditions else [])
     if isinstance(source, PatternPlan):
         node = drawing.node("pattern", "pattern", *([stream.alias] if stream.alias else []))
         _, root = draw_pattern(drawing, source)
@@ -92,13 +92,13 @@ def _source(sources: Sources, stream: StreamPlan, streams: Streams) -> str:
 
         return draw_recognition(drawing, source, draw_stream(sources, source.input, [plain]))
     if isinstance(source, StoredTablePlan):
-        conditions = joined_text(source.conditions, streams)
-        return _filtered(drawing, sources.store(source.table.name, "table"), [conditions] if conditions else [])
+        conditions = join_conditions(source.conditions, streams)
+        return _draw_filter(drawing, sources.store(source.table.name, "table"), [conditions] if conditions else [])
     text = source.text(streams) if isinstance(source, HistoricalPlan) else ""
     return drawing.node("call", source.title.partition(" ")[2], text)
 
 
-def _filtered(drawing: Drawing, node: str, lines: Sequence[str]) -> str:
+def _draw_filter(drawing: Drawing, node: str, lines: Sequence[str]) -> str:
     return _after(drawing, node, drawing.node("filter", *lines)) if lines else node
 
 
@@ -126,4 +126,4 @@ def _parameters(window: WindowConfig) -> Iterator[str]:
                 yield expression_text(each.expression) + (" desc" if each.descending else "")
 
 
-__all__ = ["Sources", "draw_stream", "stream_names", "texts_of", "window_text"]
+__all__ = ["DrawnSources", "draw_stream", "property_texts", "stream_names", "window_text"]

@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import attrs
 
-from runtime.explain.graph import Edge, Graph, Node
-from runtime.explain.labels import clean, wrapped
-from runtime.explain.layout import Box, Layout, Point, lay_out
+from runtime.explain.graph import Graph, GraphEdge, GraphNode
+from runtime.explain.labels import clean, wrap_lines
+from runtime.explain.layout import Box, GraphLayout, Point, lay_out
 from runtime.explain.palette import FILLS, STROKES
 
 CHARACTER, LINE, PADDING, MARGIN = 6.6, 15.0, 10.0, 12.0
@@ -25,13 +25,13 @@ DASHES = {"flow": "", "lookup": ' stroke-dasharray="6 4"', "control": ' stroke-d
 @attrs.frozen
 class Panel:
     title: str
-    nodes: Sequence[Node]
-    edges: Sequence[Edge]
-    layout: Layout
+    nodes: Sequence[GraphNode]
+    edges: Sequence[GraphEdge]
+    layout: GraphLayout
     lines: Mapping[str, Sequence[str]]
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     return escape_html(clean(text))
 
 
@@ -46,27 +46,27 @@ def svg(graph: Graph) -> str:
         if panel.title:
             lines.append(f'<rect x="{MARGIN}" y="{top:.0f}" width="{width - 2 * MARGIN:.0f}" height="{height:.0f}" rx="8" fill="none" '
                          f'stroke="#999" stroke-dasharray="4 4"/><text x="{2 * MARGIN}" y="{top + LINE + 3:.0f}" font-weight="600">'
-                         f"{escaped(panel.title)}</text>")
+                         f"{escape(panel.title)}</text>")
         inner = top + (LINE + 2 * MARGIN if panel.title else 0)
-        lines += [f'<g transform="translate({2 * MARGIN:.0f},{inner:.0f})">', *_drawn(panel), "</g>"]
+        lines += [f'<g transform="translate({2 * MARGIN:.0f},{inner:.0f})">', *_draw_panel(panel), "</g>"]
         top += height + 1.5 * MARGIN
     return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{top:.0f}" viewBox="0 0 {width:.0f} {top:.0f}" '
-            f'role="img" aria-label="{escaped(graph.title)}" style="{STYLE};background:#fff;max-width:none">'
-            f'<title>{escaped(graph.title)}</title>{ARROW}{"".join(lines)}</svg>')
+            f'role="img" aria-label="{escape(graph.title)}" style="{STYLE};background:#fff;max-width:none">'
+            f'<title>{escape(graph.title)}</title>{ARROW}{"".join(lines)}</svg>')
 
 
 ARROW = ('<defs><marker id="epl-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
          '<path d="M0,0L8,4L0,8z" fill="#555"/></marker></defs>')
 
 
-def _panel(title: str, nodes: Sequence[Node], edges: Sequence[Edge]) -> Panel:
-    lines = {node.id: wrapped(node.lines, 60 if node.kind == "note" else WIDEST, MOST_LINES) for node in nodes}
+def _panel(title: str, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> Panel:
+    lines = {node.id: wrap_lines(node.lines, 60 if node.kind == "note" else WIDEST, MOST_LINES) for node in nodes}
     sizes = {node.id: _size(node, lines[node.id]) for node in nodes}
     gaps = [len(clean(edge.label)) * CHARACTER * 0.9 for edge in edges]
     return Panel(title, nodes, edges, lay_out(nodes, edges, sizes, gaps), lines)
 
 
-def _size(node: Node, lines: Sequence[str]) -> tuple[float, float]:
+def _size(node: GraphNode, lines: Sequence[str]) -> tuple[float, float]:
     width = max((len(line) for line in lines), default=1) * CHARACTER + 2 * PADDING
     if node.kind in ROUND and len(lines) == 1:
         width = max(width, 40.0)
@@ -74,7 +74,7 @@ def _size(node: Node, lines: Sequence[str]) -> tuple[float, float]:
     return width, len(lines) * LINE + 1.4 * PADDING
 
 
-def _drawn(panel: Panel) -> Iterator[str]:
+def _draw_panel(panel: Panel) -> Iterator[str]:
     boxes = panel.layout.boxes
     labels: list[str] = []
     for edge in panel.edges:
@@ -87,15 +87,15 @@ def _drawn(panel: Panel) -> Iterator[str]:
     yield from labels
 
 
-def _has_twin(edge: Edge, edges: Sequence[Edge]) -> bool:
+def _has_twin(edge: GraphEdge, edges: Sequence[GraphEdge]) -> bool:
     return any(each.source == edge.target and each.target == edge.source for each in edges if each is not edge)
 
 
-def _node(node: Node, box: Box, lines: Sequence[str]) -> Iterator[str]:
+def _node(node: GraphNode, box: Box, lines: Sequence[str]) -> Iterator[str]:
     left, top = box.x - box.width / 2, box.y - box.height / 2
     corner = min(box.height / 2, 18) if node.kind in {"type", "output"} else box.height / 2 if node.kind in ROUND else 5
     colours = f'fill="{FILLS[node.kind]}" stroke="{STROKES[node.kind]}"'
-    yield f'<g><title>{escaped(" · ".join(node.lines))}</title>'
+    yield f'<g><title>{escape(" · ".join(node.lines))}</title>'
     yield (f'<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{corner:.1f}" {colours} '
            f'stroke-width="1.4"/>')
     if node.kind == "accept":
@@ -105,11 +105,11 @@ def _node(node: Node, box: Box, lines: Sequence[str]) -> Iterator[str]:
     for number, text in enumerate(lines):
         bold = ' font-weight="600"' if number == 0 and len(lines) > 1 and node.kind != "note" else ""
         anchor, x = ("start", left + PADDING) if node.kind == "note" else ("middle", box.x)
-        yield f'<text x="{x:.1f}" y="{first + number * LINE:.1f}" text-anchor="{anchor}" fill="#1b1b1b"{bold}>{escaped(text)}</text>'
+        yield f'<text x="{x:.1f}" y="{first + number * LINE:.1f}" text-anchor="{anchor}" fill="#1b1b1b"{bold}>{escape(text)}</text>'
     yield "</g>"
 
 
-def _edge(edge: Edge, source: Box, target: Box, bends: Sequence[Point], *, twin: bool) -> tuple[str, str]:
+def _edge(edge: GraphEdge, source: Box, target: Box, bends: Sequence[Point], *, twin: bool) -> tuple[str, str]:
     """Return the line and the label of an edge."""
     style = f'fill="none" stroke="#555" stroke-width="1.3"{DASHES[edge.kind]} marker-end="url(#epl-arrow)"'
     if edge.source == edge.target:
@@ -138,11 +138,11 @@ def _curve(*points: Point) -> str:
     return f"M{begin}C{' '.join(others)}"
 
 
-def _label(edge: Edge, x: float, y: float) -> str:
+def _label(edge: GraphEdge, x: float, y: float) -> str:
     if not edge.label:
         return ""
     return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle" font-size="11" fill="#333" stroke="#fff" stroke-width="3" '
-            f'paint-order="stroke">{escaped(edge.label)}</text>')
+            f'paint-order="stroke">{escape(edge.label)}</text>')
 
 
-__all__ = ["STYLE", "escaped", "svg"]
+__all__ = ["STYLE", "escape", "svg"]

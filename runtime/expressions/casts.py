@@ -35,8 +35,8 @@ def _object_text(value: Any) -> str:
     if isinstance(value, datetime.datetime) and value.tzinfo is not None:
         return value.strftime("%a %b %d %H:%M:%S ") + (value.tzname() or "UTC") + value.strftime(" %Y")
     if isinstance(value, Event):
-        return "{" + ", ".join(f"{n}={java.text_of(v)}" for n, v in zip(value.type.names, value.values())) + "}"
-    return java.text_of(value)
+        return "{" + ", ".join(f"{n}={java.java_text(v)}" for n, v in zip(value.type.names, value.values())) + "}"
+    return java.java_text(value)
 
 
 # ------------------------------------------------------------------ cast

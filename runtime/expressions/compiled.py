@@ -8,9 +8,9 @@ from typing import Any
 from epl import java
 from epl.functions.like import like_pattern
 from epl.functions.patterns import java_pattern
-from epl.generated_code import defined, local_name
+from epl.generated_code import define_names, local_name
 from epl.plan.expressions import TypedExpression
-from epl.zeros import ordered
+from epl.zeros import sort_value
 from runtime.expressions import operations, print_logic, print_numbers, print_values
 from runtime.expressions.environment import Environment
 from runtime.expressions.printer import Printer
@@ -30,16 +30,16 @@ OPERATIONS: dict[str, Any] = {
         java.wrap_int, java.wrap_long, java.negate, java.to_float, java.integer_divide, java.integer_remainder, java.float_divide,
         java.float_remainder,
         java.decimal_add, java.decimal_subtract, java.decimal_multiply, java.decimal_divide, java.decimal_remainder,
-        java.integer_multiply, java.concatenated,
-        java_pattern, like_pattern, copysign, ordered,
+        java.integer_multiply, java.concatenate,
+        java_pattern, like_pattern, copysign, sort_value,
     )},
 }
 """What generated code may call by name."""
 
 
-def function_of(text: str, bindings: dict[str, Any]) -> Callable[..., Any]:
+def define_function(text: str, bindings: dict[str, Any]) -> Callable[..., Any]:
     """Return the function ``evaluate`` that the text defines; its text is kept as ``source``."""
-    compiled: Callable[..., Any] = defined(text, {**OPERATIONS, **bindings})["evaluate"]
+    compiled: Callable[..., Any] = define_names(text, {**OPERATIONS, **bindings})["evaluate"]
     compiled.source = text  # type: ignore[attr-defined]
     return compiled
 
@@ -63,7 +63,7 @@ def compile_text(kind: object, parts: Sequence[object], environment: Environment
         if cells:
             text = "\n    ".join([f"def evaluate({', '.join(cells)}):", *text.splitlines(), "return evaluate"]) + "\n"
         shared = {name: value for name, value in printer.bindings.items() if name not in cells}
-        return function_of(text, shared), tuple(cells.values())
+        return define_function(text, shared), tuple(cells.values())
 
     function, cells_read = environment.printed((kind, arity), tuple(parts), make)
     bound: Callable[..., Any] = function(*[read(environment) for read in cells_read]) if cells_read else function

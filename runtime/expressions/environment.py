@@ -8,14 +8,14 @@ import attrs
 
 from epl.functions.registry import FunctionRegistry
 from epl.plan.expressions import Aggregated, ContextValue, Previous, Prior, SubqueryValue, TypedExpression, VariableValue
-from epl.plan.kept import kept_by_plan
+from epl.plan.kept import once_per_plan
 from epl.plan.stores.tables import TableKeys, TableValue
-from epl.plan.walk import expressions_of
+from epl.plan.walk import plan_expressions
 from epl.settings import Settings
 from windows.protocol import RandomAccess
 
 
-class Clock(Protocol):
+class EngineClock(Protocol):
     now: int
 
 
@@ -80,7 +80,7 @@ class Environment:
     functions: FunctionRegistry = attrs.field(factory=FunctionRegistry)
     variables: Mapping[str, Cell] = attrs.field(factory=dict)
     tables: Mapping[Any, TableAccess] = attrs.field(factory=dict)
-    clock: Clock | None = None
+    clock: EngineClock | None = None
     parameters: Mapping[str | int, Any] = attrs.field(factory=dict)
     parameter_cells: Mapping[str | int, Cell] = attrs.field(factory=dict)
     random_access: dict[int, RandomAccess] = attrs.field(factory=dict)
@@ -101,7 +101,7 @@ class Environment:
         return attrs.evolve(self, random_access={}, prior={}, subqueries=[], context=self.context if context is None else context,
                             whole=self if self.whole is None else self.whole)
 
-    def needed_by(self, *parts: object) -> Environment:
+    def restrict(self, *parts: object) -> Environment:
         """Return the environment that these parts of the plan need: the statement's where they read nothing that is the instance's own, so
         that what is built of them is there once."""
         whole = self.whole
@@ -113,7 +113,7 @@ class Environment:
         """Return whether parts of the plan read what each instance has of its own."""
         return any(self._is_own(node) for node in _may_be_own(parts))
 
-    def has_own_in(self, body: object) -> bool:
+    def has_own_variables(self, body: object) -> bool:
         """Return whether a statement does, whose plan is ``body``."""
         return any(self._is_own(node) for node in _may_be_own_in(body))
 
@@ -137,19 +137,19 @@ class Environment:
 
 def _may_be_own(*parts: Any) -> list[TypedExpression]:
     """Return the nodes in parts of a plan that may read what each instance has of its own."""
-    return [node for node in nodes_of(*parts) if isinstance(node, MAY_BE_OWN)]
+    return [node for node in expression_nodes(*parts) if isinstance(node, MAY_BE_OWN)]
 
 
-_may_be_own_in = kept_by_plan(_may_be_own)
+_may_be_own_in = once_per_plan(_may_be_own)
 
 
-def nodes_of(*plans: Any) -> Iterator[TypedExpression]:
+def expression_nodes(*plans: Any) -> Iterator[TypedExpression]:
     """Yield every node of the expressions in plans, those of aggregations among them."""
-    for expression in expressions_of(*plans):
+    for expression in plan_expressions(*plans):
         for node in expression.walk():
             yield node
             if isinstance(node, Aggregated):
-                yield from nodes_of(node.plan)
+                yield from expression_nodes(node.plan)
 
 
 def _once(known: dict[Any, tuple[object, Any]], key: object, parts: tuple[object, ...], make: Callable[[], T]) -> T:

@@ -4,11 +4,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from epl.generated_code import defined, names_in
+from epl.generated_code import define_names, text_names
 from runtime.expressions.compiled import OPERATIONS
 from runtime.expressions.environment import Environment
 from runtime.expressions.printer import Printer
-from runtime.expressions.source_lines import indented
+from runtime.expressions.source_lines import indent_lines
 
 
 class FunctionFactory:
@@ -20,12 +20,12 @@ class FunctionFactory:
 
     def __init__(self, names: Sequence[str], lines: Sequence[str], shared: Mapping[str, Any], own: Sequence[str], printer: Printer) -> None:
         self.names = tuple(names)
-        used = names_in("\n".join([*lines, ""]))
+        used = text_names("\n".join([*lines, ""]))
         self._cells = tuple((name, read) for name, read in printer.instance_cells.items() if name in used)
         self._own = tuple(name for name in own if name in used)
         parameters = ", ".join([*self._own, *(name for name, _ in self._cells)])
-        text = "\n".join([f"def bind({parameters}):", *indented([*lines, f"return ({', '.join(names)},)"]), ""])
-        self._bind: Callable[..., tuple[Any, ...]] = defined(text, {**OPERATIONS, **printer.bindings, **shared})["bind"]
+        text = "\n".join([f"def bind({parameters}):", *indent_lines([*lines, f"return ({', '.join(names)},)"]), ""])
+        self._bind: Callable[..., tuple[Any, ...]] = define_names(text, {**OPERATIONS, **printer.bindings, **shared})["bind"]
         self.source = text
 
     def __call__(self, objects: Mapping[str, Any], environment: Environment) -> dict[str, Any]:
@@ -46,14 +46,14 @@ class ObjectFactory:
         self, functions: Mapping[str, tuple[str, Sequence[str]]], shared: Mapping[str, Any], own: Sequence[str], rare: Sequence[str],
         printer: Printer,
     ) -> None:
-        whole = "\n".join(line for head, lines in functions.values() for line in (head, *indented(lines), ""))
-        used = names_in(whole)
+        whole = "\n".join(line for head, lines in functions.values() for line in (head, *indent_lines(lines), ""))
+        used = text_names(whole)
         self._cells = tuple((name, read) for name, read in printer.instance_cells.items() if name in used)
         self._own = tuple(name for name in own if name in used)
         names = [*self._own, *(name for name, _ in self._cells)]
         texts = [_as_method(head, lines, names, rare) for head, lines in functions.values()]
         self.source = "\n".join(texts)
-        scope = defined(self.source, {**OPERATIONS, **printer.bindings, **shared})
+        scope = define_names(self.source, {**OPERATIONS, **printer.bindings, **shared})
         self._class = type("InstanceObjects", (), {"__slots__": tuple(names), **{name: scope[name] for name in functions}})
 
     def __call__(self, objects: Mapping[str, Any], environment: Environment) -> Any:
@@ -68,9 +68,9 @@ class ObjectFactory:
 
 def _as_method(head: str, lines: Sequence[str], names: Sequence[str], rare: Sequence[str]) -> str:
     """Return a function's text with the instance's object as its first parameter."""
-    used = names_in("\n".join([head, *indented(lines), ""]))
+    used = text_names("\n".join([head, *indent_lines(lines), ""]))
     read = [f"{name} = own.{name}" for name in names if name in used and name not in rare]
-    return "\n".join([head.replace("(", "(own, ", 1).replace(", )", ")"), *indented([*read, *lines]), ""])
+    return "\n".join([head.replace("(", "(own, ", 1).replace(", )", ")"), *indent_lines([*read, *lines]), ""])
 
 
 __all__ = ["FunctionFactory", "ObjectFactory"]

@@ -34,12 +34,12 @@ def double_key(value: float | None) -> float | None:
 
 def decimal_key(value: Decimal | None) -> tuple[Decimal, int] | None:
     """Return what stands for a BigDecimal in a hash table, so that keys are equal where ``same_decimal`` says so; null for null."""
-    return None if value is None else (value, java.scale_of(value))
+    return None if value is None else (value, java.decimal_scale(value))
 
 
 def same_decimal(left: Decimal, right: Decimal) -> bool:
     """Implement ``BigDecimal.equals``: 2.0 does not equal 2.00."""
-    return left == right and java.scale_of(left) == java.scale_of(right)
+    return left == right and java.decimal_scale(left) == java.decimal_scale(right)
 
 
 def same_object(left: Any, right: Any) -> bool:

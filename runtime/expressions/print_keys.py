@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from epl.plan.exact import exact_operand
 from epl.plan.expressions import TypedExpression
-from runtime.expressions.printer import Printer, kind_of
+from runtime.expressions.printer import Printer, scalar_kind
 
 COARSE_KINDS = ("", "Object")
 """Kinds of values whose keys may be equal where the values are not: the comparison itself decides among them."""
@@ -14,7 +14,7 @@ COARSE_KINDS = ("", "Object")
 def key_part(node: TypedExpression, printer: Printer) -> str:
     """Return the text of one value as a key: Java's ``equals`` distinguishes 0.0 from -0.0 and scales of decimals, and finds NaN."""
     node = exact_operand(node)
-    text, kind = printer.value(node), kind_of(node)
+    text, kind = printer.value(node), scalar_kind(node)
     if kind in ("double", "float"):
         name = printer.temporary()
         return f"({name} if ({name} := {text}) and {name} == {name} else double_key({name}))"
@@ -25,7 +25,7 @@ def key_part(node: TypedExpression, printer: Printer) -> str:
 
 def is_plain_key(node: TypedExpression) -> bool:
     """Return whether the value itself is the key."""
-    return kind_of(exact_operand(node)) not in ("double", "float", "BigDecimal", *COARSE_KINDS)
+    return scalar_kind(exact_operand(node)) not in ("double", "float", "BigDecimal", *COARSE_KINDS)
 
 
 def key_text(expressions: Sequence[TypedExpression], printer: Printer) -> str:

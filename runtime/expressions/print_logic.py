@@ -26,7 +26,7 @@ from epl.plan.expressions import (
 )
 from epl.value_types import NUMBER, OBJECT, ArrayType, CollectionType, MapType, ValueType, is_null, is_numeric
 from runtime.expressions.casts import text_function
-from runtime.expressions.printer import TESTS, Printer, kind_of, may_be_null, prints
+from runtime.expressions.printer import TESTS, Printer, may_be_null, prints, scalar_kind
 
 FLOATING = ("double", "float")
 
@@ -35,14 +35,14 @@ FLOATING = ("double", "float")
 
 def _same(printer: Printer, node: Equality, left: str, right: str) -> str:
     """Java's ``equals`` of two non-null values, negated where the node is."""
-    kind = kind_of(node.left)
+    kind = scalar_kind(node.left)
     negation = "not " if node.negated else ""
     sign = "!=" if node.negated else "=="
-    if kind in FLOATING and kind_of(node.right) in FLOATING and not _plain_constant(node):
+    if kind in FLOATING and scalar_kind(node.right) in FLOATING and not _plain_constant(node):
         return f"({negation}same_double({left}, {right}))"
     if kind == "BigDecimal":
         return f"({negation}same_decimal({left}, {right}))"
-    if (not kind or kind == "Object" or kind_of(node.right) == "Object") and not node.arrays:
+    if (not kind or kind == "Object" or scalar_kind(node.right) == "Object") and not node.arrays:
         return f"({negation}same_object({left}, {right}))"
     return f"({left} {sign} {right})"
 
@@ -60,7 +60,7 @@ def print_equality(printer: Printer, node: Equality) -> str:
         return "None"
     kept: list[str] = []
     left, right = _sides(printer, node, kept)
-    return printer.guarded(kept, _same(printer, node, left, right))
+    return printer.guard(kept, _same(printer, node, left, right))
 
 
 @prints(Equality, TESTS)
@@ -73,7 +73,7 @@ def test_equality(printer: Printer, node: Equality) -> str:
         return f"({printer.value(exact_operand(node.left))} == {printer.value(exact_operand(node.right))})"
     kept: list[str] = []
     left, right = _sides(printer, node, kept)
-    return printer.guarded_test(kept, _same(printer, node, left, right))
+    return printer.guard_test(kept, _same(printer, node, left, right))
 
 
 def _sides(printer: Printer, node: Equality, kept: list[str]) -> tuple[str, str]:
@@ -83,10 +83,10 @@ def _sides(printer: Printer, node: Equality, kept: list[str]) -> tuple[str, str]
 
 def _python_equal(node: Equality) -> bool:
     """Return whether Python's ``==`` is Java's ``equals`` for values of these types."""
-    kind = kind_of(node.left)
+    kind = scalar_kind(node.left)
     if kind in FLOATING:
         return _plain_constant(node)
-    return kind in ("boolean", "byte", "short", "int", "long", "BigInteger", "char", "String") and kind_of(node.right) == kind
+    return kind in ("boolean", "byte", "short", "int", "long", "BigInteger", "char", "String") and scalar_kind(node.right) == kind
 
 
 def _null_safe(printer: Printer, node: Equality) -> str:
@@ -94,7 +94,7 @@ def _null_safe(printer: Printer, node: Equality) -> str:
     for side, other in ((node.left, node.right), (node.right, node.left)):
         if isinstance(other, Constant) and other.value is None:
             return printer.null_test(side, negated=node.negated)
-    if _python_equal(node) and (kind_of(node.left) not in FLOATING):
+    if _python_equal(node) and (scalar_kind(node.left) not in FLOATING):
         return f"({printer.value(exact_operand(node.left))} {'!=' if node.negated else '=='} {printer.value(exact_operand(node.right))})"
     kept: list[str] = []
     left, right = printer.operand(node.left, kept), printer.operand(node.right, kept)
@@ -110,14 +110,14 @@ def _null_safe(printer: Printer, node: Equality) -> str:
 def print_order(printer: Printer, node: Order) -> str:
     kept: list[str] = []
     body = f"({printer.once(exact_operand(node.left), kept)} {node.operator} {printer.once(exact_operand(node.right), kept)})"
-    return printer.guarded(kept, body)
+    return printer.guard(kept, body)
 
 
 @prints(Order, TESTS)
 def test_order(printer: Printer, node: Order) -> str:
     kept: list[str] = []
     left, right = printer.once(exact_operand(node.left), kept), printer.once(exact_operand(node.right), kept)
-    return printer.guarded_test(kept, f"{left} {node.operator} {right}")
+    return printer.guard_test(kept, f"{left} {node.operator} {right}")
 
 
 @prints(SameEvent)
@@ -180,7 +180,7 @@ def print_range(printer: Printer, node: Range) -> str:
         return "False"
     value = printer.operand(exact_operand(node.value), kept)
     if _is_null(node.low) or _is_null(node.high):
-        return printer.guarded_test(kept, "True") if node.negated else "False"
+        return printer.guard_test(kept, "True") if node.negated else "False"
     low, high = (printer.operand(exact_operand(e), ends) for e in (node.low, node.high))
     forward = _between(node, low, value, high)
     if isinstance(node.low, Constant) and isinstance(node.high, Constant):
@@ -188,8 +188,8 @@ def print_range(printer: Printer, node: Range) -> str:
     else:
         body = f"({forward} if {low} <= {high} else {_between(node, high, value, low)})" if node.swap else forward
     if not node.negated:
-        return printer.guarded_test([*kept, *ends], body)
-    return printer.guarded_test(kept, f"(not {printer.guarded_test(ends, body)})")
+        return printer.guard_test([*kept, *ends], body)
+    return printer.guard_test(kept, f"(not {printer.guard_test(ends, body)})")
 
 
 def _is_null(node: TypedExpression) -> bool:
@@ -226,16 +226,16 @@ def test_membership(printer: Printer, node: Membership) -> str:
             return "False"
         kept: list[str] = []
         value = printer.once(node.value, kept)
-        return printer.guarded_test(kept, f"{value} not in {printer.bind(constants)}")
+        return printer.guard_test(kept, f"{value} not in {printer.bind(constants)}")
     return f"({printer.value(node.value)} in {printer.bind(constants)})"
 
 
 def _constant_set(node: Membership) -> frozenset[Any] | None:
     """Return the non-null constants of a list that holds nothing else."""
-    if any(node.spread) or not all(isinstance(i, Constant) for i in node.items) or kind_of(node.value) in ("", "Object", "BigDecimal"):
+    if any(node.spread) or not all(isinstance(i, Constant) for i in node.items) or scalar_kind(node.value) in ("", "Object", "BigDecimal"):
         return None
     constants = [i.value for i in node.items if isinstance(i, Constant) and i.value is not None]
-    if kind_of(node.value) in FLOATING and not all(value and value == value for value in constants):
+    if scalar_kind(node.value) in FLOATING and not all(value and value == value for value in constants):
         return None  # a set takes one zero for the other
     return frozenset(constants)
 
@@ -253,10 +253,10 @@ def _member_call(printer: Printer, node: Membership) -> str:
 
 def _by_object(node: Membership | Quantified) -> bool:
     """Return whether values of unknown types are compared: Java's ``equals`` distinguishes a boolean and a double from an integer."""
-    return kind_of(node.value) != "String" and any(_compared_type(v.type) in (OBJECT, NUMBER) for v in (node.value, *node.items))
+    return scalar_kind(node.value) != "String" and any(_comparison_type(v.type) in (OBJECT, NUMBER) for v in (node.value, *node.items))
 
 
-def _compared_type(value_type: ValueType) -> ValueType:
+def _comparison_type(value_type: ValueType) -> ValueType:
     if isinstance(value_type, MapType):
         return value_type.key
     return value_type.element if isinstance(value_type, (ArrayType, CollectionType)) else value_type
@@ -264,7 +264,7 @@ def _compared_type(value_type: ValueType) -> ValueType:
 
 def _other_number(sought: ValueType, item: TypedExpression) -> bool:
     """Return whether a collection or map holds numbers of another kind: Java's ``contains`` never finds an Integer among Longs."""
-    element = _compared_type(item.type)
+    element = _comparison_type(item.type)
     return is_numeric(element) and is_numeric(sought) and element.boxed != sought.boxed
 
 
@@ -284,14 +284,14 @@ def print_quantified(printer: Printer, node: Quantified) -> str:
 def print_like(printer: Printer, node: LikeMatch) -> str:
     kept: list[str] = []
     body = _like_body(printer, node, kept)
-    return printer.guarded(kept, body)
+    return printer.guard(kept, body)
 
 
 @prints(LikeMatch, TESTS)
 def test_like(printer: Printer, node: LikeMatch) -> str:
     kept: list[str] = []
     body = _like_body(printer, node, kept)
-    return printer.guarded_test(kept, body)
+    return printer.guard_test(kept, body)
 
 
 def _like_body(printer: Printer, node: LikeMatch, kept: list[str]) -> str:
@@ -326,14 +326,14 @@ def _fast_like(pattern: str, text: str) -> str | None:
 def print_regexp(printer: Printer, node: RegexpMatch) -> str:
     kept: list[str] = []
     body = _regexp_body(printer, node, kept)
-    return printer.guarded(kept, body)
+    return printer.guard(kept, body)
 
 
 @prints(RegexpMatch, TESTS)
 def test_regexp(printer: Printer, node: RegexpMatch) -> str:
     kept: list[str] = []
     body = _regexp_body(printer, node, kept)
-    return printer.guarded_test(kept, body)
+    return printer.guard_test(kept, body)
 
 
 def _regexp_body(printer: Printer, node: RegexpMatch, kept: list[str]) -> str:
@@ -348,7 +348,7 @@ def _regexp_body(printer: Printer, node: RegexpMatch, kept: list[str]) -> str:
 
 def _text(printer: Printer, node: TypedExpression, kept: list[str]) -> str:
     text = printer.once(node, kept)
-    if kind_of(node) == "String":
+    if scalar_kind(node) == "String":
         return text
     return f"{printer.bind(text_function(node.type), 'text')}({text})"
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from epl import java
 from epl.generated_code import literal
 from epl.plan.expressions import Arithmetic, Bitwise, Constant, Convert, Extreme, Negation, TypedExpression
-from runtime.expressions.printer import Printer, kind_of, prints
+from runtime.expressions.printer import Printer, prints, scalar_kind
 
 WRAPPERS = {"int": ("-2147483648", "2147483647", "wrap_int"), "long": ("-9223372036854775808", "9223372036854775807", "wrap_long")}
 WRAPPED = ("+", "-", "*")
@@ -16,28 +16,28 @@ WRAPPED = ("+", "-", "*")
 def print_arithmetic(printer: Printer, node: Arithmetic) -> str:
     kept: list[str] = []
     body = numeric_text(printer, node, kept)
-    return printer.guarded(kept, body)
+    return printer.guard(kept, body)
 
 
 def numeric_text(printer: Printer, node: Arithmetic, kept: list[str]) -> str:
     """Return the value of an arithmetic node whose operands' nulls are checked before (``kept``)."""
-    kind = kind_of(node)
+    kind = scalar_kind(node)
     if kind in WRAPPERS and node.operator in WRAPPED:
         low, high, wrapper = WRAPPERS[kind]
         name = printer.temporary()
-        return f"({name} if {low} <= ({name} := {unwrapped(printer, node, kept)}) <= {high} else {wrapper}({name}))"
+        return f"({name} if {low} <= ({name} := {print_unwrapped(printer, node, kept)}) <= {high} else {wrapper}({name}))"
     if node.operator in WRAPPED:
         return _fraction_or_big(printer, node, kind, kept)
     left, right = printer.operand(node.left, kept), printer.operand(node.right, kept)
     return division(printer, node, kind, left, right) if node.operator == "/" else remainder(kind, left, right)
 
 
-def unwrapped(printer: Printer, node: TypedExpression, kept: list[str], kind: str | None = None) -> str:
+def print_unwrapped(printer: Printer, node: TypedExpression, kept: list[str], kind: str | None = None) -> str:
     """Return + - * of integers before wrapping: equal to Java's result in its low bits, however deep."""
-    kind = kind or kind_of(node)
-    if isinstance(node, Arithmetic) and node.operator in WRAPPED and kind_of(node) == kind:
-        return f"({unwrapped(printer, node.left, kept, kind)} {node.operator} {unwrapped(printer, node.right, kept, kind)})"
-    if isinstance(node, Convert) and kind_of(node.operand) in java.BITS:
+    kind = kind or scalar_kind(node)
+    if isinstance(node, Arithmetic) and node.operator in WRAPPED and scalar_kind(node) == kind:
+        return f"({print_unwrapped(printer, node.left, kept, kind)} {node.operator} {print_unwrapped(printer, node.right, kept, kind)})"
+    if isinstance(node, Convert) and scalar_kind(node.operand) in java.BITS:
         return printer.once(node.operand, kept)
     return printer.once(node, kept)
 
@@ -51,25 +51,25 @@ def _fraction_or_big(printer: Printer, node: Arithmetic, kind: str, kept: list[s
     if kind == "BigInteger" and node.operator == "*":
         return f"integer_multiply({printer.once(left, kept)}, {printer.once(right, kept)})"
     if kind == "double" and not (_from_integer(left) and _from_integer(right)):
-        left, right = _stripped(left), _stripped(right)
+        left, right = _strip_widening(left), _strip_widening(right)
     text = f"({_inner(printer, left, kind, kept)} {node.operator} {_inner(printer, right, kind, kept)})"
     return f"to_float({text})" if kind == "float" else text
 
 
 def _inner(printer: Printer, node: TypedExpression, kind: str, kept: list[str]) -> str:
     """Return an operand; sums and products of the same kind share the null checks."""
-    if isinstance(node, Arithmetic) and node.operator in WRAPPED and kind_of(node) == kind:
+    if isinstance(node, Arithmetic) and node.operator in WRAPPED and scalar_kind(node) == kind:
         return _fraction_or_big(printer, node, kind, kept)
     return printer.once(node, kept)
 
 
 def _from_integer(node: TypedExpression) -> bool:
-    return isinstance(node, Convert) and kind_of(node.operand) in java.BITS
+    return isinstance(node, Convert) and scalar_kind(node.operand) in java.BITS
 
 
-def _stripped(node: TypedExpression) -> TypedExpression:
+def _strip_widening(node: TypedExpression) -> TypedExpression:
     """Python turns an integer beside a float into the nearest double, as Java does."""
-    return node.operand if isinstance(node, Convert) and kind_of(node.operand) in java.BITS else node
+    return node.operand if isinstance(node, Convert) and scalar_kind(node.operand) in java.BITS else node
 
 
 def division(printer: Printer, node: Arithmetic, kind: str, left: str, right: str) -> str:
@@ -100,12 +100,12 @@ def remainder(kind: str, left: str, right: str) -> str:
 
 @prints(Negation)
 def print_negation(printer: Printer, node: Negation) -> str:
-    return printer.unary(node.operand, lambda text: f"negate({text}, {literal(kind_of(node))})")
+    return printer.unary(node.operand, lambda text: f"negate({text}, {literal(scalar_kind(node))})")
 
 
 @prints(Convert)
 def print_convert(printer: Printer, node: Convert) -> str:
-    source, target = kind_of(node.operand), kind_of(node)
+    source, target = scalar_kind(node.operand), scalar_kind(node)
     integral = ("byte", "short", "int", "long", "BigInteger")
     if (source in integral and target in integral) or (source == "float" and target == "double"):
         return printer.value(node.operand)
@@ -119,7 +119,7 @@ def print_convert(printer: Printer, node: Convert) -> str:
 def print_bitwise(printer: Printer, node: Bitwise) -> str:
     kept: list[str] = []
     body = f"({printer.once(node.left, kept)} {node.operator} {printer.once(node.right, kept)})"
-    return printer.guarded(kept, body)
+    return printer.guard(kept, body)
 
 
 @prints(Extreme)
@@ -131,4 +131,4 @@ def print_extreme(printer: Printer, node: Extreme) -> str:
     for text in texts[2:]:
         before = printer.temporary()
         extreme = f"({before} if ({before} := {extreme}) {sign} {text} else {text})"
-    return printer.guarded(kept, extreme)
+    return printer.guard(kept, extreme)

@@ -53,7 +53,7 @@ from epl.plan.structs import StructAs
 from epl.value_types import ArrayType, Scalar, ValueType
 from runtime.expressions.casts import cast_function, instance_test, static_instance, type_name_function
 from runtime.expressions.printer import Printer, may_be_null, prints
-from runtime.expressions.structs import struct_as
+from runtime.expressions.structs import struct_converter
 from windows.event import event_class
 
 _RANDOM_ACCESS, _PRIOR = attrgetter("random_access"), attrgetter("prior")
@@ -123,7 +123,7 @@ def print_is_insert_stream(printer: Printer, node: IsInsertStream) -> str:
 
 @prints(Aggregated)
 def print_aggregated(printer: Printer, node: Aggregated) -> str:
-    return printer.aggregated(node.slot)
+    return printer.print_aggregation(node.slot)
 
 
 @prints(AggregationMethodCall)
@@ -163,7 +163,7 @@ def print_table_keys(printer: Printer, node: TableKeys) -> str:
 
 
 @prints(PropertyOf)
-def print_property_of(printer: Printer, node: PropertyOf) -> str:
+def print_inner_property(printer: Printer, node: PropertyOf) -> str:
     return printer.unary(node.operand, lambda text: f"{text}.{field_name(node.name)}")
 
 
@@ -203,9 +203,9 @@ def print_concatenation(printer: Printer, node: Concatenation) -> str:
     kept: list[str] = []
     parts = [printer.once(p, kept) for p in node.parts]
     if len(parts) > 2:
-        return printer.guarded(kept, f"concatenated({', '.join(parts)})")
+        return printer.guard(kept, f"concatenate({', '.join(parts)})")
     name = printer.temporary()
-    return printer.guarded(kept, f"({name} if len({name} := {' + '.join(parts)}) <= {MAX_TEXT} else concatenated({name}))")
+    return printer.guard(kept, f"({name} if len({name} := {' + '.join(parts)}) <= {MAX_TEXT} else concatenate({name}))")
 
 
 @prints(Coalesce)
@@ -286,8 +286,8 @@ def print_new_struct(printer: Printer, node: NewStructOf) -> str:
 
 
 @prints(StructAs)
-def print_struct_as(printer: Printer, node: StructAs) -> str:
-    return f"{printer.bind(struct_as(node.type), 'struct')}({printer.value(node.operand)})"
+def print_struct_conversion(printer: Printer, node: StructAs) -> str:
+    return f"{printer.bind(struct_converter(node.type), 'struct')}({printer.value(node.operand)})"
 
 
 # ------------------------------------------------------------------ calls
@@ -305,13 +305,13 @@ def print_applied(printer: Printer, node: Applied) -> str:
 
 @prints(Invoke)
 def print_invoke(printer: Printer, node: Invoke) -> str:
-    function = printer.bind(printer.environment.functions.callable_of(node.function, node.bound), "call")
+    function = printer.bind(printer.environment.functions.find_callable(node.function, node.bound), "call")
     kept: list[str] = []
     texts: list[str] = []
     for at, argument in enumerate(node.arguments):
         checked = node.null_propagates or (node.null_receiver and at == 0)
         texts.append(printer.once(argument, kept) if checked and not isinstance(argument, Function) else printer.value(argument))
-    call = printer.guarded(kept, f"{function}({', '.join(texts)})")
+    call = printer.guard(kept, f"{function}({', '.join(texts)})")
     if not node.once:
         return call
     cell = printer.bind(FirstResult(), "first_result")
@@ -350,29 +350,29 @@ def print_previous(printer: Printer, node: Previous) -> str:
     if node.kind == "window":
         assert node.value is not None
         name = printer.temporary()
-        body = f"each(lambda {name}: {_seen_from(printer, node.stream, name, node.value)}, {access}.window({event}))"
+        body = f"each(lambda {name}: {_replace_stream(printer, node.stream, name, node.value)}, {access}.window({event}))"
         return f"({body} if insert_stream else None)"
     assert node.value is not None and node.index is not None
     method = "previous" if node.kind == "previous" else "from_tail"
     kept: list[str] = []
     index = printer.once(node.index, kept)
     name = printer.temporary()
-    value = _seen_from(printer, node.stream, name, node.value)
-    return printer.guarded(kept, f"(None if not insert_stream or ({name} := {access}.{method}({event}, {index})) is None else {value})")
+    value = _replace_stream(printer, node.stream, name, node.value)
+    return printer.guard(kept, f"(None if not insert_stream or ({name} := {access}.{method}({event}, {index})) is None else {value})")
 
 
 @prints(Prior)
 def print_prior(printer: Printer, node: Prior) -> str:
     name = printer.temporary()
     access = f"{printer.bind_cell(_PRIOR, 'prior')}[{node.stream}]"
-    value = _seen_from(printer, node.stream, name, node.value)
+    value = _replace_stream(printer, node.stream, name, node.value)
     if node.newest:
         return f"(None if not insert_stream or ({name} := {access}.before_newest({literal(node.index)})) is None else {value})"
     asked = f"{access}.prior({printer.streams[node.stream]}, {literal(node.index)}, insert_stream)"
     return f"(None if ({name} := {asked}) is None else {value})"
 
 
-def _seen_from(printer: Printer, stream: int, name: str, value: TypedExpression) -> str:
+def _replace_stream(printer: Printer, stream: int, name: str, value: TypedExpression) -> str:
     """Return a value with another event in the stream's place."""
     outer = printer.streams[stream]
     printer.streams[stream] = name

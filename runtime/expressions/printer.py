@@ -32,7 +32,7 @@ def prints(kind: type[TypedExpression], table: dict[type[TypedExpression], Print
     return register
 
 
-def kind_of(node: TypedExpression) -> str:
+def scalar_kind(node: TypedExpression) -> str:
     """Return the scalar kind (``int``, ``String``), or empty."""
     return node.type.kind if isinstance(node.type, Scalar) else ""
 
@@ -65,7 +65,7 @@ class Printer:
         """Return a property of the stream's event."""
         return f"{self.streams[stream]}.{field_name(name)}"
 
-    def aggregated(self, slot: int) -> str:
+    def print_aggregation(self, slot: int) -> str:
         """Return the value of an aggregation."""
         return f"aggregations[{slot}].value()"
 
@@ -122,11 +122,11 @@ class Printer:
         """Do as ``operand``, for a text that is used once: nothing is kept of what cannot be null."""
         return self.operand(node, kept) if may_be_null(node) else self.value(node)
 
-    def guarded(self, kept: Sequence[str], body: str) -> str:
+    def guard(self, kept: Sequence[str], body: str) -> str:
         """Return ``body``, or None if anything kept is null."""
         return f"(None if {' or '.join(f'{k} is None' for k in kept)} else {body})" if kept else body
 
-    def guarded_test(self, kept: Sequence[str], body: str) -> str:
+    def guard_test(self, kept: Sequence[str], body: str) -> str:
         """Return ``body`` if nothing kept is null, else False."""
         return f"({' and '.join(f'{k} is not None' for k in kept)} and {body})" if kept else body
 
@@ -134,4 +134,4 @@ class Printer:
         """Return ``build(operand)``, null of null."""
         kept: list[str] = []
         text = build(self.once(node, kept))
-        return self.guarded(kept, text)
+        return self.guard(kept, text)

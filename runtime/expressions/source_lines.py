@@ -4,13 +4,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def indented(lines: Sequence[str]) -> list[str]:
+def indent_lines(lines: Sequence[str]) -> list[str]:
     return [f"    {line}" for line in lines]
 
 
 def under(head: str, lines: Sequence[str]) -> list[str]:
     """Return lines after a head; nothing where there are none."""
-    return [head, *indented(lines)] if lines else []
+    return [head, *indent_lines(lines)] if lines else []
 
 
-__all__ = ["indented", "under"]
+__all__ = ["indent_lines", "under"]

@@ -15,20 +15,20 @@ PRIMITIVE_DEFAULTS: dict[str, Any] = {
 """What a property of a primitive type holds where the event gives nothing."""
 
 
-def default_of(value_type: ValueType) -> Any:
+def default_value(value_type: ValueType) -> Any:
     """Return what a property that nothing fills holds: null, or a primitive's default."""
     return PRIMITIVE_DEFAULTS[value_type.kind] if isinstance(value_type, Scalar) and value_type.primitive else None
 
 
-def widening_to(value_type: ValueType) -> Callable[[Any], Any] | None:
+def widening(value_type: ValueType) -> Callable[[Any], Any] | None:
     """Return how a narrower number comes to be of the type; None: as it is."""
     return float if isinstance(value_type, Scalar) and value_type.kind in ("double", "float") else None
 
 
-def struct_as(target: ValueType) -> Callable[[Any], Any]:
+def struct_converter(target: ValueType) -> Callable[[Any], Any]:
     """Return a struct (or null) → an event of ``target``, an EventOf; a list of structs → a list of events for an array of them."""
     if isinstance(target, ArrayType):
-        of_one = struct_as(target.element)
+        of_one = struct_converter(target.element)
         return lambda structs: None if structs is None else [of_one(struct) for struct in structs]
     assert isinstance(target, EventOf)
     return _event_maker(target.event_type)
@@ -36,7 +36,7 @@ def struct_as(target: ValueType) -> Callable[[Any], Any]:
 
 def _event_maker(event_type: EventType) -> Callable[[Event | None], Event | None]:
     struct_class = event_class(event_type)
-    steps = [(field_name(p.name), widening_to(p.type), default_of(p.type)) for p in event_type.properties.values()]
+    steps = [(field_name(p.name), widening(p.type), default_value(p.type)) for p in event_type.properties.values()]
 
     def make(struct: Event | None) -> Event | None:
         if struct is None:
@@ -50,4 +50,4 @@ def _event_maker(event_type: EventType) -> Callable[[Event | None], Event | None
     return make
 
 
-__all__ = ["PRIMITIVE_DEFAULTS", "default_of", "struct_as", "widening_to"]
+__all__ = ["PRIMITIVE_DEFAULTS", "default_value", "struct_converter", "widening"]

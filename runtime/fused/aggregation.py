@@ -63,7 +63,7 @@ class SelectPrinter(PlacePrinter):
         self.readers = readers
         return self
 
-    def aggregated(self, slot: int) -> str:
+    def print_aggregation(self, slot: int) -> str:
         return self.readers[slot]
 
 
@@ -111,7 +111,7 @@ class Aggregations:
         """Return a condition under which the operators themselves must do it: some aggregation does not count some row."""
         return self.groups.guard
 
-    def evaluated(self, event: str, key: str, prefix: str) -> list[str]:
+    def evaluation_lines(self, event: str, key: str, prefix: str) -> list[str]:
         """Return lines that evaluate an event's key and values; they may raise."""
         printer = self.printer.over(event, {})
         lines = [f"{key} = {self._key(event)}", self.groups.find(key, GROUPS[key])] if self.keyed else []
@@ -124,7 +124,7 @@ class Aggregations:
         return lines
 
     def uncounted(self, group: str) -> list[str]:
-        """Return a condition under which a group, found by ``evaluated``, does not count all of its rows."""
+        """Return a condition under which a group, found by ``evaluation_lines``, does not count all of its rows."""
         return [self.groups.uncounted[group]] if self.keyed else []
 
     def _key(self, event: str) -> str:
@@ -137,23 +137,23 @@ class Aggregations:
     # ------------------------------------------------------------------ changes
 
     def enter(self) -> list[str]:
-        lines = [*self.groups.enter, *(self._unpacked("a", self.groups.entered) if self.keyed else [])]
+        lines = [*self.groups.enter, *(self._unpack_lines("a", self.groups.entered) if self.keyed else [])]
         for n, steps in enumerate(self.accumulators):
             lines += self._step(n, steps.enter(f"a{n}", f"new{n}"), f"new{n}")
         return lines
 
     def leave(self) -> list[str]:
-        lines = [*self.groups.leave, *(self._unpacked("b", self.groups.left) if self.keyed else [])]
+        lines = [*self.groups.leave, *(self._unpack_lines("b", self.groups.left) if self.keyed else [])]
         a = "b" if self.keyed else "a"
         for n, steps in enumerate(self.accumulators):
             lines += self._step(n, steps.leave(f"{a}{n}", f"old{n}"), f"old{n}")
         return lines
 
-    def looked_up(self) -> list[str]:
+    def lookup_lines(self) -> list[str]:
         """Return lines that find the accumulators of the key ``k``, changing nothing; those of an empty group where there is none."""
-        return [self.groups.find("k", "g"), *self._unpacked("a", self.groups.known)] if self.accumulators else []
+        return [self.groups.find("k", "g"), *self._unpack_lines("a", self.groups.known)] if self.accumulators else []
 
-    def _unpacked(self, prefix: str, readers: str) -> list[str]:
+    def _unpack_lines(self, prefix: str, readers: str) -> list[str]:
         names = [f"{prefix}{n}" for n in range(len(self.accumulators))]
         lines = [f"{', '.join(names)}, = {readers}"] if names else []
         return [*lines, *(f"{name} = {each.reach(name)}" for name, each in zip(names, self.accumulators) if each.reach is not None)]

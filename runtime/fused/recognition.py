@@ -4,7 +4,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from runtime.conversion.computed_rows import computed_row_lines
+from runtime.conversion.computed_rows import print_row_lines
 from runtime.expressions.generated_steps import GeneratedSteps, Place, PlacePrinter
 from runtime.match_recognize import RowRecognition
 from runtime.match_recognize.shared import SharedRowRecognition
@@ -25,13 +25,13 @@ def fuse_recognition(running: RunningSelect) -> None:
         receiver = running.receiver
         receiver.receive = recognizer.receive  # type: ignore[method-assign]
         if isinstance(receiver, StreamReceiver) and isinstance(recognizer, SharedRowRecognition) and recognizer.can_be_written:
-            receiver.write = partial(_written, running, recognizer)
+            receiver.write = partial(_write_steps, running, recognizer)
     elif type(view) is TimeView and not view.duration.calendar:
         running.receiver.receive = view.one_entering(recognizer.receive)  # type: ignore[method-assign]
         view.timer.callback = view.one_expiring(recognizer.leave)  # type: ignore[attr-defined]
 
 
-def _written(
+def _write_steps(
     running: RunningSelect, recognizer: SharedRowRecognition, place: Place, bindings: dict[str, Any], leave: str
 ) -> GeneratedSteps:
     """``recognizer.receive`` as text; where the rows of matches are what comes out, listeners are called with them
@@ -41,7 +41,7 @@ def _written(
     statement = context.output
     assert isinstance(statement, StatementOutput)
     if recognizer.emits_one and _comes_out(running, recognizer):
-        on_match = [*computed_row_lines("r", "values"), *statement.delivery_lines("r")]
+        on_match = [*print_row_lines("r", "values"), *statement.delivery_lines("r")]
         scope |= statement.delivery_scope(recognizer.output_type)
     steps = recognizer.written(PlacePrinter(context.environment, place, bindings), on_match)
     before = [f"if pending or {statement.delivery_guard()}: {leave}"] if on_match else []

@@ -6,23 +6,23 @@ from typing import Any
 
 import attrs
 
-from epl.attribute_text import named, named_class
+from epl.attribute_text import name_attributes, name_class_attributes
 from epl.generated_code import field_name
-from epl.plan.context.contexts import fixed_paths
+from epl.plan.context.contexts import constant_paths
 from epl.plan.result_set import ResultSetPlan
-from runtime.conversion.computed_rows import computed_row_lines
+from runtime.conversion.computed_rows import print_row_lines
 from runtime.conversion.rows import row_lines
 from runtime.event_loop import lone_receiver
 from runtime.event_loop.prepared_filters import LoneTarget
 from runtime.expressions.function_factory import FunctionFactory, ObjectFactory
 from runtime.expressions.generated_steps import GeneratedSteps, Place
-from runtime.expressions.source_lines import indented, under
+from runtime.expressions.source_lines import indent_lines, under
 from runtime.fused import contracts
 from runtime.fused.aggregation import Aggregations, SelectPrinter
 from runtime.fused.recognition import fuse_recognition
 from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.stream_entry import StreamReceiver
-from runtime.result_set.output_rate.conditions import Condition
+from runtime.result_set.output_rate.conditions import OutputCondition
 from runtime.result_set.output_rate.group_rows import OneLevel
 from runtime.result_set.output_rate.stage import OutputStage
 from runtime.result_set.projection import OutputRows
@@ -46,12 +46,12 @@ def fuse(running: RunningSelect) -> None:
         if contracts.ROW_PATTERN.beyond(running.plan) is None:
             fuse_recognition(running)
     else:
-        fused = running.context.environment.printed("fused", (running.plan,), lambda: _fused(running))
+        fused = running.context.environment.printed("fused", (running.plan,), lambda: _fuse(running))
         if fused is not None:
             fused.attach(running)
 
 
-def _fused(running: RunningSelect) -> _Fused | None:
+def _fuse(running: RunningSelect) -> _Fused | None:
     """Return what all instances have in common with this one; None where the operators are not fused."""
     if contracts.SELECT.beyond(running.plan) is not None or not _is_simple(running):
         return None
@@ -100,7 +100,7 @@ class _Select:
         if isinstance(self._rows, OutputStage):
             self._stage, self._rows = self._rows, self._rows.inner
         partitions = context.statement.plan.context
-        self._printer = SelectPrinter(context.environment, frozenset() if partitions is None else fixed_paths(partitions))
+        self._printer = SelectPrinter(context.environment, frozenset() if partitions is None else constant_paths(partitions))
         self._aggregations: Aggregations | None = None
         self.possible = True
         if isinstance(self._rows, Aggregating):
@@ -108,9 +108,9 @@ class _Select:
             self.possible = self._aggregations is not None and not (self._stage is not None and isinstance(
                 self._rows.aggregator, TableAggregator))
         self._delivers = running.inserter is None and self._stage is None and self._emits_rows()
-        self._shared: dict[str, Any] = context.environment.printed("fused scope", (running.plan,), self._shared_scope)
+        self._shared: dict[str, Any] = context.environment.printed("fused scope", (running.plan,), self._common_scope)
 
-    def _shared_scope(self) -> dict[str, Any]:
+    def _common_scope(self) -> dict[str, Any]:
         core = self._running.context.core
         scope = {
             "NO_EVENTS": NO_EVENTS, "clock": core.clock, "out": self._statement, "pending": core.pending, "new": object.__new__,
@@ -141,10 +141,10 @@ class _Select:
             del functions["take"]
             functions["receive"] = "def receive(e):", [*before, *then]
             if self._delivers and lone_receiver.ENABLED:
-                before, then = self._take(_Way(f"return {named_class('own', LoneTarget).receive}(e)", delivers=True))
+                before, then = self._take(_Way(f"return {name_class_attributes('own', LoneTarget).receive}(e)", delivers=True))
                 functions["receive_alone"] = "def receive_alone(e):", [*before, *then]
             return _Fused(ObjectFactory(functions, self._shared, own, RARE, self._printer), self._aggregations)
-        lines = [line for head, body in functions.values() for line in (head, *indented(body))]
+        lines = [line for head, body in functions.values() for line in (head, *indent_lines(body))]
         return _Fused(FunctionFactory(list(functions), lines, self._shared, own, self._printer), self._aggregations)
 
     def written(self, place: Place, scope: dict[str, Any], leave: str) -> GeneratedSteps:
@@ -163,12 +163,12 @@ class _Select:
         aggregations, window = self._aggregations, self._window
         guards = ["pending", self._statement.delivery_guard()] if way.delivers else []
         guards += [] if aggregations is None else [aggregations.guard()]
-        asked: list[str] = [] if aggregations is None else aggregations.evaluated("e", "k", "new")
+        asked: list[str] = [] if aggregations is None else aggregations.evaluation_lines("e", "k", "new")
         asked += window.oldest
         uncounted: list[str] = []
         leaves = bool(window.oldest)
         if leaves and aggregations is not None:
-            asked += under("if o is not None:", aggregations.evaluated("o", "kl", "old"))
+            asked += under("if o is not None:", aggregations.evaluation_lines("o", "kl", "old"))
             uncounted += [f"o is not None and ({test})" for test in aggregations.uncounted("gl")]
         guards += window.guards
         changes = [*window.enter(self._time)]
@@ -178,16 +178,16 @@ class _Select:
             if leaves:
                 changes += under("if o is not None:", aggregations.leave())
         lines = [f"if {' or '.join(guards)}: {way.leave}"] if guards else []
-        lines += ["try:", *indented(asked), f"except Exception: {way.leave}"] if asked else []
+        lines += ["try:", *indent_lines(asked), f"except Exception: {way.leave}"] if asked else []
         lines += [f"if {' or '.join(uncounted)}: {way.leave}"] if uncounted else []
         if self._stage is not None:
-            return lines, [*self._noted(self._level), *changes, *self._noted(self._stage.condition)]
+            return lines, [*self._note_lines(self._level), *changes, *self._note_lines(self._stage.condition)]
         return lines, [*changes, *self._put_event(leaves, way)]
 
     @property
     def _time(self) -> str:
         """Engine time, as text."""
-        return f"{named('clock', self._running.context.core.clock).now}"
+        return f"{name_attributes('clock', self._running.context.core.clock).now}"
 
     @property
     def _level(self) -> OneLevel:
@@ -197,15 +197,15 @@ class _Select:
         assert level is not None
         return level
 
-    def _noted(self, part: OneLevel | Condition) -> list[str]:
+    def _note_lines(self, part: OneLevel | OutputCondition) -> list[str]:
         """Limited output: what keeps the groups' events, or the condition, takes note of the event."""
         return part.steps().then
 
     def _rows_of_groups(self, aggregations: Aggregations) -> list[str]:
         """Limited output: ``RowPerGroup.rows``."""
-        lines = [*aggregations.looked_up(), *self._row("r", "e", _Way(""), leaving=False)]
+        lines = [*aggregations.lookup_lines(), *self._row("r", "e", _Way(""), leaving=False)]
         lines += [f"{'' if self._plan.having is None else 'if r is not None: '}add(r)"]
-        return [f"add = {named_class('batch', OutputRows).events}.append", "for k, e in touched:", *indented(lines)]
+        return [f"add = {name_class_attributes('batch', OutputRows).events}.append", "for k, e in touched:", *indent_lines(lines)]
 
     def _put_event(self, leaves: bool, way: _Way) -> list[str]:
         """Return the rows of an event that came in, with the group of the one that it has pushed out."""
@@ -213,9 +213,9 @@ class _Select:
         if not (leaves and isinstance(self._rows, RowPerGroup)):
             return [*lines, *self._put(way, "r")]
         other = self._row("s", "o", way, leaving=True)
-        puts = ["if s is None:", *indented(self._put(way, "r")), "elif r is None:", *indented(self._put(way, "s"))]
-        puts += ["else:", *indented(self._put(way, "r", "s"))]
-        return [*lines, "s = None", "if o is not None and k is not kl and k != kl:", *indented(other), *puts]
+        puts = ["if s is None:", *indent_lines(self._put(way, "r")), "elif r is None:", *indent_lines(self._put(way, "s"))]
+        puts += ["else:", *indent_lines(self._put(way, "r", "s"))]
+        return [*lines, "s = None", "if o is not None and k is not kl and k != kl:", *indent_lines(other), *puts]
 
     # ------------------------------------------------------------------ time
 
@@ -227,7 +227,7 @@ class _Select:
         due, expired = expire(guards, self._time, leave)
         lines = [*due]
         if aggregations is not None:
-            lines += ["try:", *indented(aggregations.evaluated("o", "kl", "old") or ["pass"]), f"except Exception: {leave}"]
+            lines += ["try:", *indent_lines(aggregations.evaluation_lines("o", "kl", "old") or ["pass"]), f"except Exception: {leave}"]
             lines += [f"if {test}: {leave}" for test in aggregations.uncounted("gl")]
         lines += expired
         if aggregations is not None:
@@ -247,14 +247,14 @@ class _Select:
             lines = [*row_lines(name, event)] if way.delivers else [f"{name} = {event}"]
         elif way.delivers:
             values = "".join(f"{printer.value(column)}, " for column in plan.columns)
-            lines = computed_row_lines(name, f"({values})")
+            lines = print_row_lines(name, f"({values})")
         else:
             fields = [field_name(n) for n in plan.output_type.names]
             lines = [*(f"c{n} = {printer.value(column)}" for n, column in enumerate(plan.columns)), f"{name} = new(made)"]
             lines += [f"{name}.{field} = c{n}" for n, field in enumerate(fields)]
         if plan.having is None:
             return lines
-        return [f"{name} = None", f"if {printer.test(plan.having)}:", *indented(lines)]
+        return [f"{name} = None", f"if {printer.test(plan.having)}:", *indent_lines(lines)]
 
     def _put(self, way: _Way, *names: str) -> list[str]:
         """Lines that hand rows on: to the statement's listeners, or to insert into."""
@@ -265,7 +265,7 @@ class _Select:
             lines = [f"insert({rows}, NO_EVENTS)"]
         else:
             lines = [*self._statement.update_lines(*names)]
-        return lines if self._plan.having is None or len(names) > 1 else [f"if {names[0]} is not None:", *indented(lines)]
+        return lines if self._plan.having is None or len(names) > 1 else [f"if {names[0]} is not None:", *indent_lines(lines)]
 
 
 @attrs.frozen
@@ -283,7 +283,7 @@ class _Fused:
             assert isinstance(receiver, StreamReceiver)
             functions = factory(objects, environment)
             receiver.receive = functions["take"]
-            receiver.write = partial(_written, running)
+            receiver.write = partial(_write_steps, running)
         else:
             assert isinstance(receiver, PartitionEntry)
             own = factory(objects, environment)
@@ -317,7 +317,7 @@ def _objects(running: RunningSelect, aggregations: Aggregations | None) -> dict[
     return objects
 
 
-def _written(running: RunningSelect, place: Place, scope: dict[str, Any], leave: str) -> GeneratedSteps:
+def _write_steps(running: RunningSelect, place: Place, scope: dict[str, Any], leave: str) -> GeneratedSteps:
     """See runtime.expressions.generated_steps.EmitSteps."""
     return _Select(running).written(place, scope, leave)
 

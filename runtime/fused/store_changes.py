@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from epl.plan.stores.on_statements import MergeActionPlan, MergeBranchPlan, OnDeletePlan, OnMergePlan, OnUpdatePlan, OnWindowPlan
-from epl.plan.streams import filter_of
+from epl.plan.streams import stream_filter
 from runtime.expressions.function_factory import FunctionFactory
 from runtime.expressions.printer import Printer
-from runtime.expressions.source_lines import indented, under
+from runtime.expressions.source_lines import indent_lines, under
 from runtime.operators.changes import CHANGING, change_lines
 from runtime.operators.stream_entry import StreamEntry
-from runtime.statements.on_merge import inserted_row, is_own
+from runtime.statements.on_merge import is_own, row_builder
 from runtime.statements.on_window import RunningOnWindow
 from runtime.stores.lookup import PrintedLookup
 from runtime.stores.table import TableStore, events_of
@@ -36,7 +36,7 @@ def fuse_changes(running: RunningOnWindow, plan: OnWindowPlan) -> None:
     take = factory(_objects(running, plan), context.environment)["take"]
     running.trigger = take  # type: ignore[method-assign]
     entry, stream = running.entry, plan.trigger
-    if isinstance(entry, StreamEntry) and stream.contained is None and not filter_of(stream).repeats:
+    if isinstance(entry, StreamEntry) and stream.contained is None and not stream_filter(stream).repeats:
         entry.receiver.receive = take  # type: ignore[method-assign]
 
 
@@ -72,7 +72,7 @@ def _objects(running: RunningOnWindow, plan: OnWindowPlan) -> dict[str, Any]:
     if isinstance(plan, OnMergePlan):
         actions = [branch.actions[0] for branch in plan.branches if not branch.matched]
         objects |= {
-            f"insert{n}": inserted_row(action, action.insert, plan, 1, running.context)
+            f"insert{n}": row_builder(action, action.insert, plan, 1, running.context)
             for n, action in enumerate(actions) if action.insert is not None}
     return objects
 
@@ -94,21 +94,21 @@ class _Text:
         candidates = lookup.rows("store" if self._lookup.index is None else "lent")
         tests = lookup.tests() + ([] if plan.match.where is None else [self.printer.test(plan.match.where)])
         rows = f"[{ROW} for {ROW} in {candidates} if {' and '.join(tests)}]" if tests else f"[*{candidates}]"
-        lines = ["rows = NO_EVENTS", "while True:", *indented([*lookup.lines, f"rows = {rows}", "break"])]
+        lines = ["rows = NO_EVENTS", "while True:", *indent_lines([*lookup.lines, f"rows = {rows}", "break"])]
         lines += self._changes(plan)
-        return [*lookup.prepared, f"def take({EVENT}):", *indented(lines)]
+        return [*lookup.prepared, f"def take({EVENT}):", *indent_lines(lines)]
 
     def _changes(self, plan: OnWindowPlan) -> list[str]:
         if isinstance(plan, OnDeletePlan):
             changed = [f"change(NO_EVENTS, rows, silent={plan.silent})", f"emit({self._events('rows')}, NO_EVENTS)"]
             return under("if rows:", changed)
         if isinstance(plan, OnUpdatePlan):
-            each = [*self._copied(plan.assignments), "entering.append(r)"]
+            each = [*self._copy_lines(plan.assignments), "entering.append(r)"]
             return under("if rows:", ["entering = []", *self._over_rows(each), *self._change("rows")])
         assert isinstance(plan, OnMergePlan)
-        lines = ["entering, leaving = [], []", "if rows:", *indented(self._over_rows(self._branches(plan, matched=True)) or ["pass"])]
+        lines = ["entering, leaving = [], []", "if rows:", *indent_lines(self._over_rows(self._branches(plan, matched=True)) or ["pass"])]
         others = self._branches(plan, matched=False)
-        return [*lines, *under("else:", others), "if entering or leaving:", *indented(self._change("leaving"))]
+        return [*lines, *under("else:", others), "if entering or leaving:", *indent_lines(self._change("leaving"))]
 
     def _change(self, old: str) -> list[str]:
         """Lines that change the store, and emit."""
@@ -122,7 +122,7 @@ class _Text:
     def _over_rows(self, lines: Sequence[str]) -> list[str]:
         return under(f"for {ROW} in rows:", [f"{INITIAL} = {ROW}", *lines]) if lines else []
 
-    def _copied(self, assignments: Sequence[Any]) -> list[str]:
+    def _copy_lines(self, assignments: Sequence[Any]) -> list[str]:
         return change_lines(assignments, self._type, self.printer, in_turn=True)
 
     # ------------------------------------------------------------------ merge
@@ -149,7 +149,7 @@ class _Text:
         if action.kind == "delete":
             return [f"leaving.append({INITIAL})"]
         if action.kind == "update":
-            return [*self._copied(action.assignments), f"leaving.append({INITIAL})", "entering.append(r)"]
+            return [*self._copy_lines(action.assignments), f"leaving.append({INITIAL})", "entering.append(r)"]
         self._insertions += 1
         return [f"entering.append(insert{self._insertions - 1}({EVENT}))"]
 

@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 import attrs
 
-from epl.durations import Duration, units_of
+from epl.durations import Duration, duration_units
 from epl.errors import EplRuntimeError
-from runtime.expressions.environment import Clock
+from runtime.expressions.environment import EngineClock
 
 
 class Cache(Protocol):
@@ -26,7 +26,7 @@ class Cache(Protocol):
 class CacheConfig(Protocol):
     """How a source caches what its look-ups returned: LruCache or ExpiryCache."""
 
-    def build(self, clock: Clock, units_per_second: int) -> Cache: ...
+    def build(self, clock: EngineClock, units_per_second: int) -> Cache: ...
 
 
 def _positive(_: Any, field: attrs.Attribute[Any], value: Any) -> None:
@@ -48,7 +48,7 @@ class LruCache:
 
     size: int = attrs.field(validator=_positive)
 
-    def build(self, clock: Clock, units_per_second: int) -> Cache:
+    def build(self, clock: EngineClock, units_per_second: int) -> Cache:
         return LruResults(self.size)
 
 
@@ -77,9 +77,10 @@ class ExpiryCache:
     def __attrs_post_init__(self) -> None:
         self.build(_Zero(), 1000)
 
-    def build(self, clock: Clock, units_per_second: int) -> Cache:
-        age = units_of("max_age of a cache", self.max_age, units_per_second)
-        interval = age if self.purge_interval is None else units_of("purge_interval of a cache", self.purge_interval, units_per_second)
+    def build(self, clock: EngineClock, units_per_second: int) -> Cache:
+        age = duration_units("max_age of a cache", self.max_age, units_per_second)
+        interval = age if self.purge_interval is None else duration_units("purge_interval of a cache", self.purge_interval,
+            units_per_second)
         if age <= 0 or interval <= 0:
             raise EplRuntimeError("max_age and purge_interval of a cache are greater than 0")
         return ExpiringResults(clock, age, interval, self.size)
@@ -124,7 +125,7 @@ class LruResults:
 class ExpiringResults:
     """Results with the engine time of their look-up, in the order of the look-ups."""
 
-    def __init__(self, clock: Clock, max_age: int, purge_interval: int, size: int) -> None:
+    def __init__(self, clock: EngineClock, max_age: int, purge_interval: int, size: int) -> None:
         self._clock, self._max_age, self._interval, self._size = clock, max_age, purge_interval, size
         self._results: dict[Any, tuple[int, Any]] = {}
         self._purged = clock.now

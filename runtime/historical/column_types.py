@@ -37,10 +37,10 @@ CLASSES: Mapping[type, ValueType] = {
 }
 
 
-def described_type(code: Any) -> ValueType:
+def type_from_code(code: Any) -> ValueType:
     """Return the type of a column from its type code (PEP 249 leaves to drivers what that is); Object where it says nothing.
 
-    >>> described_type("DECIMAL(18,3)"), described_type("varchar(20)"), described_type(None), described_type(float)
+    >>> type_from_code("DECIMAL(18,3)"), type_from_code("varchar(20)"), type_from_code(None), type_from_code(float)
     (Scalar(kind='BigDecimal', primitive=False), Scalar(kind='String', primitive=False), Scalar(kind='Object', primitive=False), \
 Scalar(kind='double', primitive=False))
     """
@@ -52,10 +52,10 @@ Scalar(kind='double', primitive=False))
     return NAMED.get(name, OBJECT)
 
 
-def sampled_type(values: Sequence[Any]) -> ValueType:
+def infer_type(values: Sequence[Any]) -> ValueType:
     """Return the type that all values have that are not null; a whole number among fractions is a fraction.
 
-    >>> sampled_type([None, 1, 2.5]).kind, sampled_type([1, "x"]).kind, sampled_type([None]).kind
+    >>> infer_type([None, 1, 2.5]).kind, infer_type([1, "x"]).kind, infer_type([None]).kind
     ('double', 'Object', 'Object')
     """
     kinds = {_of_value(value) for value in values if value is not None}
@@ -74,4 +74,4 @@ def _of_class(kind: type) -> ValueType:
     return LOCAL_DATE_TIME if kind is datetime.datetime else CLASSES.get(kind, OBJECT)
 
 
-__all__ = ["described_type", "sampled_type"]
+__all__ = ["infer_type", "type_from_code"]

@@ -19,7 +19,7 @@ from epl.event_types import EventType, Property
 from epl.plan.join.historical import SqlPlan
 from epl.value_types import OBJECT
 from runtime.historical.cache import CacheConfig
-from runtime.historical.column_types import described_type, sampled_type
+from runtime.historical.column_types import infer_type, type_from_code
 from runtime.historical.result_rows import MAX_ROWS, ResultRows
 from windows.event import Event
 
@@ -33,7 +33,7 @@ SAMPLED = 100
 T = TypeVar("T")
 
 
-class Database:
+class RegisteredDatabase:
     """A registered database. ``connect()`` opens a connection; ``timeout``: seconds that one look-up may take, None for no limit."""
 
     def __init__(
@@ -70,7 +70,7 @@ class Database:
         return EventType(f"{self.name} query", "map", {name: Property(name, kind) for name, kind in columns})
 
     def _columns(self, session: _Session, query: tuple[str, ...], metadata_query: str | None) -> list[tuple[str, Any]] | None:
-        cursor = session.opened().cursor()
+        cursor = session.open_connection().cursor()
         try:
             if metadata_query is not None:
                 cursor.execute(metadata_query)
@@ -78,12 +78,12 @@ class Database:
                 self._execute(session, cursor, query, [None] * (len(query) - 1))
             if not cursor.description:  # no select: what it may have changed is taken back where the connection has transactions
                 with suppress(Exception):
-                    session.opened().rollback()
+                    session.open_connection().rollback()
                 return None
-            types = [described_type(column[1]) for column in cursor.description]
+            types = [type_from_code(column[1]) for column in cursor.description]
             if metadata_query is not None and OBJECT in types:
                 sample = cursor.fetchmany(SAMPLED)
-                types = [sampled_type([row[n] for row in sample]) if kind == OBJECT else kind for n, kind in enumerate(types)]
+                types = [infer_type([row[n] for row in sample]) if kind == OBJECT else kind for n, kind in enumerate(types)]
             return list(zip([str(column[0]) for column in cursor.description], types, strict=True))
         finally:
             cursor.close()
@@ -98,7 +98,7 @@ class Database:
 
         def look_up(arguments: Sequence[Any]) -> tuple[Event, ...]:
             try:
-                return self._do(lambda session: self._fetched(session, plan, list(arguments), rows))
+                return self._do(lambda session: self._fetch(session, plan, list(arguments), rows))
             except EplRuntimeError as error:
                 raise EplRuntimeError(f"Database '{self.name}', query '{shown}': {error.message}", hint=error.hint) from error
             except Exception as error:
@@ -108,17 +108,17 @@ class Database:
 
         return look_up
 
-    def _fetched(self, session: _Session, plan: SqlPlan, arguments: list[Any], rows: ResultRows) -> tuple[Event, ...]:
+    def _fetch(self, session: _Session, plan: SqlPlan, arguments: list[Any], rows: ResultRows) -> tuple[Event, ...]:
         try:
-            return self._asked(session, plan, arguments, rows)
+            return self._ask(session, plan, arguments, rows)
         except Exception as error:
             if session.abandoned or not _is_lost(error):  # one that is interrupted is not asked again: no one waits for it
                 raise
         session.disconnect()
-        return self._asked(session, plan, arguments, rows)
+        return self._ask(session, plan, arguments, rows)
 
-    def _asked(self, session: _Session, plan: SqlPlan, arguments: list[Any], rows: ResultRows) -> tuple[Event, ...]:
-        cursor = session.opened().cursor()
+    def _ask(self, session: _Session, plan: SqlPlan, arguments: list[Any], rows: ResultRows) -> tuple[Event, ...]:
+        cursor = session.open_connection().cursor()
         try:
             self._execute(session, cursor, plan.query, arguments)
             order = _order([str(column[0]) for column in cursor.description or ()], plan.row_type)
@@ -132,13 +132,13 @@ class Database:
         if not arguments:
             cursor.execute(query[0])
             return
-        style = self._paramstyle or paramstyle_of(session.connection)
+        style = self._paramstyle or parameter_style(session.connection)
         if style is None:
             raise EplRuntimeError(
                 f"the paramstyle of {type(session.connection).__module__} is not known",
                 hint=f"register_database('{self.name}', …, paramstyle='qmark')"
             )
-        cursor.execute(*bound(query, arguments, style))
+        cursor.execute(*bind_query(query, arguments, style))
 
     # ------------------------------------------------------------------ the connection
 
@@ -147,7 +147,7 @@ class Database:
         while True:
             session = self._current_session()
             with session.turn:  # iterators call without the runtime's lock
-                future = self._submitted(session, work)
+                future = self._submit(session, work)
                 if future is None:
                     continue
                 try:
@@ -164,7 +164,7 @@ class Database:
                 self._session = _Session(self._connect, self.name)
             return self._session
 
-    def _submitted(self, session: _Session, work: Callable[[_Session], T]) -> Future[T] | None:
+    def _submit(self, session: _Session, work: Callable[[_Session], T]) -> Future[T] | None:
         """Begin the work; None where the session was closed or abandoned while its caller waited for the turn."""
         with self._lock:
             return session.submit(work) if self._session is session else None
@@ -207,7 +207,7 @@ class _Session:
     def submit(self, work: Callable[[_Session], T]) -> Future[T]:
         return self._thread.submit(work, self)
 
-    def opened(self) -> Any:
+    def open_connection(self) -> Any:
         if self.connection is None:
             self.connection = self._connect()
             if self.abandoned:
@@ -239,12 +239,12 @@ class _Session:
         self._thread.shutdown(wait=False)
 
 
-def bound(query: tuple[str, ...], arguments: list[Any], style: str) -> tuple[str, Any]:
+def bind_query(query: tuple[str, ...], arguments: list[Any], style: str) -> tuple[str, Any]:
     """Return the text and the parameters that ``cursor.execute`` takes.
 
-    >>> bound(("select * from T where k = ", " and p like '5%'"), ["x"], "format")
+    >>> bind_query(("select * from T where k = ", " and p like '5%'"), ["x"], "format")
     ("select * from T where k = %s and p like '5%%'", ['x'])
-    >>> bound(("select ", ""), ["x"], "named")
+    >>> bind_query(("select ", ""), ["x"], "named")
     ('select :p1', {'p1': 'x'})
     """
     numbers = range(1, len(query))
@@ -259,7 +259,7 @@ def bound(query: tuple[str, ...], arguments: list[Any], style: str) -> tuple[str
     return text, arguments
 
 
-def paramstyle_of(connection: Any) -> str | None:
+def parameter_style(connection: Any) -> str | None:
     """Return the ``paramstyle`` of the module that a connection's class is from."""
     package = type(connection).__module__.split(".")[0].lstrip("_")
     style = getattr(sys.modules.get(package), "paramstyle", None)
@@ -283,4 +283,4 @@ def _is_lost(error: BaseException) -> bool:
     return any(kind.__name__ in LOST for kind in type(error).__mro__)
 
 
-__all__ = ["Connect", "Database", "bound", "paramstyle_of"]
+__all__ = ["Connect", "RegisteredDatabase", "bind_query", "parameter_style"]

@@ -15,7 +15,7 @@ from epl.event_types import EventType
 from epl.functions.user import function_spec, hint_type, with_arguments
 from epl.historical_sources import Method
 from epl.value_types import ValueType
-from runtime.conversion.python_types import Known, class_fields, event_type_of
+from runtime.conversion.python_types import Known, class_fields, describe_event_type
 from runtime.historical.cache import CacheConfig
 from runtime.historical.result_rows import MAX_ROWS, ResultRows
 from windows.event import Event
@@ -28,7 +28,7 @@ NO_ROWS = (str, bytes, int, float, bool, complex, type(None))
 
 
 @attrs.frozen(kw_only=True)
-class MethodSource:
+class RegisteredMethod:
     """A registered function. ``declared``: what analysis sees of it."""
 
     declared: Method
@@ -56,9 +56,9 @@ class MethodSource:
         return look_up
 
 
-def methods_of(
+def read_methods(
     name: str, source: Any, *, row: Any, cache: CacheConfig | None, max_rows: int, known: Known
-) -> Iterator[MethodSource]:
+) -> Iterator[RegisteredMethod]:
     """Yield what ``register_method`` registers: the function ``name``, or each public function of a class, module or object as
     ``name.function``. Raises EplDeploymentError where there is none.
     """
@@ -70,7 +70,8 @@ def methods_of(
     else:
         functions = {name: source}
     for full_name, function in functions.items():
-        yield MethodSource(declared=_declared(full_name, function, row_type, known), function=function, cache=cache, max_rows=max_rows)
+        yield RegisteredMethod(declared=_declare_method(full_name, function, row_type, known), function=function, cache=cache,
+            max_rows=max_rows)
 
 
 def _public(source: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -85,7 +86,7 @@ def _public(source: Any) -> Iterator[tuple[str, Callable[..., Any]]]:
             yield member, getattr(source, member)
 
 
-def _declared(name: str, function: Callable[..., Any], row_type: EventType | None, known: Known) -> Method:
+def _declare_method(name: str, function: Callable[..., Any], row_type: EventType | None, known: Known) -> Method:
     spec, hints = function_spec(name, function), _hints(function)
     returned = hints.get("return")
     returns_rows = row_type is not None or not _is_no_rows(returned)
@@ -145,7 +146,7 @@ def _row_type(name: str, row: Any, known: Known) -> EventType:
         return known.event_types[row]
     if isinstance(row, type) and row in known.classes:
         return known.classes[row]
-    return event_type_of(row.__name__ if isinstance(row, type) else name, row, known)
+    return describe_event_type(row.__name__ if isinstance(row, type) else name, row, known)
 
 
-__all__ = ["MethodSource", "methods_of"]
+__all__ = ["RegisteredMethod", "read_methods"]

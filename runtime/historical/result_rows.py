@@ -59,15 +59,15 @@ class ResultRows:
         return to_event(self.event_type, row)
 
     def _of_table(self, table: Any) -> tuple[Event, ...]:
-        from runtime.conversion.columns import columns_of
-        from runtime.conversion.from_columns import events_of
+        from runtime.conversion.columns import read_columns
+        from runtime.conversion.from_columns import read_events
 
-        columns = columns_of(table, self.event_type.name)
+        columns = read_columns(table, self.event_type.name)
         self._check(columns.rows)
         missing = [name for name in self.event_type.properties if name not in columns.data]
         if missing:
             raise EplRuntimeError(f"Event type '{self.event_type.name}': the table has no column '{missing[0]}'")
-        return tuple(events_of(self.event_type, columns, self.units_per_second))
+        return tuple(read_events(self.event_type, columns, self.units_per_second))
 
     def _check(self, count: int) -> None:
         if count > self.max_rows:

@@ -9,7 +9,7 @@ import attrs
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.event_types import EventType
 from epl.reprs import brief
-from runtime.conversion.python_types import Known, event_type_of
+from runtime.conversion.python_types import Known, describe_event_type
 from runtime.stores.indexes import IndexedRows
 from windows.event import Event
 from windows.keys import freeze
@@ -24,17 +24,17 @@ class StaticTable:
     keys: tuple[str, ...]
     rows: IndexedRows
 
-    def refreshed(self, frame: Any, units_per_second: int) -> IndexedRows:
+    def refresh(self, frame: Any, units_per_second: int) -> IndexedRows:
         """Return the rows of another frame, which has the columns of the first; raises EplRuntimeError where it has not."""
-        return _rows(self.name, arrow_of(frame, self.name), self.row_type, self.keys, units_per_second)
+        return _rows(self.name, to_arrow(frame, self.name), self.row_type, self.keys, units_per_second)
 
 
 def static_table(name: str, frame: Any, keys: Iterable[str], known: Known, units_per_second: int) -> StaticTable:
     """Return the table of a pyarrow table or batch, a pandas, Polars or Spark frame; raises EplDeploymentError where it cannot be one."""
     keys = (keys,) if isinstance(keys, str) else tuple(keys)
     try:
-        table = arrow_of(frame, name)
-        row_type = event_type_of(name, table.schema, known)
+        table = to_arrow(frame, name)
+        row_type = describe_event_type(name, table.schema, known)
         unknown = [key for key in keys if key not in row_type.properties]
         if unknown:
             raise EplRuntimeError(
@@ -45,7 +45,7 @@ def static_table(name: str, frame: Any, keys: Iterable[str], known: Known, units
         raise EplDeploymentError(error.message, hint=error.hint) from error
 
 
-def arrow_of(frame: Any, name: str) -> Any:
+def to_arrow(frame: Any, name: str) -> Any:
     """Return a frame as a pyarrow table. A Spark frame is collected."""
     import pyarrow as pa
 
@@ -69,13 +69,13 @@ def arrow_of(frame: Any, name: str) -> Any:
 
 
 def _rows(name: str, table: Any, row_type: EventType, keys: tuple[str, ...], units_per_second: int) -> IndexedRows:
-    from runtime.conversion.columns import columns_of
-    from runtime.conversion.from_columns import events_of
+    from runtime.conversion.columns import read_columns
+    from runtime.conversion.from_columns import read_events
 
     missing = [column for column in row_type.properties if column not in table.schema.names]
     if missing:
         raise EplRuntimeError(f"Static table '{name}': the frame has no column '{missing[0]}'")
-    rows = events_of(row_type, columns_of(table, name), units_per_second)
+    rows = read_events(row_type, read_columns(table, name), units_per_second)
     if keys:
         _check_unique(name, rows, keys)
     return IndexedRows(rows)
@@ -92,4 +92,4 @@ def _check_unique(name: str, rows: list[Event], keys: tuple[str, ...]) -> None:
         seen.add(key)
 
 
-__all__ = ["StaticTable", "arrow_of", "static_table"]
+__all__ = ["StaticTable", "static_table", "to_arrow"]

@@ -20,7 +20,7 @@ PartialRow = Sequence["Event | None"]
 """An event (or None) of each stream of the statement; those that the arguments read are there."""
 
 
-class Result:
+class CallResult:
     """The rows that one call gave, with the look-ups among them. ``kept``: whether they may be asked for again."""
 
     __slots__ = ("kept", "look_ups", "rows")
@@ -80,7 +80,7 @@ class HistoricalStream:
 
     def _look_up_in_table(self, plan: LookupPlan) -> LookUp:
         """Return the look-up among the rows that the table has at the time: ``refresh_table`` gives it others."""
-        table, environment, arity = _table_of(self.plan, self._environment), self._environment, self._arity
+        table, environment, arity = _static_table(self.plan, self._environment), self._environment, self._arity
         rows = table.rows
         lent = LentRows(rows)
         find = compile_lookup(plan, lent, environment, arity)
@@ -120,15 +120,15 @@ class HistoricalStream:
         finally:
             self._iteration = outer
 
-    def _result(self, partial: PartialRow) -> Result:
+    def _result(self, partial: PartialRow) -> CallResult:
         arguments = [evaluate(*partial) for evaluate in self._arguments]
         cache = self._cache if self._cache is not None else self._iteration
         if cache is None:
-            return Result(self._call(arguments), kept=False)
+            return CallResult(self._call(arguments), kept=False)
         key = tuple(map(freeze, arguments))
-        result: Result | None = cache.get(key)
+        result: CallResult | None = cache.get(key)
         if result is None:
-            result = Result(self._call(arguments), kept=True)
+            result = CallResult(self._call(arguments), kept=True)
             cache.put(key, result)
         return result
 
@@ -147,11 +147,11 @@ def _source(plan: HistoricalPlan, environment: Environment) -> tuple[Callable[[S
     if isinstance(plan, StoredTablePlan):
         store = table_store(plan.table, environment)
         return lambda _: store.rows, None
-    table = _table_of(plan, environment)
+    table = _static_table(plan, environment)
     return lambda _: table.rows, None
 
 
-def _table_of(plan: HistoricalPlan, environment: Environment) -> Any:
+def _static_table(plan: HistoricalPlan, environment: Environment) -> Any:
     """Return the static table of a plan (runtime.historical.static_table)."""
     assert isinstance(plan, TablePlan)
     return environment.historical.tables[plan.name]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from epl.plan.expressions import StreamProperty
-from epl.plan.join.historical import HistoricalPlan, historical_of
+from epl.plan.join.historical import HistoricalPlan, historical_plan
 from epl.plan.join.joins import JoinPlan
 from epl.plan.join.lookups import IndexPlan, LookupPlan
 from epl.plan.streams import StreamPlan, unique_properties
@@ -42,7 +42,7 @@ class JoinedStream:
         """The rows of a derived-value window by their values: it emits the values that leave as a row of its own."""
         self._has_first = last is not None and last.has_first_row and not plan.windows[0].groups
         self._ordered_by_arrival = len(plan.windows) == 1 and plan.windows[0].leaves_in_order and not plan.windows[0].is_batch
-        index = join.order_of(number)
+        index = join.iteration_index(number)
         self.in_order = _by_arrival if index is None else _by_index(index, unique_properties(plan), environment)
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
@@ -130,9 +130,9 @@ class JoinedCall:
 Joined = JoinedStream | JoinedCall
 
 
-def joined_stream(number: int, plan: StreamPlan, join: JoinPlan, environment: Environment, take: Take) -> Joined:
+def build_stream(number: int, plan: StreamPlan, join: JoinPlan, environment: Environment, take: Take) -> Joined:
     """Return what a join holds of a stream, or how it asks for it."""
-    historical = historical_of(plan)
+    historical = historical_plan(plan)
     if historical is not None:
         return JoinedCall(number, historical, environment, len(join.kinds) + 1)
     return JoinedStream(number, plan, join, environment, take)
@@ -178,4 +178,4 @@ def _by_index(index: IndexPlan, unique: frozenset[str], environment: Environment
     return in_order
 
 
-__all__ = ["Joined", "JoinedCall", "JoinedStream", "joined_stream"]
+__all__ = ["Joined", "JoinedCall", "JoinedStream", "build_stream"]

@@ -30,7 +30,7 @@ def compile_drive(
     before, after = (None,) * plan.stream, (None,) * (count - plan.stream - 1)
     tests = [compile_predicate(condition, environment, plan.stream + 1) for condition in plan.conditions]
     across = [compile_predicate(condition, environment, count) for condition in plan.across]
-    find, required = _Steps(make, join.in_turn).all_of(plan.steps, (plan.stream,)), join.required
+    find, required = _Steps(make, join.in_turn).combine_steps(plan.steps, (plan.stream,)), join.required
 
     def drive(events: Iterable[Event]) -> list[JoinedRow]:
         rows: list[JoinedRow] = []
@@ -51,7 +51,7 @@ class _Steps:
         self._make = make
         self._in_turn = in_turn
 
-    def all_of(self, steps: Sequence[JoinStep], known: tuple[int, ...]) -> Find:
+    def combine_steps(self, steps: Sequence[JoinStep], known: tuple[int, ...]) -> Find:
         """Return what continues a row by each combination of what the steps after the last of the streams ``known`` find for it."""
         if len(steps) == 1:
             return self._step(steps[0], known)
@@ -60,7 +60,7 @@ class _Steps:
         stream, branches = known[-1], [self._step(step, known) for step in steps]
 
         def find(rows: Sequence[JoinedRow]) -> Sequence[JoinedRow]:
-            combined = [_combined([branch((row,)) for branch in branches]) for row in rows]
+            combined = [_combine([branch((row,)) for branch in branches]) for row in rows]
             if len(rows) > 1 and len({row[stream] for row in rows}) < len(rows):
                 return _of_shared_events([row[stream] for row in rows], combined)
             return list(chain.from_iterable(chain.from_iterable(combined)))
@@ -82,12 +82,12 @@ class _Steps:
 
     def _step(self, plan: JoinStep, known: tuple[int, ...]) -> Find:
         look_up, sought = self._make(plan.lookup), plan.lookup.sought
-        then = self.all_of(plan.then, (*known, sought)) if plan.then else None
+        then = self.combine_steps(plan.then, (*known, sought)) if plan.then else None
 
         def matches(rows: Sequence[JoinedRow]) -> list[JoinedRow]:
             return [(*row[:sought], event, *row[sought + 1:]) for row in rows for event in look_up(row)]
 
-        def required(rows: Sequence[JoinedRow]) -> Sequence[JoinedRow]:
+        def require_rows(rows: Sequence[JoinedRow]) -> Sequence[JoinedRow]:
             continued = matches(rows)
             return continued if then is None or not continued else then(continued)
 
@@ -105,12 +105,12 @@ class _Steps:
 
         def optional_as_a_whole(rows: Sequence[JoinedRow]) -> Sequence[JoinedRow]:
             """Return rows in which an event without the events that it needs is not a match."""
-            matched = required(rows)
+            matched = require_rows(rows)
             continued = {tuple([row[stream] for stream in known]) for row in matched}
             return [*matched, *(row for row in rows if tuple([row[stream] for stream in known]) not in continued)]
 
         if not plan.optional:
-            return required
+            return require_rows
         return optional_as_a_whole if any(not step.optional for step in plan.then) else optional
 
 
@@ -118,7 +118,7 @@ Loops = Sequence[Sequence[JoinedRow]]
 """Rows, by the event of the outer loop."""
 
 
-def _combined(parts: Sequence[Sequence[JoinedRow]]) -> Loops:
+def _combine(parts: Sequence[Sequence[JoinedRow]]) -> Loops:
     """Rows that differ in other streams, as rows of all of them: the shorter list is the outer loop, of equal ones the later."""
     if not all(parts):
         return ()
@@ -126,9 +126,9 @@ def _combined(parts: Sequence[Sequence[JoinedRow]]) -> Loops:
     for part in parts[1:]:
         rows = list(chain.from_iterable(loops))
         if len(part) <= len(rows):
-            loops = [[_merged(row, other) for row in rows] for other in part]
+            loops = [[_merge(row, other) for row in rows] for other in part]
         else:
-            loops = [[_merged(row, other) for other in part] for row in rows]
+            loops = [[_merge(row, other) for other in part] for row in rows]
     return loops
 
 
@@ -149,7 +149,7 @@ def _of_shared_events(events: Sequence[Event | None], combined: Sequence[Loops])
     return ordered
 
 
-def _merged(row: JoinedRow, other: JoinedRow) -> JoinedRow:
+def _merge(row: JoinedRow, other: JoinedRow) -> JoinedRow:
     return tuple([one if one is not None else another for one, another in zip(row, other)])
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from epl.event_types import EventType
-from epl.plan.streams import StreamPlan, filter_of
-from runtime.event_loop.filter_index import Entry
+from epl.plan.streams import StreamPlan, stream_filter
+from runtime.event_loop.filter_index import FilterEntry
 from runtime.event_loop.prepared_filters import ActiveFilter
 from runtime.event_loop.receiver_order import Path, Places
 from runtime.expressions.generated_steps import EmitSteps
-from runtime.join.join import Join
+from runtime.join.join import JoinOperator
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.store_entry import StoreEntry
@@ -29,7 +29,7 @@ class Releasing:
     carries = 0
     """The event has reached the statement by another receiver, and is counted there."""
 
-    def __init__(self, join: Join, context: OperatorContext, order: Places) -> None:
+    def __init__(self, join: JoinOperator, context: OperatorContext, order: Places) -> None:
         self.name = context.name
         self.order = order
         self.paths: Sequence[Path] = ()
@@ -49,12 +49,12 @@ class SharedEntries:
     """The entries, from ``start`` to ``close``, that release what one event brings to several streams; none where no event can."""
 
     def __init__(
-        self, streams: Sequence[StreamPlan], entries: Sequence[object], join: Join, context: OperatorContext
+        self, streams: Sequence[StreamPlan], entries: Sequence[object], join: JoinOperator, context: OperatorContext
     ) -> None:
         _hold_windows(entries, join, context)
         receiving = [(stream, entry) for stream, entry in zip(streams, entries, strict=True)
                      if isinstance(entry, (StreamEntry, PartitionEntry))]
-        types = [filter_of(stream).event_type for stream, _ in receiving]
+        types = [stream_filter(stream).event_type for stream, _ in receiving]
         shared = [_meets_another(number, types) for number in range(len(types))]
         for (_, entry), is_shared in zip(receiving, shared, strict=True):
             if is_shared:
@@ -68,7 +68,7 @@ class SharedEntries:
         if self._partitions:
             roots = {}
         self._filters = context.core.filters
-        self._entries = [(root, Entry(Releasing(join, context, order), None, None, (), (), context.environment)) for root in roots]
+        self._entries = [(root, FilterEntry(Releasing(join, context, order), None, None, (), (), context.environment)) for root in roots]
 
     def start(self) -> None:
         for event_type, entry in self._entries:
@@ -89,7 +89,7 @@ class ReleasingPartition:
     carries = 0
     """As that of ``Releasing``."""
 
-    def __init__(self, entry: PartitionEntry, join: Join, context: OperatorContext, number: int) -> None:
+    def __init__(self, entry: PartitionEntry, join: JoinOperator, context: OperatorContext, number: int) -> None:
         self._specification = entry.specification
         self._join = join
         self._context = context
@@ -117,17 +117,17 @@ def _meets_another(number: int, types: Sequence[EventType]) -> bool:
     return any(mine.is_a(other) or other.is_a(mine) for place, other in enumerate(types) if place != number)
 
 
-def _hold_windows(entries: Sequence[object], join: Join, context: OperatorContext) -> None:
+def _hold_windows(entries: Sequence[object], join: JoinOperator, context: OperatorContext) -> None:
     """Let what a named window brings to several streams wait: the last of them releases it."""
     over = [entry for entry in entries if isinstance(entry, StoreEntry)]
     for number, entry in enumerate(over):
         alike = [place for place, other in enumerate(over) if other.store is entry.store]
         if len(alike) > 1:
-            entry.take = _held(entry.take, join, releases=number == alike[-1])  # type: ignore[method-assign, assignment]
+            entry.take = _hold_rows(entry.take, join, releases=number == alike[-1])  # type: ignore[method-assign, assignment]
 
 
-def _held(take: Take, join: Join, *, releases: bool) -> Take:
-    def held(new: Sequence[Event], old: Sequence[Event]) -> bool:
+def _hold_rows(take: Take, join: JoinOperator, *, releases: bool) -> Take:
+    def hold(new: Sequence[Event], old: Sequence[Event]) -> bool:
         join.holding = True
         try:
             return take(new, old)
@@ -135,10 +135,10 @@ def _held(take: Take, join: Join, *, releases: bool) -> Take:
             if releases:
                 join.release()
 
-    return held
+    return hold
 
 
-def _hold(entry: StreamEntry | PartitionEntry, join: Join) -> None:
+def _hold(entry: StreamEntry | PartitionEntry, join: JoinOperator) -> None:
     """Let what the stream's receiver takes wait."""
     receiver = entry.receiver
     receive = receiver.receive

@@ -11,12 +11,12 @@ from typing import Protocol
 
 from epl.plan.join.joins import JoinPlan
 from epl.plan.join.lookups import LookupPlan
-from epl.plan.patterns.pattern import pattern_of
+from epl.plan.patterns.pattern import stream_pattern
 from epl.plan.statements import SelectPlan
 from runtime.event_loop.delivery import Delivery
-from runtime.join.contents import Joined, JoinedCall, JoinedStream, joined_stream
+from runtime.join.contents import Joined, JoinedCall, JoinedStream, build_stream
 from runtime.join.drive import JoinedRow, LookUp, compile_drive
-from runtime.join.loops import chain_of, compile_loops
+from runtime.join.loops import compile_loops, step_chain
 from runtime.operators.operator_context import OperatorContext
 from windows.event import Event
 from windows.failures import Failures
@@ -43,7 +43,7 @@ class Delta:
         self.old = old
 
 
-class Join(Delivery):
+class JoinOperator(Delivery):
     """See above. ``streams``: where the deltas of each stream go; ``child`` gets those of rows. ``name``: the statement's."""
 
     child: RowSink
@@ -57,12 +57,12 @@ class Join(Delivery):
         self._loop = context.core
         environment = context.environment
         self.streams: tuple[Joined, ...] = tuple(
-            joined_stream(number, stream, plan.join, environment, self._take) for number, stream in enumerate(plan.streams)
+            build_stream(number, stream, plan.join, environment, self._take) for number, stream in enumerate(plan.streams)
         )
         self.calls = [stream.historical for stream in self.streams if isinstance(stream, JoinedCall)]
         self._drives: list[Callable[[Iterable[Event]], list[JoinedRow]] | None] = [None] * len(plan.streams)
         for drive in plan.join.drives:
-            chain = chain_of(drive)
+            chain = step_chain(drive)
             rows = [stream.rows for stream in self.streams if isinstance(stream, JoinedStream)]
             self._drives[drive.stream] = (
                 compile_loops(drive, chain, rows, environment) if chain is not None and len(rows) == len(self.streams)
@@ -71,7 +71,7 @@ class Join(Delivery):
         self._routed = self._loop.routed
         self.holding = False
         """Whether what comes waits for ``release``: the same event is on its way to other streams of the join."""
-        self._gathers = any(pattern_of(stream) is not None for stream in plan.streams)
+        self._gathers = any(stream_pattern(stream) is not None for stream in plan.streams)
         """Whether what one event brings waits until all statements have had it: it may complete several matches."""
         self._waiting: dict[int, Delta] = {}
         self._withheld = False
@@ -258,4 +258,4 @@ def _only_new(plan: SelectPlan) -> bool:
     return not rows.aggregations and rows.into is None and rows.selector == "istream" and not rows.raw and rows.output is None
 
 
-__all__ = ["Join", "RowSink"]
+__all__ = ["JoinOperator", "RowSink"]

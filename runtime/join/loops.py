@@ -8,7 +8,7 @@ from epl.plan.join.joins import DrivePlan, JoinStep
 from runtime.expressions import Environment
 from runtime.expressions.printer import Printer
 from runtime.stores.indexes import IndexedRows
-from runtime.stores.lookup import PrintedLookup, printed_maker
+from runtime.stores.lookup import PrintedLookup, print_maker
 from windows.event import Event
 
 JoinedRow = tuple["Event | None", ...]
@@ -16,7 +16,7 @@ MOST_LOOPS = 12
 """Python nests 20 blocks."""
 
 
-def chain_of(plan: DrivePlan) -> list[JoinStep] | None:
+def step_chain(plan: DrivePlan) -> list[JoinStep] | None:
     """Return the steps where each follows one; None where some branch or may find nothing, or there are too many."""
     chain: list[JoinStep] = []
     steps = plan.steps
@@ -34,13 +34,13 @@ def compile_loops(
     """Return f(events of the driving stream) → their rows, in the order of the events. ``rows``: of each stream of the join."""
     counts = rows[plan.stream].counts
     counted = counts is not None
-    make, cells = environment.printed(("loops", counted), (plan,), lambda: _printed(plan, chain, environment, counted))
+    make, cells = environment.printed(("loops", counted), (plan,), lambda: _print_loops(plan, chain, environment, counted))
     indexes = [rows[step.lookup.sought].index(index, environment) for step in chain for index in step.lookup.indexes]
     drive: Callable[[Iterable[Event]], list[JoinedRow]] = make(counts, *rows, *indexes, *[read(environment) for read in cells])
     return drive
 
 
-def _printed(
+def _print_loops(
     plan: DrivePlan, chain: Sequence[JoinStep], environment: Environment, counted: bool
 ) -> tuple[Callable[..., Any], tuple[Callable[[Environment], Any], ...]]:
     count = len(chain) + 1
@@ -59,11 +59,11 @@ def _printed(
         "return drive",
     ]
     names = [*(f"rows{n}" for n in range(count)), *(name for lookup in lookups for name in lookup.names)]
-    return printed_maker(text, names, lookups, printer, counted)
+    return print_maker(text, names, lookups, printer, counted)
 
 
 def _loop(event: str, rows: str, tests: Sequence[str]) -> list[str]:
     return [f"for {event} in {rows}:", *(f"    if not {test}: continue" for test in tests)]
 
 
-__all__ = ["chain_of", "compile_loops"]
+__all__ = ["compile_loops", "step_chain"]

@@ -24,7 +24,7 @@ class LiveStatement(Protocol):
     def remove_batch_listener(self, listener: Any) -> None: ...
 
 
-class JobView:
+class LiveJobView:
     """Feeds a widget: ``widget`` is what the notebook shows, ``close()`` ends it. ``facts``: what the job says of itself,
     its ``status`` and ``engine time`` among them.
 
@@ -102,4 +102,4 @@ class JobView:
         return self.widget._repr_mimebundle_(**options)
 
 
-__all__ = ["JobView"]
+__all__ = ["LiveJobView"]

@@ -61,7 +61,7 @@ class Live(Protocol):
     def remove_listener(self, listener: Any) -> None: ...
 
 
-class View:
+class LiveView:
     """Feeds a widget: ``widget`` is what the notebook shows, ``close()`` ends it.
 
     The widget gets the latest 20 rows at most every quarter of a second; each row costs the statement what a listener costs.
@@ -147,4 +147,4 @@ def build_widget(name: str, columns: list[str]) -> Any:
     return Widget(name=clean(name), columns=[clean(each) for each in columns])
 
 
-__all__ = ["View", "build_widget", "cell_text"]
+__all__ = ["LiveView", "build_widget", "cell_text"]

@@ -19,7 +19,7 @@ from runtime.match_recognize.compiled import (
     compile_partition_key,
 )
 from runtime.match_recognize.generated import can_be_written, write_steps
-from runtime.match_recognize.interval import Interval
+from runtime.match_recognize.interval import MatchInterval
 from runtime.match_recognize.lattice import Lattice
 from runtime.match_recognize.machine import Machine
 from runtime.match_recognize.partial_matches import write_move
@@ -64,18 +64,18 @@ def build(plan: RowRecognitionPlan, context: Any, state: State = None) -> RowRec
     parts = environment.shared("match_recognize", (plan,), lambda: _Parts.of(plan, context))
     machine, key, measures = parts.machine, parts.key, parts.measures
 
-    def shared() -> SharedRowRecognition:
+    def share() -> SharedRowRecognition:
         source = write_steps(plan, environment)
         return SharedRowRecognition(plan, machine, key, measures, states, source, parts.of_rows, parts.values, parts.lattice)
 
     if parts.layered and states.limit is None:
-        recognition: RowRecognition = shared()
+        recognition: RowRecognition = share()
     else:
         recognition = RowRecognition(plan, machine, key, measures, states)
         if parts.layered:  # the limit is on partial matches: the iterator's need none, as in Esper, where layers bound them
-            recognition.iterating = shared().matches_over
+            recognition.iterating = share().contents_matches
     if plan.interval is not None:
-        recognition.interval = Interval(plan, context, recognition.emit_due)
+        recognition.interval = MatchInterval(plan, context, recognition.emit_due)
     if state is not None:
         recognition.restore(state)
     return recognition

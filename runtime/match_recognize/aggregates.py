@@ -8,7 +8,7 @@ from typing import Any
 from epl.generated_code import field_name
 from epl.plan.expressions import StreamProperty
 from epl.plan.patterns.match_recognize import GroupAggregation
-from runtime.aggregation import GroupFactory, evaluate_over
+from runtime.aggregation import GroupFactory, evaluate_rows
 from runtime.expressions import Environment
 from windows.event import Event
 
@@ -53,6 +53,6 @@ def _over_rows(aggregation: GroupAggregation, environment: Environment, count: i
         """Evaluate over each row of the group beside the last row of every other variable."""
         last: list[Event | None] = [of_variable[-1] if of_variable else None for of_variable in rows]
         group = [(*last[:variable], row, *last[variable + 1 :]) if count > 1 else row for row in rows[variable]]
-        return evaluate_over(factory, group)[0].value()
+        return evaluate_rows(factory, group)[0].value()
 
     return evaluate

@@ -7,12 +7,12 @@ from typing import Any
 from epl.generated_code import field_name
 from epl.plan.patterns.match_recognize import Condition, Operand, RowRecognitionPlan
 from runtime.expressions import Environment, compile_predicate
-from runtime.expressions.compiled import function_of
+from runtime.expressions.compiled import define_function
 from runtime.expressions.generated_steps import EVENT, PlacePrinter
-from runtime.expressions.source_lines import indented
+from runtime.expressions.source_lines import indent_lines
 from runtime.match_recognize.aggregates import compile_aggregations
-from runtime.match_recognize.machine import CompiledConditions, Machine, PathTest, RowTest, rows_of
-from runtime.match_recognize.observed import ObservedMachine
+from runtime.match_recognize.machine import CompiledConditions, Machine, PathTest, RowTest, variable_rows
+from runtime.match_recognize.observed import ObservedRowMachine
 from runtime.match_recognize.ranking import Match, PathNode
 from windows.event import Event, event_class
 from windows.keys import key_evaluator
@@ -30,7 +30,7 @@ def compile_machine(plan: RowRecognitionPlan, environment: Environment) -> Machi
         row.append(_row_test(condition, environment) if condition is not None and reads_row_only else None)
         path.append(_path_test(condition, slots, plan, environment) if condition is not None and not reads_row_only else None)
     tests, observe = CompiledConditions(tuple(row), tuple(path), slots), environment.row_pattern_observer
-    return Machine(plan.program, tests) if observe is None else ObservedMachine(plan, tests, observe)
+    return Machine(plan.program, tests) if observe is None else ObservedRowMachine(plan, tests, observe)
 
 
 def _row_test(condition: Condition, environment: Environment) -> RowTest:
@@ -39,14 +39,14 @@ def _row_test(condition: Condition, environment: Environment) -> RowTest:
         return compile_predicate(condition.expression, environment, 2)  # called with (row, history): reads the row only
     test = compile_predicate(condition.expression, environment, len(operands))
     names = ", ".join(_operand_text(o, ()) for o in operands)
-    return function_of(f"def evaluate(test):\n    return lambda event, history: test({names})\n", {})(test)  # type: ignore[no-any-return]
+    return define_function(f"def evaluate(test):\n    return lambda event, history: test({names})\n", {})(test)  # type: ignore[no-any-return]
 
 
 def _path_test(condition: Condition, slots: Sequence[int | None], plan: RowRecognitionPlan, environment: Environment) -> PathTest:
     test = compile_predicate(condition.expression, environment, len(condition.operands))
     names = ", ".join(_operand_text(o, slots) for o in condition.operands)
     groups = [_group_maker(o, plan) for o in condition.operands if o.kind == "groups"]
-    bind = function_of(f"def evaluate(test, groups):\n    return lambda event, history, looked_at, path: test({names})\n", {})
+    bind = define_function(f"def evaluate(test, groups):\n    return lambda event, history, looked_at, path: test({names})\n", {})
     return bind(test, groups[0] if groups else None)  # type: ignore[no-any-return]
 
 
@@ -69,7 +69,7 @@ def _group_maker(operand: Operand, plan: RowRecognitionPlan) -> Callable[[PathNo
     count = len(plan.variables)
 
     def groups(path: PathNode | None) -> Event:
-        rows = rows_of(path, of_step, count)
+        rows = variable_rows(path, of_step, count)
         return row_class(*[rows[n] or None for n in numbers])
 
     return groups
@@ -86,7 +86,7 @@ def compile_measures(plan: RowRecognitionPlan, of_rows: Callable[[list[list[Even
     """Return match → the row of its measures; ``of_rows``: the same from its rows by variable."""
     of_step = tuple(s.variable for s in plan.program.steps)
     count = len(plan.variables)
-    return lambda match: of_rows(rows_of(match.path, of_step, count))
+    return lambda match: of_rows(variable_rows(match.path, of_step, count))
 
 
 def compile_measure_values(plan: RowRecognitionPlan, environment: Environment) -> Callable[[list[list[Event]]], tuple[Any, ...]]:
@@ -103,7 +103,7 @@ def compile_measure_values(plan: RowRecognitionPlan, environment: Environment) -
     lines += [f"m{count + n} = aggregate{n}(rows)" for n in range(len(aggregations))]
     lines += [f"e = match({', '.join(place.values())})"] if any(EVENT.search(value) for value in values) else []
     lines += [f"return ({''.join(f'{value}, ' for value in values)})"]
-    return function_of("\n".join(["def evaluate(rows):", *indented(lines), ""]), printer.bindings)
+    return define_function("\n".join(["def evaluate(rows):", *indent_lines(lines), ""]), printer.bindings)
 
 
 def compile_measures_of_rows(

@@ -10,13 +10,13 @@ from typing import Any
 
 import attrs
 
-from epl.attribute_text import named_class
+from epl.attribute_text import name_class_attributes
 from epl.plan.patterns.match_recognize import Condition, RowRecognitionPlan
 from epl.value_types import Scalar
 from runtime.expressions import Environment
 from runtime.expressions.function_factory import FunctionFactory
 from runtime.expressions.generated_steps import PlacePrinter
-from runtime.expressions.source_lines import indented, under
+from runtime.expressions.source_lines import indent_lines, under
 from runtime.match_recognize.partitions import LayeredPartition, States
 from runtime.match_recognize.row_recognition import RowRecognition
 from windows.keys import PLAIN_KINDS
@@ -27,10 +27,10 @@ MOST_LINKS = 1_000
 """Programs beyond are not written out."""
 FEW_STEPS = 6
 """Programs up to this size count bits by a table."""
-OPERATOR = named_class("operator", RowRecognition)
-PARTITION = named_class("partition", LayeredPartition)
-STATES = named_class("states", States)
-PAGES = named_class("partition_pages", Paged)
+OPERATOR = name_class_attributes("operator", RowRecognition)
+PARTITION = name_class_attributes("partition", LayeredPartition)
+STATES = name_class_attributes("states", States)
+PAGES = name_class_attributes("partition_pages", Paged)
 NOTED = f"if {PAGES.touched} is not None: {PAGES.touched}[key] = None"
 """The partition changes."""
 
@@ -109,19 +109,20 @@ class StepWriter:
         lines = [*self._previous, *self._moves()]
         if self.plan.lookback:
             lines += ["if not taken and known is None and not layers: return False"]
-        return ["def step(partition, e, row, history):", *indented(lines), f"    return commit(partition, e, row, taken, {self._now})", ""]
+        return ["def step(partition, e, row, history):", *indent_lines(lines), f"    return commit(partition, e, row, taken, {self._now})",
+            ""]
 
     def enter(self) -> list[str]:
         """Return ``enter(e)``: the partition where a match ends with the row, else None."""
-        return ["def enter(e):", *indented(self.entered(["return partition"])), ""]
+        return ["def enter(e):", *indent_lines(self.enter_lines(["return partition"])), ""]
 
-    def entered(self, on_match: list[str]) -> list[str]:
+    def enter_lines(self, on_match: list[str]) -> list[str]:
         """Take a row of the stream; ``on_match``: lines for where a match ends with it."""
         plan = self.plan
         lines = [f"key = {self._key()}", f"{OPERATOR.row} = row = {OPERATOR.row} + 1"]
         lines += ["numbers[e] = row"] if plan.has_window else []
         lines += ["partition = partitions.get(key)"]
-        moves, committed = self._moves(), [*self._committed(), *under("if ended:", on_match)]
+        moves, committed = self._moves(), [*self._commit_lines(), *under("if ended:", on_match)]
         if plan.lookback:
             lines += ["if partition is None: partition = partitions[key] = Partition(key, no_history)", f"history = {PARTITION.history}"]
             lines += ["histories[e] = history"] if plan.has_window else []
@@ -142,14 +143,14 @@ class StepWriter:
         numbers = range(len(self._steps))
         lines = [f"truth_{v} = None" for v in sorted(self._shared)]
         lines += [f"{' = '.join(f'now_{n}' for n in numbers)} = taken = 0", f"known = {PARTITION.latest}"]
-        moved = [line for number in numbers for line in self._moved(number)]
+        moved = [line for number in numbers for line in self._move_lines(number)]
         unpacked = [f"{', '.join(f'was_{n}' for n in numbers)}, = known", f"horizon = {PARTITION.horizon}"]
         lines += under("if known is not None:", [*unpacked, *moved])
         for number in self.plan.program.start:
-            lines += self._taken(number, "row")
+            lines += self._take_lines(number, "row")
         return [*lines, f"layers = {PARTITION.layers}"]
 
-    def _moved(self, number: int) -> list[str]:
+    def _move_lines(self, number: int) -> list[str]:
         """Return a step that partial matches may come to."""
         sources = [f"was_{n}" for n, step in enumerate(self._steps) if number in step.then]
         if not sources:
@@ -157,9 +158,9 @@ class StepWriter:
         latest = sources[0] if len(sources) == 1 else f"max({', '.join(sources)})"
         if len(sources) == 2:  # faster than a call
             latest = f"{sources[0]} if {sources[0]} > {sources[1]} else {sources[1]}"
-        return [f"latest = {latest}", *under("if latest > horizon:", self._taken(number, "latest"))]
+        return [f"latest = {latest}", *under("if latest > horizon:", self._take_lines(number, "latest"))]
 
-    def _taken(self, number: int, begun: str) -> list[str]:
+    def _take_lines(self, number: int, begun: str) -> list[str]:
         variable = self._steps[number].variable
         test = self._tests[variable]
         lines = [f"now_{number} = {begun}", f"taken |= {1 << number}"]
@@ -170,7 +171,7 @@ class StepWriter:
         truth = f"truth_{variable}"
         return [f"if {truth} is None: {truth} = True if {test} else False", *under(f"if {truth}:", lines)]
 
-    def _committed(self) -> list[str]:
+    def _commit_lines(self) -> list[str]:
         """Return what the operator's ``_commit`` does where partial matches go on or begin, written out; the rest is left to it. ``ended``:
         whether a match ends with the row."""
         plan, steps = self.plan, self._steps
@@ -186,7 +187,7 @@ class StepWriter:
         lines += [] if plan.lookback else ["partitions[key] = partition", NOTED]
         return [
             "if not taken or (known is None and layers):", f"    ended = commit(partition, e, row, taken, {self._now})",
-            "else:", *indented([*lines, f"ended = taken & {accepts}"]),
+            "else:", *indent_lines([*lines, f"ended = taken & {accepts}"]),
         ]
 
 

@@ -23,7 +23,7 @@ Waiting = list[tuple[int, Match]]
 wrote has one number for matches of a partition that were found with one row; the list has them in order."""
 
 
-class Interval:
+class MatchInterval:
     """Matches waiting to be emitted, by the time of their first row.
 
     ::
@@ -61,7 +61,7 @@ class Interval:
         self._times: dict[int, dict[Any, None]] = {}
         """The keys of ``_waiting``, by time."""
         self._found = 0
-        self._pages = Paged("held matches", lambda: self._waiting, lambda key: [key[0], self._keys.values(key[1])], self._written)
+        self._pages = Paged("held matches", lambda: self._waiting, lambda key: [key[0], self._keys.values(key[1])], self._write)
         self._timer = context.timer(self._fire)
         self._most_times = 100
 
@@ -82,7 +82,7 @@ class Interval:
             else:
                 due.append((key, match))
         for key, row, path in died:
-            due += self._released(key, row, path)
+            due += self._release(key, row, path)
         return due
 
     def keep_times(self, live: Callable[[], Iterable[int]]) -> None:
@@ -106,7 +106,7 @@ class Interval:
         self._times.setdefault(began, {})[key] = None
         self._waiting.setdefault((began, key), []).append((number, match))
 
-    def _released(self, key: Any, row: int, path: PathNode) -> KeyedMatches:
+    def _release(self, key: Any, row: int, path: PathNode) -> KeyedMatches:
         """Return what is held back and is about the same rows as a path that has come to an end."""
         began = self._began[row]
         waiting = self._waiting.get((began, key))
@@ -116,7 +116,7 @@ class Interval:
         released: KeyedMatches = []
         held: Waiting = []
         for number, match in waiting:
-            if match.begin == row and self._is_of(self._first_rows(match.path), first):
+            if match.begin == row and self._has_same_rows(self._first_rows(match.path), first):
                 released.append((key, match))
             else:
                 held.append((number, match))
@@ -124,7 +124,7 @@ class Interval:
             self._put(began, key, held)
         return released
 
-    def _is_of(self, match: dict[int, Event], path: dict[int, Event]) -> bool:
+    def _has_same_rows(self, match: dict[int, Event], path: dict[int, Event]) -> bool:
         """Return whether both have the same rows for variables that hold one, and the path has what the match has for the others."""
         return match.items() <= path.items() and path.keys() - match.keys() <= self._groups
 
@@ -146,7 +146,7 @@ class Interval:
         if not self._times[began]:
             del self._times[began]
 
-    def _taken(self, began: int) -> KeyedMatches:
+    def _take(self, began: int) -> KeyedMatches:
         """Return what is held back of the matches that began then; it is held back no longer."""
         taken: list[tuple[int, Any, Match]] = []
         for key in self._times.pop(began):
@@ -160,7 +160,7 @@ class Interval:
             return
         now = self._context.now()
         due = [began for began in sorted(self._times) if self._due(began) <= now]
-        matches = [item for began in due for item in self._taken(began)]
+        matches = [item for began in due for item in self._take(began)]
         if self._times:
             self._timer.set(self._due(min(self._times)))
         self._emit(matches)
@@ -171,7 +171,7 @@ class Interval:
         """Return the matches held back, when the timer is due, and when first rows came."""
         return {"waiting": self._pages, "due": self._timer.due, "began": Long(map(list, sorted(self._began.items())))}
 
-    def _written(self, key: Any, waiting: Waiting) -> Any:
+    def _write(self, key: Any, waiting: Waiting) -> Any:
         writer = PathWriter()
         return [[[number, m.begin, m.end, writer.number(m.path)] for number, m in waiting], writer.nodes]
 

@@ -102,14 +102,14 @@ class Lattice:
         steps = self._known.get(targets)
         if steps is None:
             steps = 0
-            for step in steps_in(targets):
+            for step in mask_steps(targets):
                 steps |= self._before[step]
             if len(self._known) > 10_000:
                 self._known = {0: 0}
             self._known[targets] = steps
         return steps
 
-    def needed(self, layers: Layers, alive: int, since: int) -> int:
+    def layers_needed(self, layers: Layers, alive: int, since: int) -> int:
         """Return how many of the last layers a match may still need: one going on at the steps ``alive``, or one that ended after
         ``since``."""
         count = needed = 0
@@ -144,18 +144,18 @@ class Lattice:
 
     # ------------------------------------------------------------------ the preferred
 
-    def preferred(self, layers: Layers, since: int, horizon: int) -> list[Match]:
+    def choose_matches(self, layers: Layers, since: int, horizon: int) -> list[Match]:
         """Return one match for each first row that the skip clause leaves, by first rows."""
         rows = list(layers)
         if self.preferment == "scan" or (self.preferment == "last" and len(rows) > 1 and rows[-2][1] > since):
-            return self._scanned(rows, since, horizon)
+            return self._scan(rows, since, horizon)
         if self.preferment == "last":
             return self._at_the_end(rows, since, horizon, self._last_start, self._last_then)
         if self.preferment == "first" and (len(rows) < 2 or rows[-2][1] <= since):
             return self._at_the_end(rows, since, horizon, self.start, self.then)
-        return self._valued(rows, since, horizon)
+        return self._rank_matches(rows, since, horizon)
 
-    def _valued(self, rows: Sequence[Layer], since: int, horizon: int) -> list[Match]:
+    def _rank_matches(self, rows: Sequence[Layer], since: int, horizon: int) -> list[Match]:
         """Rank matches by a value of each step at each layer: rows taken from there on by the counted step, then the last layer; the
         larger the better."""
         values = self._values(rows, since)
@@ -188,7 +188,7 @@ class Lattice:
                 continue
             ends = self.accepts if rows[index][1] > since else 0
             here: dict[int, int] = {}
-            for step in steps_in(reached):
+            for step in mask_steps(reached):
                 best = index if ends >> step & 1 else -1
                 for target in self.then[step]:
                     value = following.get(target, -1)
@@ -244,7 +244,7 @@ class Lattice:
         return self._past_last and self.preferment in ("first", "last")
 
     def rows_at_the_end(self, layers: Layers, horizon: int, variables: Sequence[int], count: int) -> list[list[Event]]:
-        """Do as ``preferred`` where ``follows_links`` and all layers but the last were there before the delivery: the match's rows by
+        """Do as ``choose_matches`` where ``follows_links`` and all layers but the last were there before the delivery: the match's rows by
         variable.
 
         ``variables``: the variable of each step.
@@ -274,7 +274,7 @@ class Lattice:
             follow = then[step]
         return rows
 
-    def _scanned(self, rows: Sequence[Layer], since: int, horizon: int) -> list[Match]:
+    def _scan(self, rows: Sequence[Layer], since: int, horizon: int) -> list[Match]:
         leading = self._leading(rows, since)
         matches: list[Match] = []
         last_end = -1
@@ -325,9 +325,9 @@ def bits(numbers: Iterable[int]) -> int:
     return mask
 
 
-def steps_in(mask: int) -> Iterator[int]:
+def mask_steps(mask: int) -> Iterator[int]:
     """
-    >>> list(steps_in(9))
+    >>> list(mask_steps(9))
     [0, 3]
     """
     while mask:

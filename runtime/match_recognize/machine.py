@@ -171,7 +171,7 @@ class Machine:
         return [s for s in partial_matches if first[s[0]] == s[1]]
 
 
-def rows_of(path: PathNode | None, variables: Sequence[int], count: int) -> list[list[Event]]:
+def variable_rows(path: PathNode | None, variables: Sequence[int], count: int) -> list[list[Event]]:
     """Return for each of ``count`` variables its rows, first to last; ``variables`` is the variable of each step."""
     by_variable: list[list[Any]] = [[] for _ in range(count)]
     node = path

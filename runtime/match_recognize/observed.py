@@ -12,7 +12,7 @@ Observer = Callable[[RowRecognitionPlan, "int | None", int], None]
 """Called with the plan, the step before (None: the match begins) and the step that takes a row."""
 
 
-class ObservedMachine(Machine):
+class ObservedRowMachine(Machine):
     """A machine that calls an observer."""
 
     def __init__(self, plan: RowRecognitionPlan, tests: CompiledConditions, observe: Observer) -> None:
@@ -29,4 +29,4 @@ class ObservedMachine(Machine):
         super()._take(step, began, path, looked_at, row, after, matches)
 
 
-__all__ = ["ObservedMachine", "Observer"]
+__all__ = ["ObservedRowMachine", "Observer"]

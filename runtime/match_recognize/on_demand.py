@@ -10,7 +10,7 @@ from runtime.match_recognize.ranking import Match
 from windows.event import Event
 
 
-def matches_in(
+def list_matches(
     contents: Iterable[Event], machine: Machine, key: Callable[[Event], Any] | None, history_of: Callable[[Event], History],
     states: States,
 ) -> list[list[Match]]:

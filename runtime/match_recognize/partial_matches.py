@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from epl.generated_code import defined
+from epl.generated_code import define_names
 from epl.plan.patterns.match_recognize import Condition, RowRecognitionPlan
 from runtime.expressions import Environment
 from runtime.expressions.compiled import OPERATIONS
@@ -34,7 +34,7 @@ def write_move(plan: RowRecognitionPlan, machine: Machine, environment: Environm
         return None
     writer = _Writer(plan, machine, environment)
     names = {**OPERATIONS, **writer.printer.bindings, "Match": Match, "nothing": machine.nothing}
-    move: Move = defined(writer.text, names)["move"]
+    move: Move = define_names(writer.text, names)["move"]
     return move
 
 
@@ -50,9 +50,9 @@ class _Writer:
         lines = ["def move(before, event, row, ended):", "    after = []", *(f"    truth_{v} = None" for v in self._known)]
         lines += ["    for step, began, path, looked_at in before:"]
         for number in range(len(machine.variables)):
-            lines += [f"        {'if' if number == 0 else 'elif'} step == {number}:", *self._taken(12, number, "path", "began")]
+            lines += [f"        {'if' if number == 0 else 'elif'} step == {number}:", *self._take_lines(12, number, "path", "began")]
         for number in machine.start:
-            lines += ["    looked_at = nothing", *self._taken(4, number, "None", "row")]
+            lines += ["    looked_at = nothing", *self._take_lines(4, number, "None", "row")]
         self.text = "\n".join([*lines, "    return after", ""])
 
     def _test(self, condition: Condition | None, slots: dict[int, int | None]) -> str | None:
@@ -64,7 +64,7 @@ class _Writer:
         }
         return self.printer.test(condition.expression)
 
-    def _taken(self, indent: int, number: int, path: str, begun: str) -> list[str]:
+    def _take_lines(self, indent: int, number: int, path: str, begun: str) -> list[str]:
         """Return a step offered the row."""
         variable = self._machine.variables[number]
         test = self._tests[variable]

@@ -38,7 +38,7 @@ class Ranking:
         self._past_last = skip == "past last row"
         self._to_next = skip == "to next row"
 
-    def chosen(self, matches: Sequence[Match]) -> Sequence[Match]:
+    def choose(self, matches: Sequence[Match]) -> Sequence[Match]:
         """Return what a delivery emits of the matches it found, which are given in the order in which they were found: with ``all matches``
         all of them.
         """
@@ -50,7 +50,7 @@ class Ranking:
         """Return what the iterator gives: with ``all matches`` all that begin at a row that the skip clause leaves."""
         if not self._all:
             return self._by_begin(matches)
-        begins = _grouped(matches)
+        begins = _group_matches(matches)
         if len(begins) == 1:
             return matches
         chosen: list[Match] = []
@@ -77,7 +77,7 @@ class Ranking:
         return -1
 
     def _by_begin(self, matches: Sequence[Match]) -> Sequence[Match]:
-        begins = _grouped(matches)
+        begins = _group_matches(matches)
         chosen: list[Match] = []
         last_end = -1
         for begin in sorted(begins):
@@ -110,7 +110,7 @@ class Ranking:
         return list(counts.values())
 
 
-def _grouped(matches: Sequence[Match]) -> dict[int, list[Match]]:
+def _group_matches(matches: Sequence[Match]) -> dict[int, list[Match]]:
     begins: dict[int, list[Match]] = {}
     for match in matches:
         begins.setdefault(match.begin, []).append(match)

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from epl.plan.patterns.match_recognize import RowRecognitionPlan
-from runtime.match_recognize.interval import Death, Interval, KeyedMatches
+from runtime.match_recognize.interval import Death, KeyedMatches, MatchInterval
 from runtime.match_recognize.machine import History, Machine, PartialMatch
-from runtime.match_recognize.on_demand import matches_in
+from runtime.match_recognize.on_demand import list_matches
 from runtime.match_recognize.partitions import Partition, States
 from runtime.match_recognize.ranking import Match, PathNode, Ranking
 from runtime.match_recognize.state import PartitionKeys, PathReaders, PathWriter, check_histories, check_row, current
@@ -80,7 +80,7 @@ class RowRecognition(View):
         self._second: dict[int, int] = {}
         """The second number of a row that was offered twice: with all rows of the window, and then as the new one."""
         self._histories: dict[Event, History] = {}
-        self.interval: Interval | None = None
+        self.interval: MatchInterval | None = None
 
     # ------------------------------------------------------------------ continuous
 
@@ -211,7 +211,7 @@ class RowRecognition(View):
             self._remember(event, partition)
         ended: list[Match] = []
         ends: list[tuple[int, PathNode]] | None = [] if self._terminates else None
-        after = self._advanced(partition.partial_matches, event, history, ended, ends)
+        after = self._advance(partition.partial_matches, event, history, ended, ends)
         if self._earliest_only and len(after) > 1:
             self._states.count -= len(after)
             after = self._machine.earliest(after)
@@ -225,7 +225,7 @@ class RowRecognition(View):
         if ended:
             matches += [(key, match) for match in ended]
 
-    def _advanced(
+    def _advance(
         self, before: list[PartialMatch], event: Event, history: History, ended: list[Match], ends: list[tuple[int, PathNode]] | None
     ) -> list[PartialMatch]:
         """Return the partial matches after the current row, counted; where a condition raises, the count is what it was."""
@@ -246,7 +246,7 @@ class RowRecognition(View):
 
     def _deliver(self, ended: KeyedMatches, died: Sequence[Death]) -> None:
         """Emit what is chosen of a delivery's matches, and discard what the skip clause discards."""
-        chosen = self._chosen(ended)
+        chosen = self._choose(ended)
         if self.interval is not None:
             held = self.interval.hold_back(chosen, died)
             if held:
@@ -257,15 +257,15 @@ class RowRecognition(View):
                 self._discard_begun(key, self._ranking.horizon(matches))
         self._emit(chosen)
 
-    def _chosen(self, matches: KeyedMatches) -> KeyedMatches:
+    def _choose(self, matches: KeyedMatches) -> KeyedMatches:
         """Return the ranking's choice, partition by partition."""
         if len(matches) == 1 or self._all:
             return matches
-        return [(key, match) for key, of_key in by_key(matches) for match in self._ranking.chosen(of_key)]
+        return [(key, match) for key, of_key in by_key(matches) for match in self._ranking.choose(of_key)]
 
     def emit_due(self, matches: KeyedMatches) -> None:
         """Emit what an interval held back and releases: its choice, even if there is nothing left of it."""
-        self._emit(self._chosen(matches))
+        self._emit(self._choose(matches))
 
     def _emit(self, chosen: KeyedMatches) -> None:
         measures = self._measures
@@ -293,9 +293,9 @@ class RowRecognition(View):
     # ------------------------------------------------------------------ partitions
 
     def _partition(self, event: Event) -> Partition:
-        return self._partition_of(self._key(event) if self._key is not None else None)
+        return self._find_partition(self._key(event) if self._key is not None else None)
 
-    def _partition_of(self, key: Any) -> Partition:
+    def _find_partition(self, key: Any) -> Partition:
         return self._partitions.get(key) or Partition(key, self._no_history)
 
     def _remember_all(self, new: Sequence[Event]) -> Exception | None:
@@ -416,9 +416,9 @@ class RowRecognition(View):
         """Partition by partition."""
         if self.iterating is not None:
             return self.iterating(self.parent_contents(), self._histories)
-        return matches_in(self.parent_contents(), self._machine, self._key, self._history_of, self._states)
+        return list_matches(self.parent_contents(), self._machine, self._key, self._event_history, self._states)
 
-    def _history_of(self, event: Event) -> History:
+    def _event_history(self, event: Event) -> History:
         return self._histories.get(event, self._no_history)
 
     # ------------------------------------------------------------------ state
@@ -435,9 +435,9 @@ class RowRecognition(View):
 
     def _partition_state(self, key: Any, partition: Partition) -> list[Any]:
         writer = PathWriter()
-        return [list(partition.history), self._written(partition, writer), writer.nodes]
+        return [list(partition.history), self._write(partition, writer), writer.nodes]
 
-    def _written(self, partition: Partition, writer: PathWriter) -> Any:
+    def _write(self, partition: Partition, writer: PathWriter) -> Any:
         return writer.partial_matches(partition.partial_matches)
 
     def _read(self, partition: Partition, written: Any, readers: PathReaders, nodes: Any) -> None:
@@ -453,7 +453,7 @@ class RowRecognition(View):
         check_row(state["row"])
         self.row = state["row"]
         for values, (history, written, nodes) in state["partitions"]:
-            partition = self._partition_of(self._keys.key(values))
+            partition = self._find_partition(self._keys.key(values))
             if partition.key in self._partitions:
                 raise Damaged("two partitions have one key")
             partition.history = tuple(history)

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from epl.attribute_text import named
+from epl.attribute_text import name_attributes
 from epl.event_types import EventType
 from epl.plan.patterns.match_recognize import RowRecognitionPlan
 from runtime.expressions.generated_steps import GeneratedSteps, PlacePrinter
@@ -86,7 +86,7 @@ class SharedRowRecognition(RowRecognition):
         goes to ``child``."""
         on_match = ["values = measure_values(rows_of_one(partition))", *on_match] if on_match else ["emit_ended(partition)"]
         own = {"emit_ended": self._emit_ended, "rows_of_one": self._rows_of_one, "measure_values": self._measure_values}
-        operator, steps = named("operator", self), StepWriter(self._plan, printer).entered(on_match)
+        operator, steps = name_attributes("operator", self), StepWriter(self._plan, printer).enter_lines(on_match)
         return GeneratedSteps([], [f"{operator.since} = {operator.row}", *steps], {**self._scope(), **own})
 
     def _emit_ended(self, partition: LayeredPartition) -> None:
@@ -100,13 +100,13 @@ class SharedRowRecognition(RowRecognition):
             self._ends(partition, candidates, ended)
             self._deliver_ended(candidates, ended)
             return
-        matches: Sequence[Match] = self.lattice.preferred(partition.layers, self.since, partition.horizon)
+        matches: Sequence[Match] = self.lattice.choose_matches(partition.layers, self.since, partition.horizon)
         if len(matches) > 1:
-            matches = self._ranking.chosen(matches)
+            matches = self._ranking.choose(matches)
         if self._prunes:
             horizon = self._ranking.horizon(matches)
             if horizon >= 0:
-                self._discard_up_to(partition, horizon)
+                self._discard_rows(partition, horizon)
         measures = self._measures
         self.child.update([measures(match) for match in matches], NO_EVENTS)
         if partition.latest is None:
@@ -154,7 +154,7 @@ class SharedRowRecognition(RowRecognition):
     def _deliver_ended(self, matches: KeyedMatches, ended: Sequence[LayeredPartition]) -> None:
         if not self._all:
             for partition in ended:
-                matches += [(partition.key, match) for match in self._preferred(partition, self.since)]
+                matches += [(partition.key, match) for match in self._choose_matches(partition, self.since)]
         for partition in ended:
             partition.ended = False
             partition.broken = []
@@ -164,10 +164,10 @@ class SharedRowRecognition(RowRecognition):
                 partition.layers.clear()
                 self._keep(partition)
 
-    def _preferred(self, partition: LayeredPartition, since: int) -> Iterator[Match]:
+    def _choose_matches(self, partition: LayeredPartition, since: int) -> Iterator[Match]:
         for layers in (*partition.broken, partition.layers):
             if layers:
-                yield from self.lattice.preferred(layers, since, partition.horizon)
+                yield from self.lattice.choose_matches(layers, since, partition.horizon)
 
     def _commit(self, partition: LayeredPartition, event: Event, row: int, taken: int, latest: tuple[int, ...]) -> bool:
         """Return what a row has done to its partition; whether a match ends with it."""
@@ -197,7 +197,7 @@ class SharedRowRecognition(RowRecognition):
     def _trim(self, partition: LayeredPartition, alive: int) -> None:
         """Drop the layers that no partial match needs, nor one that has ended in this delivery."""
         layers = partition.layers
-        needed = self.lattice.needed(layers, alive, self.since)
+        needed = self.lattice.layers_needed(layers, alive, self.since)
         while len(layers) > needed:
             layers.popleft()
         partition.most = 2 * needed + FEW_LAYERS
@@ -212,7 +212,7 @@ class SharedRowRecognition(RowRecognition):
 
     # ------------------------------------------------------------------ partitions
 
-    def _partition_of(self, key: Any) -> Partition:
+    def _find_partition(self, key: Any) -> Partition:
         return self._partitions.get(key) or LayeredPartition(key, self._no_history)
 
     def _has_partial_matches(self, partition: Partition) -> bool:
@@ -226,9 +226,9 @@ class SharedRowRecognition(RowRecognition):
     def _discard_begun(self, key: Any, horizon: int) -> None:
         partition = self._partitions.get(key)
         if partition is not None and horizon >= 0:
-            self._discard_up_to(partition, horizon)
+            self._discard_rows(partition, horizon)
 
-    def _discard_up_to(self, partition: Partition, horizon: int) -> None:
+    def _discard_rows(self, partition: Partition, horizon: int) -> None:
         """Matches that began at a row or before are discarded."""
         assert isinstance(partition, LayeredPartition)
         partition.horizon = max(partition.horizon, horizon)
@@ -246,7 +246,7 @@ class SharedRowRecognition(RowRecognition):
         partition.layers.clear()
 
     def _forget_first(self, partition: Partition, row: int) -> None:
-        self._discard_up_to(partition, row)
+        self._discard_rows(partition, row)
 
     def _forget_all(self) -> None:
         self._second.clear()
@@ -258,11 +258,11 @@ class SharedRowRecognition(RowRecognition):
         self.since = self.row
 
     def _take_again(self, event: Event, row: int) -> None:
-        self._step(self._partition(event), event, row, self._history_of(event))
+        self._step(self._partition(event), event, row, self._event_history(event))
 
     # ------------------------------------------------------------------ on demand
 
-    def matches_over(self, contents: Iterable[Event], histories: dict[Event, History]) -> list[list[Match]]:
+    def contents_matches(self, contents: Iterable[Event], histories: dict[Event, History]) -> list[list[Match]]:
         """Return all matches over another operator's contents, partition by partition."""
         self.parent_contents, self._histories = lambda: contents, histories
         return self._on_demand()
@@ -279,7 +279,7 @@ class SharedRowRecognition(RowRecognition):
             for row, event in enumerate(self.parent_contents()):
                 self._on_demand_row(row, event, by_partition, order)
             if not self._all:
-                by_partition = {key: list(self._preferred(partition, -1)) for key, partition in order.items()}
+                by_partition = {key: list(self._choose_matches(partition, -1)) for key, partition in order.items()}
         finally:
             self._states.count, self._partitions, self._has_window, self.since = states, kept, has_window, since
             self._pages.touched = noted
@@ -290,7 +290,7 @@ class SharedRowRecognition(RowRecognition):
         partition: Any = order.get(key) or self._partitions.get(key)
         if partition is None:
             partition = LayeredPartition(key, self._no_history)
-        if self._step(partition, event, row + 1, self._history_of(event)):
+        if self._step(partition, event, row + 1, self._event_history(event)):
             partition.ended = not self._all
             order[key] = partition
             if self._all:
@@ -298,7 +298,7 @@ class SharedRowRecognition(RowRecognition):
 
     # ------------------------------------------------------------------ state
 
-    def _written(self, partition: Partition, writer: PathWriter) -> Any:
+    def _write(self, partition: Partition, writer: PathWriter) -> Any:
         assert isinstance(partition, LayeredPartition)
         if partition.latest is None:
             return [partition.horizon, None, []]

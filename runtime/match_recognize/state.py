@@ -18,22 +18,22 @@ from runtime.match_recognize.ranking import PathNode
 from windows.event import Event, only_events
 from windows.keys import key_of_values, values_of_key
 from windows.protocol import Damaged
-from windows.shape import ANYTHING, COUNT, DUE, EVENT, INTEGER, TIME, Check, compiled, of_type, optional
+from windows.shape import ANYTHING, COUNT, DUE, EVENT, INTEGER, TIME, Check, compile_check, of_type, optional
 
 MOST_ROWS = 1 << 62
 
-SHAPE = compiled({
+SHAPE = compile_check({
     "row": ANYTHING, "partitions": [([ANYTHING], ([optional(EVENT)], ANYTHING, ANYTHING))], "numbers": [(EVENT, INTEGER)],
     "taken": [INTEGER], "twice": [(INTEGER, INTEGER)], "histories": [(EVENT, [optional(EVENT)])], "interval": ANYTHING,
 })
-INTERVAL = compiled({
+INTERVAL = compile_check({
     "waiting": [((TIME, [ANYTHING]), ([(INTEGER, INTEGER, INTEGER, COUNT)], ANYTHING))], "due": DUE, "began": [(INTEGER, TIME)],
 })
 """What an interval holds back, when its timer is due, and when first rows came."""
-PATHS_IN_ONE_LIST = compiled({"partitions": [(EVENT, [optional(EVENT)], ANYTHING)], "interval": ANYTHING, "paths": [ANYTHING]})
-WAITING_BY_TIME = compiled({"waiting": [(TIME, [(INTEGER, INTEGER, COUNT)])]})
+PATHS_IN_ONE_LIST = compile_check({"partitions": [(EVENT, [optional(EVENT)], ANYTHING)], "interval": ANYTHING, "paths": [ANYTHING]})
+WAITING_BY_TIME = compile_check({"waiting": [(TIME, [(INTEGER, INTEGER, COUNT)])]})
 """The form before."""
-LOOKED_AT = compiled([optional(EVENT)])
+LOOKED_AT = compile_check([optional(EVENT)])
 """The last rows of the variables that a partial match looks back at."""
 
 
@@ -48,16 +48,16 @@ class PartitionKeys:
 
     @cached_property
     def _check(self) -> Check:
-        return compiled(tuple(of_type(each) for each in self._types))
+        return compile_check(tuple(of_type(each) for each in self._types))
 
-    def checked(self, values: Any) -> Any:
+    def check_values(self, values: Any) -> Any:
         """Return the values. Raise Damaged where they are not values of these types."""
         self._check(values)
         return values
 
     def key(self, values: Any) -> Any:
         """Return the key; raise Damaged where they are not values of these types."""
-        return key_of_values(self.checked(values), self._types) if self._types else self._check(values)
+        return key_of_values(self.check_values(values), self._types) if self._types else self._check(values)
 
 
 def current(state: Any, values_of: Callable[[Event], list[Any]]) -> dict[str, Any]:

@@ -10,10 +10,10 @@ import attrs
 from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 from IPython.core.error import UsageError
 
-from runtime.api.runtime import Runtime, engine_of
+from runtime.api.runtime import Runtime, internal_engine
 from runtime.tools import output
 from runtime.tools.commands import Commands, error_text
-from runtime.tools.completion import Candidate, Place, complete
+from runtime.tools.completion import CompletionItem, CursorPlace, complete
 from runtime.tools.output import Shown
 from runtime.tools.session import Session
 
@@ -70,7 +70,7 @@ class EplMagics:
         """``%%epl [-n NAME] [-r VARIABLE]``: deploy the cell. Running it again replaces what it deployed before."""
         options = _options(line, CELL_USAGE, named=True)
         session = self.session(options.runtime)
-        return _guarded(lambda: output.deployed(session.deploy(cell, options.name or self._cell_id())))
+        return _guard(lambda: output.show_deployment(session.deploy(cell, options.name or self._cell_id())))
 
     def events(self, line: str, cell: str) -> Shown:
         """``%%events [-r VARIABLE]``: send events and move time, and show what statements emit. A line is ``Type = {name = value, …}``,
@@ -82,7 +82,7 @@ class EplMagics:
                 events = session.play(cell)
             return output.output(calls, events, session.notes)
 
-        return _guarded(play)
+        return _guard(play)
 
     def command(self, line: str) -> Shown:
         """``%epl COMMAND``; without a command, the list of commands. ``-r VARIABLE`` before the command names the runtime."""
@@ -92,7 +92,7 @@ class EplMagics:
         commands = Commands(self.session(name))
         if not line.strip():
             return output.plain("\n".join(["%epl COMMAND", *commands.help_lines()]))
-        return _guarded(lambda: commands.run(line))
+        return _guard(lambda: commands.run(line))
 
     # ------------------------------------------------------------------ sessions
 
@@ -125,13 +125,13 @@ class EplMagics:
         lines = context.full_text.split("\n")
         offset = sum(len(line) + 1 for line in lines[: context.cursor_line]) + context.cursor_position
         candidates = self.candidates(context.full_text, offset)
-        prefix = Place.of(context.full_text, offset).prefix
+        prefix = CursorPlace.of(context.full_text, offset).prefix
         completions = [SimpleCompletion(each.text, type=each.kind) for each in candidates]
         return {
             "completions": completions, "matched_fragment": prefix, "suppress": bool(candidates), "do_not_suppress": set(), "ordered": True
         }  # fmt: skip
 
-    def candidates(self, cell: str, offset: int) -> list[Candidate]:
+    def candidates(self, cell: str, offset: int) -> list[CompletionItem]:
         """Return what may be written at the offset of a cell, its first line included; nothing in other cells."""
         head, newline, body = cell.partition("\n")
         name = next((word for word in ("%%epl", "%%events") if head.startswith(word)), None)
@@ -141,7 +141,7 @@ class EplMagics:
             session = self.session(_options(head.removeprefix(name), CELL_USAGE, named=True).runtime)
         except UsageError:
             return []
-        return complete(body, offset - len(head) - 1, engine_of(session.runtime).catalog())
+        return complete(body, offset - len(head) - 1, internal_engine(session.runtime).catalog())
 
 
 def _options(line: str, usage: str, named: bool = False) -> Options:
@@ -161,7 +161,7 @@ def _options(line: str, usage: str, named: bool = False) -> Options:
     return Options(**options)
 
 
-def _guarded(work: Callable[[], Shown]) -> Shown:
+def _guard(work: Callable[[], Shown]) -> Shown:
     """Do it; whatever it raises fails the cell in one message."""
     try:
         return work()

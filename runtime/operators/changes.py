@@ -53,16 +53,16 @@ def _lines(plan: PropertyAssignment, event_type: EventType, printer: Printer) ->
     if plan.kind == "value" and not _is_primitive(event_type, plan.property):
         return [f"v = {value}", *then]
     if plan.kind == "value":  # a null leaves a primitive property as it is
-        return [f"v = {value}", "if v is not None:", *_indented(then)]
+        return [f"v = {value}", "if v is not None:", *_indent(then)]
     assert plan.index is not None
     index = printer.value(plan.index)
     if plan.kind == "element":
         fits = "holds(a, i)" if plan.lenient else f"fits(a, i, {name})"
-        return [f"a, i = {place}, {index}", f"if {fits}:", *_indented([f"v = with_element(a, i, {value})", *then])]
-    return [f"a = {place}", "if a is not None:", *_indented([f"v = {{**a, {index}: {value}}}", *then])]
+        return [f"a, i = {place}, {index}", f"if {fits}:", *_indent([f"v = with_element(a, i, {value})", *then])]
+    return [f"a = {place}", "if a is not None:", *_indent([f"v = {{**a, {index}: {value}}}", *then])]
 
 
-def _indented(lines: Sequence[str]) -> list[str]:
+def _indent(lines: Sequence[str]) -> list[str]:
     return [f"    {line}" for line in lines]
 
 
@@ -96,12 +96,12 @@ def _reset(row: Any, places: Sequence[int]) -> None:
     row.reset(places)
 
 
-def _sent(extra: dict[str, Any] | None, name: str) -> dict[str, Any] | None:
+def _extra_without(extra: dict[str, Any] | None, name: str) -> dict[str, Any] | None:
     """Return what a map event holds besides its declared properties, once this one has a value."""
     return extra.without((name,)) if isinstance(extra, Extra) else extra
 
 
-CHANGING: dict[str, Any] = {"fits": _fits, "holds": _holds, "with_element": _with_element, "sent": _sent, "reset": _reset}
+CHANGING: dict[str, Any] = {"fits": _fits, "holds": _holds, "with_element": _with_element, "sent": _extra_without, "reset": _reset}
 """What ``change_lines`` name."""
 
 __all__ = ["CHANGING", "change_lines", "compile_changes"]

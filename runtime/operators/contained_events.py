@@ -12,7 +12,7 @@ from runtime.conversion.from_python import to_event
 from runtime.expressions import Environment, compile_expression, compile_predicate
 from runtime.expressions.compiled import compile_row
 from windows.event import NO_EVENTS, Event, event_class
-from windows.protocol import Sink
+from windows.protocol import RowReceiver
 
 Path = tuple[Event, ...]
 """The outer event and one event of each level so far."""
@@ -45,7 +45,7 @@ class ContainedStage:
     together none ever is.
     """
 
-    def __init__(self, containment: Containment, child: Sink, *, quiet: tuple[bool, bool]) -> None:
+    def __init__(self, containment: Containment, child: RowReceiver, *, quiet: tuple[bool, bool]) -> None:
         self._rows = containment.rows
         self._child = child
         self._quiet_new, self._quiet_old = quiet

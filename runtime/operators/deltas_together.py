@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from runtime.event_loop.delivery import Delivery
 from runtime.operators.operator_context import OperatorContext
 from windows.event import Event
-from windows.protocol import Sink
+from windows.protocol import RowReceiver
 
 
 class DeltasTogether:
     """Gathers deltas for ``child``. ``name``: the statement's."""
 
-    def __init__(self, child: Sink, context: OperatorContext) -> None:
+    def __init__(self, child: RowReceiver, context: OperatorContext) -> None:
         self.child = child
         self.name = context.name
         self._context = context

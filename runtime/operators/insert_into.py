@@ -11,11 +11,11 @@ from epl.plan.statements import InsertPlan
 from epl.value_types import ArrayType, CollectionType, Scalar, ValueType
 from runtime.event_loop.store_deltas import INTO_WINDOW
 from runtime.expressions import compile_expression
-from runtime.expressions.structs import default_of, struct_as, widening_to
+from runtime.expressions.structs import default_value, struct_converter, widening
 from runtime.operators.operator_context import OperatorContext
 from runtime.stores.table import table_store
 from windows.event import NO_EVENTS, Event, Extra, as_variant, event_class, only_absent
-from windows.protocol import Sink
+from windows.protocol import RowReceiver
 
 Convert = Callable[[Event], Event]
 
@@ -39,7 +39,7 @@ class Routing:
         self._core.route(event, self._target, precedence, self._name)
 
 
-def routed(plan: InsertPlan, context: OperatorContext) -> Callable[[Event], None]:
+def insert_route(plan: InsertPlan, context: OperatorContext) -> Callable[[Event], None]:
     """Return where inserted events go: into the table at once, or to the statements that read their type."""
     return Routing(plan, context) if plan.table is None else table_store(plan.table, context.environment).insert
 
@@ -47,10 +47,10 @@ def routed(plan: InsertPlan, context: OperatorContext) -> Callable[[Event], None
 class Inserter:
     """insert into: turns rows into events of the target and routes them; the statement's listeners get the same events."""
 
-    def __init__(self, plan: InsertPlan, rows: ResultSetPlan, context: OperatorContext, child: Sink) -> None:
+    def __init__(self, plan: InsertPlan, rows: ResultSetPlan, context: OperatorContext, child: RowReceiver) -> None:
         self._plan = plan
         self._selector = rows.selector if rows.raw else None
-        self._route = routed(plan, context)
+        self._route = insert_route(plan, context)
         self._child = child
         self._convert = converter(plan)
 
@@ -80,7 +80,7 @@ def converter(plan: InsertPlan) -> Convert:
     if plan.target.kind == "variant":
         return lambda event: as_variant(event, plan.target)
     if plan.nested is not None:
-        return (_nested_by_place if plan.by_place else _nested_converter)(plan)
+        return (_position_converter if plan.by_place else _event_column_converter)(plan)
     return _identity if plan.same else _row_converter(plan)
 
 
@@ -88,7 +88,7 @@ def _identity(event: Event) -> Event:
     return event
 
 
-def _nested_converter(plan: InsertPlan) -> Convert:
+def _event_column_converter(plan: InsertPlan) -> Convert:
     """Convert rows with a column that is an event or a mapping: its properties, and the other columns, fill the target's by name."""
     assert plan.nested is not None
     place, target = plan.nested, plan.target
@@ -109,7 +109,7 @@ def _nested_converter(plan: InsertPlan) -> Convert:
     return convert
 
 
-def _nested_by_place(plan: InsertPlan) -> Convert:
+def _position_converter(plan: InsertPlan) -> Convert:
     """Return a column of the row is an event whose first value becomes the target's first, and so on."""
     place, target_class, size = plan.nested, event_class(plan.target), len(plan.target.names)
     assert place is not None
@@ -127,7 +127,7 @@ def _row_converter(plan: InsertPlan) -> Convert:
     target, target_class = plan.target, event_class(plan.target)
     types = [p.type for p in target.properties.values()]
     unfilled = frozenset(n for n, p in zip(target.names, plan.positions) if p is None) if target.kind == "map" else frozenset()
-    steps = [(p, _conversion(c), default_of(t)) for p, c, t in zip(plan.positions, plan.converts, types)]
+    steps = [(p, _conversion(c), default_value(t)) for p, c, t in zip(plan.positions, plan.converts, types)]
     keeps, lacks = target.open and plan.whole, only_absent(unfilled) if target.open and unfilled else None
 
     def convert(event: Event) -> Event:
@@ -164,14 +164,14 @@ def _beyond(event_type: EventType, target: EventType) -> tuple[tuple[str, int], 
 
 def _conversion(to: ValueType | None) -> Callable[[Any], Any] | None:
     if isinstance(to, EventOf):
-        return struct_as(to)
+        return struct_converter(to)
     if isinstance(to, ArrayType):
         return _only_element(to.element)
     if isinstance(to, CollectionType):
         return _each_element(to.element)
     if isinstance(to, Scalar) and to.kind == "char":
         return _first_character
-    return None if to is None else widening_to(to)
+    return None if to is None else widening(to)
 
 
 def _first_character(text: str) -> str | None:
@@ -181,15 +181,15 @@ def _first_character(text: str) -> str | None:
 def _each_element(element: ValueType) -> Callable[[Any], Any]:
     """Return the rows of a sub-query as events of an array."""
     assert isinstance(element, EventOf)
-    of_struct = struct_as(element)
+    of_struct = struct_converter(element)
     return lambda rows: [of_struct(row) for row in rows]
 
 
 def _only_element(element: ValueType) -> Callable[[Any], Any]:
     """Return an event, or a struct that becomes one, as the only element of an array."""
     assert isinstance(element, EventOf)
-    of_struct = struct_as(element)
+    of_struct = struct_converter(element)
     return lambda value: [of_struct(value) if value.type.kind == "struct" else value]
 
 
-__all__ = ["Inserter", "converter", "routed"]
+__all__ = ["Inserter", "converter", "insert_route"]

@@ -6,10 +6,10 @@ from typing import Any
 
 from windows.chain import PassThrough
 from windows.event import NO_EVENTS, Event
-from windows.failures import Failures, keyed
+from windows.failures import Failures, pair_keys
 from windows.keys import values_of_key
 from windows.paging import Paged
-from windows.protocol import Sink, State, View
+from windows.protocol import RowReceiver, State, View
 
 
 class NoEvents(PassThrough):
@@ -42,7 +42,7 @@ class LastEvents(View):
         self._last = tuple(state)
 
 
-class LastOfGroups(View):
+class LastEventsOfGroups(View):
     """Passes events through; of those that have passed where, the last one of each group is kept (by ``Keeper``), in the order of the
     groups' first events. ``parts``: how many values a key has.
     """
@@ -85,13 +85,13 @@ class Keeper:
     others afterwards; a single event is kept afterwards.
     """
 
-    def __init__(self, groups: LastOfGroups, child: Sink) -> None:
+    def __init__(self, groups: LastEventsOfGroups, child: RowReceiver) -> None:
         self._groups = groups
         self._child = child
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         failures = Failures()
-        pairs = keyed(new, self._groups.key, failures)
+        pairs = pair_keys(new, self._groups.key, failures)
         before = 1 if len(pairs) > 1 else 0
         self._groups.keep(pairs[:before])
         failures.attempt(self._child.update, new, old)

@@ -12,12 +12,12 @@ from epl.plan.assignments import VariableAssignment
 from epl.plan.context.contexts import Context, HashLevel, LifetimeLevel
 from epl.plan.expressions import Constant, Logic, TypedExpression, VariableValue
 from epl.plan.filter_specifications import FilterSpecification
-from epl.plan.kept import kept_by_plan
+from epl.plan.kept import once_per_plan
 from epl.plan.patterns.pattern import PatternPlan
 from epl.plan.statements import BodyPlan, CreateContextPlan, DeliveryPlan, StatementPlan
 from epl.plan.stores.tables import Table, TableKeys, TableValue
 from epl.plan.streams import NamedWindow, types_read
-from epl.plan.walk import plans_of
+from epl.plan.walk import walk_plan
 from epl.value_types import BOXED_BOOLEAN
 from runtime.clock.periods import add_period
 from runtime.clock.schedule import Order, ScheduledTimer
@@ -26,14 +26,14 @@ from runtime.event_loop.loop import EventLoop
 from runtime.event_loop.prepared_filters import PreparedFilter, Target, Unless
 from runtime.event_loop.receiver_order import Placed, Places
 from runtime.expressions import Environment, compile_expression, compile_predicate
-from runtime.expressions.environment import nodes_of
+from runtime.expressions.environment import expression_nodes
 from runtime.operators.ended_partitions import BeginAgain, InTurn, Redeliveries, Redelivery, Turn
 from runtime.operators.grouped_delivery import divider
 from runtime.operators.partition_filters import PartitionFilters
-from runtime.result_set import accumulators_of
+from runtime.result_set import expression_accumulators
 from runtime.stores.by_partition import OfPartition, has_partitions
 from windows.event import Event
-from windows.protocol import Accumulator, Evaluate, RandomAccess, Sink
+from windows.protocol import Accumulator, Evaluate, RandomAccess, RowReceiver
 
 SHARED = (NamedWindow, Table, VariableAssignment)
 """Parts of plans of statements that share what one event may change; variables are read by expressions."""
@@ -51,7 +51,7 @@ class StatementContext:
         "redeliveries", "_has_cells", "_has_stores", "_own_tests",
     )
 
-    def __init__(self, core: EventLoop, plan: StatementPlan, number: int, environment: Environment, output: Sink) -> None:
+    def __init__(self, core: EventLoop, plan: StatementPlan, number: int, environment: Environment, output: RowReceiver) -> None:
         self.core = core
         self.plan = plan
         self.number = number
@@ -60,14 +60,14 @@ class StatementContext:
         if core.settings.prioritized:
             core.priorities[number] = (-plan.priority, plan.drop)
         is_context = isinstance(plan.body, CreateContextPlan)
-        shares, orders, has_turns = _kinds_of(plan.body)
+        shares, orders, has_turns = _statement_kinds(plan.body)
         self.follows = has_turns or (orders and (shares or _ends_or_overlaps(plan.context)))
         """Whether the statement gets an event after those that one stream of theirs delivers it to."""
         if self.follows or (isinstance(plan.body, CreateContextPlan) and plan.body.context.is_nested):
             core.handles.follow(number)
         self.has_place = shares and not self.follows
         """Whether the filter decides when the statement gets an event, since it shares rows or variables with others."""
-        self._has_cells = environment.has_own_in(plan.body)
+        self._has_cells = environment.has_own_variables(plan.body)
         self._has_stores = plan.context is not None and has_partitions((*environment.variables.values(), *environment.tables.values()))
         self._has_cells = self._has_cells or self._has_stores
         self.filters: PartitionFilters | None = None
@@ -89,7 +89,7 @@ class StatementContext:
             lifetimes = [level for level in plan.context.levels if isinstance(level, LifetimeLevel)]
             if any(level.overlapping or level.start is None for level in lifetimes):
                 self.redeliveries = Redeliveries(core, number, plan.context, copies=not self.follows)
-                self.has_patterns = any(isinstance(part, PatternPlan) for part in plans_of(plan.body))
+                self.has_patterns = any(isinstance(part, PatternPlan) for part in walk_plan(plan.body))
             self.begins_again = bool(lifetimes)
 
     def environment_of_instance(self, context: Mapping[str, Any] | None) -> Environment:
@@ -121,18 +121,18 @@ LAST = 9
 NOTHING_LOOKED_UP = 2
 
 
-def place_of(specification: FilterSpecification) -> int:
+def filter_place(specification: FilterSpecification) -> int:
     """Return the place of a filter's entries among those of one event: what is looked up by equality comes first, then by ranges."""
     if specification.equal or specification.listed is not None:
         return 0
     return NOTHING_LOOKED_UP if specification.range is None else 1
 
 
-@kept_by_plan
-def _kinds_of(body: BodyPlan) -> tuple[bool, bool, bool]:
+@once_per_plan
+def _statement_kinds(body: BodyPlan) -> tuple[bool, bool, bool]:
     """(whether the statement reads rows or variables that others may change, whether it orders rows, whether several of its streams or
     parts may take one event)."""
-    parts, kinds = list(plans_of(body)), {type(node) for node in nodes_of(body)}
+    parts, kinds = list(walk_plan(body)), {type(node) for node in expression_nodes(body)}
     shares = any(isinstance(part, SHARED) for part in parts) or not kinds.isdisjoint((TableValue, TableKeys, VariableValue))
     orders = any(getattr(part, "order_by", None) for part in parts)
     has_turns = not isinstance(body, CreateContextPlan) and (_meets_itself(body) or any(isinstance(part, PatternPlan) for part in parts))
@@ -252,22 +252,22 @@ class OperatorContext:
 
     def add_time(self, start: int, period: TypedExpression, times: int = 1) -> int:
         if start == 0 and times == 1:
-            length = self.environment.needed_by(period).shared("length", (period,), lambda: self._fixed_length(period))
+            length = self.environment.restrict(period).shared("length", (period,), lambda: self._constant_length(period))
             if length is not None:
                 return length
         return add_period(start, period, self.constant, self.core.settings, times)
 
-    def _fixed_length(self, period: TypedExpression) -> int | None:
+    def _constant_length(self, period: TypedExpression) -> int | None:
         """Return the time that a period ends if it begins at 0; None where variables give it."""
         if any(isinstance(node, VariableValue) for node in period.walk()):
             return None
         return add_period(0, period, self.constant, self.core.settings)
 
     def accumulators(self, expression: TypedExpression, names: Sequence[str] = ()) -> tuple[Sequence[Accumulator], Evaluate]:
-        return accumulators_of(expression, self.environment, names)
+        return expression_accumulators(expression, self.environment, names)
 
     def on_variable_change(self, expression: TypedExpression, callback: Callable[[], None]) -> None:
-        def changed() -> None:
+        def on_change() -> None:
             self.note_changed()
             callback()
 
@@ -275,10 +275,10 @@ class OperatorContext:
             self._watched = []
         for name in {n.name for n in expression.walk() if isinstance(n, VariableValue)}:
             cell = self.environment.variables[name]
-            cell.watchers.append(changed)  # type: ignore[attr-defined]
-            self._watched.append((cell, changed))
+            cell.watchers.append(on_change)  # type: ignore[attr-defined]
+            self._watched.append((cell, on_change))
 
-    def withhold(self, sink: Sink, new: Sequence[Event], old: Sequence[Event]) -> None:
+    def withhold(self, sink: RowReceiver, new: Sequence[Event], old: Sequence[Event]) -> None:
         self.withheld(lambda: sink.update(new, old))
 
     def withheld(self, action: Callable[[], None]) -> None:
@@ -318,7 +318,7 @@ class OperatorContext:
         statement = self.statement
         assert statement.filters is not None
         order = self._order_of_entries(specification, stream, last=last)
-        if place_of(specification) != NOTHING_LOOKED_UP:
+        if filter_place(specification) != NOTHING_LOOKED_UP:
             unless = None
         if unless is None and not statement.has_own_test(specification):
             return statement.filters.prepared(specification, order)
@@ -336,8 +336,8 @@ class OperatorContext:
         paths = filters.paths(specification, categories)
         if (self.late or not comes_after) and len(paths) == 1:
             place = NOTHING_LOOKED_UP if self.late and not paths[0] else 0
-            return filters.placed(specification, categories, (rank, place, number, stream), self.turn, is_late=self.late)
-        looked_up = LAST if last else 0 if self.late or stream < 0 else place_of(specification)
+            return filters.place_filters(specification, categories, (rank, place, number, stream), self.turn, is_late=self.late)
+        looked_up = LAST if last else 0 if self.late or stream < 0 else filter_place(specification)
         return rank + 1 - comes_after, looked_up, number, stream
 
     def place_of_pattern(self, specification: FilterSpecification, stream: int) -> Places | Placed:

@@ -5,13 +5,13 @@ them, so that one look-up finds the partitions of an event.
 """
 from __future__ import annotations
 
-from epl.plan.streams import StreamPlan, filter_of
+from epl.plan.streams import StreamPlan, stream_filter
 from runtime.event_loop.prepared_filters import ActiveFilter, Target
 from runtime.operators.contained_events import ContainedStage, Containment
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.stream_entry import Receive
 from windows.event import NO_EVENTS, Event
-from windows.protocol import Sink
+from windows.protocol import RowReceiver
 
 
 class PartitionEntry:
@@ -21,9 +21,10 @@ class PartitionEntry:
     __slots__ = ("active", "receive", "_context", "_number", "_target", "specification")
 
     def __init__(
-        self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: tuple[bool, bool] = (False, False)
+        self, stream: StreamPlan, context: OperatorContext, first: RowReceiver, *, number: int = 0,
+        quiet: tuple[bool, bool] = (False, False)
     ) -> None:
-        specification = filter_of(stream).partitioned
+        specification = stream_filter(stream).partitioned
         assert specification is not None
         self.specification = specification
         self._context = context

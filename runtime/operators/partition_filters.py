@@ -8,7 +8,7 @@ from epl.plan.expressions import TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
 from runtime.event_loop.loop import EventLoop
 from runtime.event_loop.prepared_filters import PreparedFilter
-from runtime.event_loop.receiver_order import Path, Placed, Places, categories_of, paths_of_entries
+from runtime.event_loop.receiver_order import Path, Placed, Places, category_properties, paths_of_entries
 from runtime.expressions import Environment, compile_expression
 
 Categories = tuple[int, ...]
@@ -46,7 +46,7 @@ class PartitionFilters:
         """Return for which categories a filter is in a partition with these properties."""
         names = self._categories.get(id(specification))
         if names is None:
-            names = self._categories[id(specification)] = categories_of(specification)
+            names = self._categories[id(specification)] = category_properties(specification)
         return tuple([properties[name] for name in names])
 
     def paths(self, specification: FilterSpecification, categories: Categories) -> Sequence[Path]:
@@ -57,7 +57,8 @@ class PartitionFilters:
             paths = self._paths[key] = paths_of_entries(specification, categories)
         return paths
 
-    def placed(self, specification: FilterSpecification, categories: Categories, order: Places, turn: int, *, is_late: bool) -> Placed:
+    def place_filters(self, specification: FilterSpecification, categories: Categories, order: Places, turn: int, *,
+        is_late: bool) -> Placed:
         """Return the place of a stream's filters by their path. ``turn``: of the entry that starts."""
         key = id(specification), categories, order
         placed = self._placed.get(key)

@@ -12,7 +12,7 @@ from epl.dialects.values import EPOCH, hashable
 from epl.errors import EplError, EplRuntimeError
 from epl.event_types import EventType
 from epl.generated_code import field_name
-from epl.plan.patterns.recognition_streams import RecognitionStreamPlan, recognition_of
+from epl.plan.patterns.recognition_streams import RecognitionStreamPlan, stream_recognition
 from epl.plan.streams import StreamPlan
 from epl.reprs import brief
 from runtime.dialects.expressions import ExpressionCompiler, Function
@@ -28,8 +28,8 @@ from runtime.operators.stateful_entry import StatefulEntry
 from runtime.operators.store_entry import stream_entry
 from windows.event import NO_EVENTS, Event, event_class
 from windows.paging import Paged
-from windows.protocol import Damaged, Sink, State
-from windows.shape import ANYTHING, COUNT, INTEGER, compiled, of_type, optional, takes
+from windows.protocol import Damaged, RowReceiver, State
+from windows.shape import ANYTHING, COUNT, INTEGER, compile_check, of_type, optional, takes
 
 RECOGNIZERS: dict[str, Any] = {"sql": SqlRecognizer, "flink": FlinkRecognizer, "alibaba": FlinkRecognizer, "ydb": YdbRecognizer}
 MICROSECOND = datetime.timedelta(microseconds=1)
@@ -46,7 +46,7 @@ class RecognitionEntry(StatefulEntry):
 
     kept_as = "row_pattern"
 
-    def __init__(self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0) -> None:
+    def __init__(self, stream: StreamPlan, context: OperatorContext, first: RowReceiver, *, number: int = 0) -> None:
         source = stream.source
         assert isinstance(source, RecognitionStreamPlan)
         self.plan: RecognitionPlan = source.clause
@@ -58,16 +58,16 @@ class RecognitionEntry(StatefulEntry):
         within = None if self.plan.within is None else self.plan.within * self._units // 1000
         self._recognizer: Recognizer = RECOGNIZERS[self.plan.dialect](self.plan, context.match_states, within)
         kinds = [of_type(source.input.event_type.properties[name].whole_type) for name in source.properties]
-        self._row_check = compiled((*kinds, *(of_sql_type(each.type) for each in self.plan.computed)))
+        self._row_check = compile_check((*kinds, *(of_sql_type(each.type) for each in self.plan.computed)))
         self._key = self._key_reader()
         self._partitions: dict[Any, Any] = {}
-        self._pages = Paged("row patterns", lambda: self._partitions, self._values_of, lambda key, each: self._state_of(each))
+        self._pages = Paged("row patterns", lambda: self._partitions, self._plain_key, lambda key, each: self._partition_state(each))
         self._time = self.plan.time
         self.order = RowOrder(source.order, self.plan.order[1:], context.name)
         self._due: list[tuple[int, int, Any]] = []
         self._pushes = 0
         self._timer = context.timer(self._fire)
-        inner = RecognitionEntry if recognition_of(source.input) is not None else stream_entry
+        inner = RecognitionEntry if stream_recognition(source.input) is not None else stream_entry
         self._inner = inner(source.input, context, self, number=number)
 
     def _key_reader(self) -> Callable[[Row], Any]:
@@ -80,11 +80,11 @@ class RecognitionEntry(StatefulEntry):
             return lambda row: hashable(read(row))
         return read
 
-    def _values_of(self, key: Any) -> Any:
+    def _plain_key(self, key: Any) -> Any:
         """Return a key as plain values."""
         return key
 
-    def _state_of(self, partition: Any) -> State:
+    def _partition_state(self, partition: Any) -> State:
         """Return the state of a partition's machine; the last value is its place among those that are due at the same time."""
         return [*self._recognizer.state(partition), partition.turn]
 
@@ -107,7 +107,7 @@ class RecognitionEntry(StatefulEntry):
             self._process(row, 0, output, failures)
             return
         order = self.order
-        time = self._time_of(row[self._time])
+        time = self._read_time(row[self._time])
         now = self._context.now()
         if order.refuses(time, now):
             time = order.leave_out(event, time, now, self._context.core.match_states.on_condition)
@@ -116,7 +116,7 @@ class RecognitionEntry(StatefulEntry):
         if order.holds:
             order.hold(row, time)
             self._release(order.by_rows(), output, failures)
-            if (until := order.pressed()) is not None:
+            if (until := order.pressure_limit()) is not None:
                 waiting = len(order.held)
                 self._release(until, output, failures)
                 order.counts.forced += waiting - len(order.held)
@@ -131,7 +131,7 @@ class RecognitionEntry(StatefulEntry):
         order = self.order
         if until is None or (order.passed is not None and until < order.passed):
             return
-        for time, rows in order.released(until):
+        for time, rows in order.release(until):
             self._advance(time, output, failures)
             for row in rows:
                 self._process(row, time, output, failures)
@@ -193,7 +193,7 @@ class RecognitionEntry(StatefulEntry):
 
     # ------------------------------------------------------------------ time
 
-    def _time_of(self, value: Any) -> int | None:
+    def _read_time(self, value: Any) -> int | None:
         """Return a time in engine units."""
         if value is None or value.__class__ is int:
             return value
@@ -224,7 +224,7 @@ class RecognitionEntry(StatefulEntry):
         output: list[Row] = []
         failures: list[Exception] = []
         order = self.order
-        for time, rows in order.released(now - order.bound):
+        for time, rows in order.release(now - order.bound):
             self._advance(time, output, failures)
             for row in rows:
                 self._process(row, time, output, failures)
@@ -289,7 +289,7 @@ class RecognitionEntry(StatefulEntry):
         """Take the machines of a state. One of an earlier version has no places: those due at one time are in the order of partitions."""
         shape = self._recognizer.shape(self._row_check)
         assert isinstance(shape, tuple)
-        check, check_place = compiled(shape), compiled(COUNT)
+        check, check_place = compile_check(shape), compile_check(COUNT)
         for number, (key, saved) in enumerate(partitions, 1):
             place = number
             if isinstance(saved, (list, tuple)) and len(saved) > len(shape):
@@ -298,7 +298,7 @@ class RecognitionEntry(StatefulEntry):
             check_place(place)
             try:
                 partition = self._recognizer.restore(saved)
-                key = _key_of(key)
+                key = _read_key(key)
                 self._partitions[key] = partition
                 partition.due = self._recognizer.deadline(partition)
             except (TypeError, ValueError) as error:
@@ -320,9 +320,9 @@ class RecognitionEntry(StatefulEntry):
             self._due[place - 1] = due, place, key
 
 
-def _key_of(value: Any) -> Any:
+def _read_key(value: Any) -> Any:
     """Return a key as it is computed: lists were tuples."""
-    return tuple([_key_of(each) for each in value]) if isinstance(value, (list, tuple)) else value
+    return tuple([_read_key(each) for each in value]) if isinstance(value, (list, tuple)) else value
 
 
 def row_reader(event_type: EventType, properties: Iterable[str], plan: RecognitionPlan) -> Callable[[Event], Row]:
@@ -333,7 +333,7 @@ def row_reader(event_type: EventType, properties: Iterable[str], plan: Recogniti
         (place, _utc) for place, name in enumerate(names) if getattr(event_type.properties[name].whole_type, "kind", None) in AWARE
     ]
     compiler = ExpressionCompiler(NO_QUERIES)
-    computed: list[Function] = [compiler.compiled(each) for each in plan.computed]
+    computed: list[Function] = [compiler.compile_expression(each) for each in plan.computed]
 
     def row(event: Event) -> Row:
         values = read(event)

@@ -83,7 +83,7 @@ class RowOrder:
     # ------------------------------------------------------------------ what waits
 
     def hold(self, row: Row, time: int) -> None:
-        """Let a row wait; ``released`` gives what waits no longer."""
+        """Let a row wait; ``release`` gives what waits no longer."""
         self._pushes += 1
         heappush(self.held, (time, self._pushes, row))
         if self.newest is None or time > self.newest:
@@ -93,11 +93,11 @@ class RowOrder:
         """Return the time below which no row is waited for, by the rows that have come."""
         return None if self.newest is None else self.newest - self.bound
 
-    def pressed(self) -> int | None:
+    def pressure_limit(self) -> int | None:
         """Return the time below which no row is waited for, since more wait than may; None where that is not so."""
         return self.held[0][0] + 1 if len(self.held) > self.policy.max_buffered else None
 
-    def released(self, until: int) -> Iterator[tuple[int, list[Row]]]:
+    def release(self, until: int) -> Iterator[tuple[int, list[Row]]]:
         """Yield the rows below a time, by their times in order; rows of a time that was yielded are not late, those below it are."""
         held = self.held
         while held and held[0][0] < until:

@@ -5,17 +5,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from epl.plan.statements import SelectPlan
-from epl.plan.streams import NamedWindow, StorePlan, StreamPlan, store_of
+from epl.plan.streams import NamedWindow, StorePlan, StreamPlan, stream_store_plan
 from runtime.operators.contained_events import ContainedStage, Containment
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.stream_entry import StreamEntry
 from runtime.stores.by_partition import PartitionedWindow
 from runtime.stores.named_window import NamedWindowStore
-from windows.chain import Chain, build_chain
+from windows.chain import ViewChain, build_chain
 from windows.event import NO_EVENTS, Event
 from windows.failures import Failures
-from windows.protocol import Sink, View
+from windows.protocol import RowReceiver, View
 from windows.shape import NOTHING, takes
 
 
@@ -24,14 +24,15 @@ class StoreEntry:
     ContainedStage. ``is_outside``: whether the named window is one of another context, whose rows cannot be iterated."""
 
     def __init__(
-        self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: tuple[bool, bool] = (False, False)
+        self, stream: StreamPlan, context: OperatorContext, first: RowReceiver, *, number: int = 0,
+        quiet: tuple[bool, bool] = (False, False)
     ) -> None:
-        source = store_of(stream)
+        source = stream_store_plan(stream)
         assert source is not None
         self.name = context.name
         self.order = context.order(number)
         self.partition = context.partition
-        self.store = store_in(context, source)
+        self.store = find_store(context, source)
         self.is_outside = source.window.context is not None and source.window.context is not context.plan.context
         self.passes = filter_of_store(source, context)
         self._drops = context.drops
@@ -80,9 +81,9 @@ class StoreContents(View):
     """In place of data windows of a stream over a named window: the iterator reads the rows of that window, or what they contain."""
 
     def __init__(self, stream: StreamPlan, context: OperatorContext) -> None:
-        source = store_of(stream)
+        source = stream_store_plan(stream)
         assert source is not None
-        self._store = store_in(context, source)
+        self._store = find_store(context, source)
         self._passes = filter_of_store(source, context)
         self._contained = None if stream.contained is None else Containment(stream.contained, context.environment)
 
@@ -102,19 +103,19 @@ class StoreContents(View):
         """Do nothing: the rows are those of the named window."""
 
 
-def contents_of(stream: StreamPlan, context: OperatorContext) -> View:
+def stream_contents(stream: StreamPlan, context: OperatorContext) -> View:
     """Return the windows of a stream; of one over a named window, in place of data windows, the rows of that window."""
-    if store_of(stream) is None:
+    if stream_store_plan(stream) is None:
         return build_chain(stream.windows, stream.retain, context)
     view = StoreContents(stream, context)
-    return Chain([view, build_chain(stream.windows, stream.retain, context, removals=True)]) if stream.windows else view
+    return ViewChain([view, build_chain(stream.windows, stream.retain, context, removals=True)]) if stream.windows else view
 
 
 def stream_entry(
-    stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: tuple[bool, bool] = (False, False)
+    stream: StreamPlan, context: OperatorContext, first: RowReceiver, *, number: int = 0, quiet: tuple[bool, bool] = (False, False)
 ) -> StreamEntry | PartitionEntry | StoreEntry:
     """Return the entry of a stream that has events of its own."""
-    if store_of(stream) is not None:
+    if stream_store_plan(stream) is not None:
         return StoreEntry(stream, context, first, number=number, quiet=quiet)
     entry = StreamEntry if context.plan.context is None else PartitionEntry
     return entry(stream, context, first, number=number, quiet=quiet)
@@ -149,7 +150,7 @@ def begins_unseen(body: SelectPlan) -> bool:
     return len(body.streams) == 1 and result.shape in ("un-aggregated", "fully aggregated", "aggregated")
 
 
-def store_in(context: OperatorContext, source: StorePlan) -> NamedWindowStore:
+def find_store(context: OperatorContext, source: StorePlan) -> NamedWindowStore:
     """Return the rows of the named window, which an earlier statement has created."""
     return store_of_window(context, source.window)
 
@@ -160,13 +161,13 @@ def store_of_window(context: OperatorContext, window: NamedWindow) -> NamedWindo
     if window.context is None:
         store: NamedWindowStore = context.core.stores[window.event_type]
         return store
-    windows = windows_of(context, window)
+    windows = partition_windows(context, window)
     if window.context is context.plan.context:
         return windows.partitions[context.partition]
     return windows  # type: ignore[return-value]  # has what consumers use
 
 
-def windows_of(context: OperatorContext, window: NamedWindow) -> PartitionedWindow:
+def partition_windows(context: OperatorContext, window: NamedWindow) -> PartitionedWindow:
     """Return the rows of a named window of a context, by partition."""
     stores = context.core.stores
     windows = stores.get(window.event_type)
@@ -193,5 +194,13 @@ def passing(rows: Iterable[Event], test: Callable[[Event], bool], failures: Fail
 
 
 __all__ = [
-    "StoreContents", "StoreEntry", "begins_unseen", "contents_of", "fill", "store_in", "store_of_window", "stream_entry", "windows_of",
+    "StoreContents",
+    "StoreEntry",
+    "begins_unseen",
+    "fill",
+    "find_store",
+    "partition_windows",
+    "store_of_window",
+    "stream_contents",
+    "stream_entry",
 ]

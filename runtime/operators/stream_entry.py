@@ -7,15 +7,15 @@ from collections.abc import Callable, Hashable, Sequence
 from copy import copy
 from typing import Any
 
-from epl.plan.streams import EqualConstants, FilterPlan, StreamPlan, filter_of
-from runtime.event_loop.filter_index import Entry, Receiver
-from runtime.event_loop.receiver_order import Path, Places, paths_of, place_before
+from epl.plan.streams import EqualConstants, FilterPlan, StreamPlan, stream_filter
+from runtime.event_loop.filter_index import FilterEntry, Receiver
+from runtime.event_loop.receiver_order import Path, Places, filter_paths, leading_place
 from runtime.expressions import Environment, compile_expression
 from runtime.expressions.generated_steps import EmitSteps
 from runtime.operators.contained_events import ContainedStage, Containment
 from runtime.operators.operator_context import OperatorContext
 from windows.event import NO_EVENTS, Event
-from windows.protocol import Sink
+from windows.protocol import RowReceiver
 
 Receive = Callable[[Event], None]
 
@@ -46,9 +46,10 @@ class StreamEntry:
     __slots__ = ("entry", "_context", "_filter")
 
     def __init__(
-        self, stream: StreamPlan, context: OperatorContext, first: Sink, *, number: int = 0, quiet: tuple[bool, bool] = (False, False)
+        self, stream: StreamPlan, context: OperatorContext, first: RowReceiver, *, number: int = 0,
+        quiet: tuple[bool, bool] = (False, False)
     ) -> None:
-        self._filter = filter_of(stream)
+        self._filter = stream_filter(stream)
         self._context = context
         if stream.contained is not None:
             first = ContainedStage(Containment(stream.contained, context.environment), first, quiet=quiet)
@@ -87,19 +88,19 @@ class NoEntry:
         """Do nothing."""
 
 
-def _entry(plan: FilterPlan, stream: int, context: OperatorContext, receive: Receive) -> Entry:
+def _entry(plan: FilterPlan, stream: int, context: OperatorContext, receive: Receive) -> FilterEntry:
     """Return the receiver, the predicate of the filter's conditions and the values of its key."""
-    order, paths = context.order(stream), paths_of(plan) if context.statement.has_place else ()
+    order, paths = context.order(stream), filter_paths(plan) if context.statement.has_place else ()
     if len(paths) > 1:
         order = (order[0] + 1, *order[1:])
     elif not paths and order[0] % 2 == 0:
-        order = (order[0], place_before(plan.event_type), *order[2:])
+        order = (order[0], leading_place(plan.event_type), *order[2:])
     receiver = StreamReceiver(context.name, order, paths, context.drops, receive)
     test = context.conjunction(plan.conditions) if plan.conditions else None
     key, values = None, ()
     if plan.key is not None:
         key, values = plan.key.property, tuple(compile_expression(v, context.environment, 0)() for v in plan.key.values)
-    return Entry(receiver, test, key, values, plan.conditions, context.environment)
+    return FilterEntry(receiver, test, key, values, plan.conditions, context.environment)
 
 
 # ------------------------------------------------------------------ in-lists with the same constant several times

@@ -7,11 +7,11 @@ from typing import Any
 import attrs
 
 from epl.plan.expressions import Prior
-from epl.plan.join.historical import stored_table_of
+from epl.plan.join.historical import table_stream_plan
 from epl.plan.join.subqueries import SubqueryPlan, without_index
-from epl.plan.patterns.recognition_streams import recognition_of
-from epl.plan.streams import StreamPlan, store_of
-from epl.plan.walk import expressions_of
+from epl.plan.patterns.recognition_streams import stream_recognition
+from epl.plan.streams import StreamPlan, stream_store_plan
+from epl.plan.walk import plan_expressions
 from runtime.aggregation.grouped import Aggregator, build_aggregator
 from runtime.clock.schedule import ScheduledTimer
 from runtime.event_loop.receiver_order import Places
@@ -19,16 +19,16 @@ from runtime.expressions import compile_predicate
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.stateful_entry import StatefulEntry
-from runtime.operators.store_entry import StoreEntry, contents_of, fill, store_in, stream_entry
+from runtime.operators.store_entry import StoreEntry, fill, find_store, stream_contents, stream_entry
 from runtime.operators.stream_entry import NoEntry, StreamEntry
-from runtime.operators.subquery_answers import answer_of
+from runtime.operators.subquery_answers import build_answer
 from runtime.stores.indexes import IndexedRows, LentRows, WindowRows
 from runtime.stores.table import table_store
 from windows.event import NO_EVENTS, Event, only_events
-from windows.failures import Failures, keyed
+from windows.failures import Failures, pair_keys
 from windows.keys import freeze
 from windows.prior import PriorBuffer
-from windows.protocol import Sink, State
+from windows.protocol import RowReceiver, State
 from windows.shape import ANYTHING, NOTHING, takes
 
 
@@ -77,7 +77,7 @@ class SubqueryStream:
     def __init__(self, plan: StreamPlan, plans: Sequence[SubqueryPlan], context: SubqueryContext) -> None:
         self.plan = plan
         self.context = context
-        self.chain = contents_of(plan, context)
+        self.chain = stream_contents(plan, context)
         self.entry = _entry(plan, context, self.chain)
         self.entry.repeat()
         self.rows = IndexedRows()
@@ -92,8 +92,8 @@ class SubqueryStream:
         self._enough = ENOUGH if not plan.retains and all(_asks_how_many(each) for each in plans) else None
         self.aggregations: list[RunningAggregations] = []
         self.prior: PriorBuffer | None = None
-        largest = max((n.index for e in expressions_of(*plans) for n in e.walk() if isinstance(n, Prior)), default=None)
-        sink: Sink = self
+        largest = max((n.index for e in plan_expressions(*plans) for n in e.walk() if isinstance(n, Prior)), default=None)
+        sink: RowReceiver = self
         if largest is not None:
             self.prior = context.environment.prior[0] = PriorBuffer(largest, retains=self._derived is None)
             self.prior.child, sink = self, self.prior
@@ -104,7 +104,7 @@ class SubqueryStream:
         if self._derived is not None:
             if not self._computes_rows:
                 self._hold(new)
-            old, leaving = self._held(old)
+            old, leaving = self._find_held(old)
             if self._computes_rows:
                 self._hold(new)
         if self._keeps_rows and (self._enough is None or len(self.rows) < self._enough):
@@ -114,7 +114,7 @@ class SubqueryStream:
             aggregations.update(new, leaving, failures)
         failures.settle()
 
-    def _held(self, old: Sequence[Event]) -> tuple[list[Event], list[Event]]:
+    def _find_held(self, old: Sequence[Event]) -> tuple[list[Event], list[Event]]:
         """Return the rows held that the old rows are equal to, the oldest of each; hold them no more. And these beside those that have
         never come, as in Esper they leave aggregations: the first row of a derived-value view takes the place of such a one."""
         derived = self._derived
@@ -174,8 +174,8 @@ class SubqueryStream:
             self._hold(self.rows if self._keeps_rows else derived)
 
 
-def _entry(plan: StreamPlan, context: SubqueryContext, first: Sink) -> StreamEntry | PartitionEntry | StoreEntry | StatefulEntry:
-    if recognition_of(plan) is not None:
+def _entry(plan: StreamPlan, context: SubqueryContext, first: RowReceiver) -> StreamEntry | PartitionEntry | StoreEntry | StatefulEntry:
+    if stream_recognition(plan) is not None:
         from runtime.operators.recognition_entry import RecognitionEntry  # the dialects are loaded where a statement needs them
 
         return RecognitionEntry(plan, context, first)
@@ -252,24 +252,24 @@ class RunningAggregations:
         """Count rows that come and go, but for those whose condition raises; what raises is noted."""
         test = self._test
         if test is not None:
-            new, old = ([row for row, counts in keyed(rows, test, failures) if counts] for rows in (new, old))
+            new, old = ([row for row, counts in pair_keys(rows, test, failures) if counts] for rows in (new, old))
         failures.attempt(self.aggregator.apply, new, old)
 
 
 def _stream(plans: Sequence[SubqueryPlan], context: SubqueryContext) -> SubqueryStream | SharedRows:
     """Return what the sub-queries, which are of equal streams, read."""
     stream = plans[0].stream
-    stored, source = stored_table_of(stream), store_of(stream)
+    stored, source = table_stream_plan(stream), stream_store_plan(stream)
     if stored is not None:
         return SharedRows(LentRows(table_store(stored.table, context.environment).rows), context)
     if source is not None and source.shared:
-        store = store_in(context, source)
+        store = find_store(context, source)
         rows = WindowRows(store.rows, store, by_arrival=store.in_order)
         return SharedRows(rows, context, by_arrival=store.in_order, batches=store.batches)
     return SubqueryStream(stream, plans, context)
 
 
-class Subquery:
+class RunningSubquery:
     """One sub-query: ``answer``, once its stream is there."""
 
     __slots__ = ("plan", "running", "answer")
@@ -285,7 +285,7 @@ class Subquery:
             stream.aggregations.append(self.running)
         aggregator = None if self.running is None else self.running.aggregator
         plan = stream.as_read(self.plan) if isinstance(stream, SharedRows) else self.plan
-        self.answer = answer_of(plan, stream.rows, aggregator, stream.context.environment)
+        self.answer = build_answer(plan, stream.rows, aggregator, stream.context.environment)
 
 
 class Subqueries:
@@ -295,12 +295,12 @@ class Subqueries:
 
     def __init__(self, plans: Sequence[SubqueryPlan], context: OperatorContext) -> None:
         self._context = context
-        self._subqueries = [Subquery(plan) for plan in plans]
+        self._subqueries = [RunningSubquery(plan) for plan in plans]
         self.streams: list[SubqueryStream | SharedRows] = []
         context.environment.subqueries.extend((each.plan, each) for each in self._subqueries)
 
     def open(self) -> None:
-        groups: list[list[Subquery]] = []
+        groups: list[list[RunningSubquery]] = []
         for each in self._subqueries:
             group = next((g for g in groups if g[0].plan.stream == each.plan.stream), None)
             if group is None:

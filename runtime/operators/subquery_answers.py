@@ -12,10 +12,10 @@ import attrs
 
 from epl.event_types import EventOf
 from epl.plan.join.lookups import LookupPlan
-from epl.plan.join.subqueries import SubqueryPlan, compared_type
+from epl.plan.join.subqueries import SubqueryPlan, comparison_type
 from runtime.aggregation.factory import Readers
-from runtime.aggregation.grouped import Aggregator, Keyed, key_function
-from runtime.aggregation.groups import GroupFactory, evaluate_over
+from runtime.aggregation.grouped import Aggregator, KeyedAggregator, key_function
+from runtime.aggregation.groups import GroupFactory, evaluate_rows
 from runtime.expressions import Environment
 from runtime.expressions.compiled import compile_predicate, compile_row, compile_scalar
 from runtime.expressions.operations import COMPARE
@@ -31,7 +31,7 @@ Values = Callable[[Outer], Iterable[Any]]
 """(the statement's events) → the value of each row that counts."""
 
 
-def answer_of(plan: SubqueryPlan, rows: IndexedRows, aggregator: Aggregator | None, environment: Environment) -> Answer:
+def build_answer(plan: SubqueryPlan, rows: IndexedRows, aggregator: Aggregator | None, environment: Environment) -> Answer:
     """Return the function that gives what is asked of the sub-query. ``aggregator``: of running aggregations."""
     if not plan.aggregated:
         source: _Source = _PlainRows(plan, rows, environment)
@@ -44,7 +44,7 @@ def answer_of(plan: SubqueryPlan, rows: IndexedRows, aggregator: Aggregator | No
 
 class _Source:
     """``values``: of each row that counts for a comparison; ``only``: the value of the only row; ``present``: whether there are rows;
-    ``listed``: all rows for an enumeration method, None where there are none.
+    ``list_values``: all rows for an enumeration method, None where there are none.
     """
 
     def values(self, outer: Outer) -> Iterable[Any]:
@@ -62,11 +62,11 @@ class _Source:
     def present(self, outer: Outer) -> bool:
         raise NotImplementedError
 
-    def listed(self, outer: Outer) -> list[Any] | None:
+    def list_values(self, outer: Outer) -> list[Any] | None:
         raise NotImplementedError
 
 
-def _compared(source: _Source, plan: SubqueryPlan) -> Answer:
+def _comparison_answer(source: _Source, plan: SubqueryPlan) -> Answer:
     """Return the comparison of a value with each row: null of null, and where a null among the rows could decide. Relational any passes
     over nulls, but is null where there is nothing else. A null in no groups is null too, unlike in no rows.
     """
@@ -92,12 +92,12 @@ def _compared(source: _Source, plan: SubqueryPlan) -> Answer:
     return answer
 
 
-def _contained(source: _Source, plan: SubqueryPlan) -> Answer:
+def _containment_answer(source: _Source, plan: SubqueryPlan) -> Answer:
     """Return the comparison for equality, by an index where there is one."""
     if plan.membership is None or not isinstance(source, _PlainRows):
-        return _compared(source, plan)
-    every, columns_equal_to = plan.use == "all", source.columns_equal_to
-    hold = event_class(compared_type(plan.columns[0].type.boxed))
+        return _comparison_answer(source, plan)
+    every, columns_equal_to = plan.use == "all", source.equal_columns
+    hold = event_class(comparison_type(plan.columns[0].type.boxed))
 
     def answer(value: Any, *outer: Any) -> bool | None:
         if value is None:
@@ -111,11 +111,11 @@ def _contained(source: _Source, plan: SubqueryPlan) -> Answer:
 
 ANSWERS: dict[str, Callable[[_Source, SubqueryPlan], Answer]] = {
     "value": lambda source, plan: lambda *outer: source.only(outer),
-    "rows": lambda source, plan: lambda *outer: source.listed(outer),
+    "rows": lambda source, plan: lambda *outer: source.list_values(outer),
     "exists": lambda source, plan: lambda *outer: source.present(outer),
-    "in": _contained,
-    "any": _contained,
-    "all": _contained,
+    "in": _containment_answer,
+    "any": _containment_answer,
+    "all": _containment_answer,
 }
 
 
@@ -128,7 +128,7 @@ def _maker(plan: SubqueryPlan, environment: Environment, arity: int, keys: int =
     return lambda *arguments: make_event(*values(*arguments))
 
 
-def _found(
+def _row_finder(
     plan: LookupPlan | None, arity: int, rows: IndexedRows, environment: Environment
 ) -> Callable[[Outer], Iterable[Event]]:
     """Return what gives the rows that a look-up finds."""
@@ -155,7 +155,7 @@ def _none_is_empty(plan: LookupPlan, arity: int, rows: IndexedRows, environment:
         tuple(end for each in plan.bounds for end in (each.low, each.high) if end is not None), environment, arity)
     if not index.hash:
         return lambda outer: None in ends(None, *outer, True, ())
-    of_key = _found(
+    of_key = _row_finder(
         environment.printed("keys alone", (plan,), lambda: attrs.evolve(
             plan, index=attrs.evolve(index, ranges=()), bounds=(), conditions=())), arity, rows, environment)
     return lambda outer: None not in ends(None, *outer, True, ()) and any(True for _ in of_key(outer))
@@ -170,11 +170,11 @@ class _PlainRows(_Source):
     def __init__(self, plan: SubqueryPlan, rows: IndexedRows, environment: Environment) -> None:
         assert plan.lookup is not None
         arity = plan.arity
-        self._rows = _found(plan.lookup, arity, rows, environment)
-        self._members = None if plan.membership is None else _found(plan.membership, arity + 1, rows, environment)
+        self._rows = _row_finder(plan.lookup, arity, rows, environment)
+        self._members = None if plan.membership is None else _row_finder(plan.membership, arity + 1, rows, environment)
         self._make = _maker(plan, environment, arity)
         if plan.use == "rows":
-            self._candidates = _found(_index_alone(plan.lookup, environment), arity, rows, environment)
+            self._candidates = _row_finder(_index_alone(plan.lookup, environment), arity, rows, environment)
             self._none_is_empty = _none_is_empty(plan.lookup, arity, rows, environment)
             self._test = None if plan.where is None else compile_predicate(plan.where, environment, arity)
             self._lists_rows = plan.where is None or not plan.has_several_columns
@@ -184,7 +184,7 @@ class _PlainRows(_Source):
         make = self._make
         return (make(row, *outer, True, ()) for row in self._rows(outer))
 
-    def columns_equal_to(self, holder: Event, outer: Outer) -> Iterable[Any]:
+    def equal_columns(self, holder: Event, outer: Outer) -> Iterable[Any]:
         """Return the columns of rows that count, of those at least that equal the value that ``holder`` holds."""
         assert self._members is not None
         make = self._make
@@ -193,7 +193,7 @@ class _PlainRows(_Source):
     def present(self, outer: Outer) -> bool:
         return any(True for _ in self._rows(outer))
 
-    def listed(self, outer: Outer) -> list[Any] | None:
+    def list_values(self, outer: Outer) -> list[Any] | None:
         if not self._lists_rows:
             return None  # so does Esper
         make, test = self._make, self._test
@@ -211,14 +211,14 @@ class _AllRows(_Source):
     """One row, of the aggregations of all rows. Having that is null lets it pass."""
 
     def __init__(self, plan: SubqueryPlan, rows: IndexedRows, aggregator: Aggregator | None, environment: Environment) -> None:
-        self._readers = self._computed(plan, rows, environment) if aggregator is None else lambda outer: aggregator.readers(None)
+        self._readers = self._compute(plan, rows, environment) if aggregator is None else lambda outer: aggregator.readers(None)
         self._having = None if plan.having is None else compile_scalar(plan.having, environment, plan.arity)
         self._make = _maker(plan, environment, plan.arity)
 
     @staticmethod
-    def _computed(plan: SubqueryPlan, rows: IndexedRows, environment: Environment) -> Callable[[Outer], Readers]:
-        factory, find = GroupFactory(plan.aggregations, environment, 1), _found(plan.lookup, plan.arity, rows, environment)
-        return lambda outer: evaluate_over(factory, list(find(outer)))
+    def _compute(plan: SubqueryPlan, rows: IndexedRows, environment: Environment) -> Callable[[Outer], Readers]:
+        factory, find = GroupFactory(plan.aggregations, environment, 1), _row_finder(plan.lookup, plan.arity, rows, environment)
+        return lambda outer: evaluate_rows(factory, list(find(outer)))
 
     def only(self, outer: Outer) -> Any:
         readers = self._readers(outer)
@@ -232,7 +232,7 @@ class _AllRows(_Source):
     def present(self, outer: Outer) -> bool:
         return self._having is None or self._having(None, *outer, True, self._readers(outer)) is True
 
-    def listed(self, outer: Outer) -> list[Any] | None:
+    def list_values(self, outer: Outer) -> list[Any] | None:
         return [self.only(outer)] if self._having is None else None  # so does Esper
 
 
@@ -243,7 +243,7 @@ class _Groups(_Source):
     """A row for each group, in the order of output."""
 
     def __init__(self, plan: SubqueryPlan, rows: IndexedRows, aggregator: Aggregator | None, environment: Environment) -> None:
-        self._groups = self._computed(plan, rows, environment) if aggregator is None else self._kept(aggregator)
+        self._groups = self._compute(plan, rows, environment) if aggregator is None else self._group_finder(aggregator)
         keys = self._parts = len(plan.group_by)
         self._order = ordering([key.type for key in plan.group_by])
         self._having = None if plan.having is None else compile_scalar(plan.having, environment, plan.arity, keys)
@@ -251,8 +251,8 @@ class _Groups(_Source):
         self._lists_rows = plan.has_several_columns
 
     @staticmethod
-    def _kept(aggregator: Aggregator) -> Callable[[Outer], Sequence[tuple[Any, Readers]]]:
-        assert isinstance(aggregator, Keyed)
+    def _group_finder(aggregator: Aggregator) -> Callable[[Outer], Sequence[tuple[Any, Readers]]]:
+        assert isinstance(aggregator, KeyedAggregator)
 
         def groups(outer: Outer) -> Sequence[tuple[Any, Readers]]:
             aggregator.drop_empty()
@@ -261,17 +261,17 @@ class _Groups(_Source):
         return groups
 
     @staticmethod
-    def _computed(
+    def _compute(
         plan: SubqueryPlan, rows: IndexedRows, environment: Environment
     ) -> Callable[[Outer], Sequence[tuple[Any, Readers]]]:
-        factory, find = GroupFactory(plan.aggregations, environment, 1), _found(plan.lookup, plan.arity, rows, environment)
+        factory, find = GroupFactory(plan.aggregations, environment, 1), _row_finder(plan.lookup, plan.arity, rows, environment)
         key_of = key_function(plan.group_by, environment, 1)
 
         def groups(outer: Outer) -> Sequence[tuple[Any, Readers]]:
             members: dict[Any, list[Event]] = {}
             for row in find(outer):
                 members.setdefault(key_of(row), []).append(row)
-            return [(key, evaluate_over(factory, each)) for key, each in members.items()]
+            return [(key, evaluate_rows(factory, each)) for key, each in members.items()]
 
         return groups
 
@@ -290,9 +290,9 @@ class _Groups(_Source):
     def present(self, outer: Outer) -> bool:
         return any(True for _ in self.values(outer))
 
-    def listed(self, outer: Outer) -> list[Any] | None:
+    def list_values(self, outer: Outer) -> list[Any] | None:
         groups = self._groups(outer) if self._lists_rows else ()  # so does Esper
         return list(self._values(groups, outer)) if groups else None
 
 
-__all__ = ["Answer", "answer_of"]
+__all__ = ["Answer", "build_answer"]

@@ -11,7 +11,7 @@ from windows.event import Event
 from windows.protocol import State
 
 
-class FilterAtom(Operator):
+class FilterOperator(Operator):
     """Prepared when the statement starts; what is compiled of it is the same for all instances."""
 
     def __init__(self, plan: FilterNode, machine: PatternMachine, node: PatternNode) -> None:
@@ -37,7 +37,7 @@ class FilterAtom(Operator):
     def instance(self, parent: Parent, match: Match) -> FilterInstance:
         return FilterInstance(self, parent, match)
 
-    def restored(self, parent: Parent, match: Match, state: Sequence[State]) -> FilterInstance:
+    def restore_instance(self, parent: Parent, match: Match, state: Sequence[State]) -> FilterInstance:
         instance = self.instance(parent, match)
         instance.sequence = number(part(state, 1)[0])
         self.machine.resume(instance.sequence, instance.activate)
@@ -60,7 +60,7 @@ class FilterInstance(Instance):
 
     __slots__ = ("active", "atom", "sequence")
 
-    def __init__(self, atom: FilterAtom, parent: Parent, match: Match) -> None:
+    def __init__(self, atom: FilterOperator, parent: Parent, match: Match) -> None:
         super().__init__(parent, match)
         self.atom = atom
         self.active: ActiveFilter | None = None
@@ -72,7 +72,7 @@ class FilterInstance(Instance):
 
     def activate(self) -> None:
         prepared = self.atom.prepared
-        self.active = prepared.activate(prepared.values_of(*self.match), self.atom.machine.target_of(self))
+        self.active = prepared.activate(prepared.values_of(*self.match), self.atom.machine.filter_target(self))
         self.active.partition = self.atom.machine.partition
         self.active.turn = self.atom.machine.turn
 
@@ -90,7 +90,7 @@ class FilterInstance(Instance):
             if self.atom.discards:
                 self.report(match)
             self.quit()
-            self.parent.matched(self, match, True)
+            self.parent.take_match(self, match, True)
 
     def report(self, match: Match) -> None:
         """Let all above know which events they hold now."""
@@ -111,7 +111,7 @@ class FilterInstance(Instance):
         return [self.sequence]
 
 
-class EveryFilter(FilterAtom):
+class EveryFilter(FilterOperator):
     """A filter under ``every`` or ``until``: the entry stays, since the one that would follow has the same values."""
 
     def instance(self, parent: Parent, match: Match) -> FilterInstance:
@@ -126,7 +126,7 @@ class EveryFilterInstance(FilterInstance):
         if match is not None:
             if self.atom.discards:
                 self.report(match)
-            self.parent.matched(self, match, False)
+            self.parent.take_match(self, match, False)
 
 
-__all__ = ["EveryFilter", "FilterAtom", "FilterInstance"]
+__all__ = ["EveryFilter", "FilterInstance", "FilterOperator"]

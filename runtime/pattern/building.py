@@ -6,24 +6,24 @@ from typing import Any
 
 from epl.plan.patterns import pattern as plan
 from epl.plan.patterns.pattern import PatternNode
-from runtime.pattern.atoms import EveryFilter, FilterAtom
-from runtime.pattern.every_distinct import EveryDistinct
-from runtime.pattern.followed_by import FollowedBy
+from runtime.pattern.atoms import EveryFilter, FilterOperator
+from runtime.pattern.every_distinct import EveryDistinctOperator
+from runtime.pattern.followed_by import FollowedByOperator
 from runtime.pattern.guards import While, Within
 from runtime.pattern.machine import Operator, PatternMachine
-from runtime.pattern.observers import At, Interval, ScheduleObserver
-from runtime.pattern.operators import And, Every, Not, Or
+from runtime.pattern.observers import AtObserver, IntervalObserver, ScheduleObserver
+from runtime.pattern.operators import AndOperator, EveryOperator, NotOperator, OrOperator
 from runtime.pattern.until import Until
 
 
-def operator_of(machine: PatternMachine, node: PatternNode, above: PatternNode | None) -> Operator:
+def build_operator(machine: PatternMachine, node: PatternNode, above: PatternNode | None) -> Operator:
     """Return the operator of a node; some depend on what is ``above``, which is None at the root."""
     if isinstance(node, plan.ScheduleNode):
         return ScheduleObserver(node, machine, stays=above is None or isinstance(above, plan.OrNode))
     if isinstance(node, plan.FilterNode) and isinstance(above, plan.UntilNode):
         return EveryFilter(node, machine, node)
     if isinstance(node, plan.FollowedByNode):
-        return FollowedBy(node, machine, is_root=above is None)
+        return FollowedByOperator(node, machine, is_root=above is None)
     if isinstance(node, plan.WithinNode):
         return Within(node, machine, lingers=isinstance(above, (plan.EveryNode, plan.EveryDistinctNode)))
     return OPERATORS[type(node)](node, machine)
@@ -34,20 +34,20 @@ def _every(node: plan.EveryNode, machine: PatternMachine) -> Operator:
         return EveryFilter(node.item, machine, node)
     if isinstance(node.item, plan.ScheduleNode):
         return ScheduleObserver(node.item, machine, stays=True, ends=False)
-    return Every(node, machine)
+    return EveryOperator(node, machine)
 
 
 OPERATORS: dict[type[PatternNode], Callable[[Any, PatternMachine], Operator]] = {
-    plan.AndNode: And,
-    plan.CrontabNode: At,
-    plan.EveryDistinctNode: EveryDistinct,
+    plan.AndNode: AndOperator,
+    plan.CrontabNode: AtObserver,
+    plan.EveryDistinctNode: EveryDistinctOperator,
     plan.EveryNode: _every,
-    plan.FilterNode: lambda node, machine: FilterAtom(node, machine, node),
-    plan.IntervalNode: Interval,
-    plan.NotNode: Not,
-    plan.OrNode: Or,
+    plan.FilterNode: lambda node, machine: FilterOperator(node, machine, node),
+    plan.IntervalNode: IntervalObserver,
+    plan.NotNode: NotOperator,
+    plan.OrNode: OrOperator,
     plan.UntilNode: Until,
     plan.WhileNode: While,
 }
 
-__all__ = ["operator_of"]
+__all__ = ["build_operator"]

@@ -15,7 +15,7 @@ Keys = dict[Any, "int | None"]
 """Keys that have matched, and when each is forgotten."""
 
 
-class EveryDistinct(Operator):
+class EveryDistinctOperator(Operator):
     """Does as every, for matches whose keys differ from those of all before. ``key_of`` a match; ``expiry``: how long keys count."""
 
     def __init__(self, node: EveryDistinctNode, machine: PatternMachine) -> None:
@@ -28,7 +28,7 @@ class EveryDistinct(Operator):
     def instance(self, parent: Parent, match: Match) -> EveryDistinctInstance:
         return EveryDistinctInstance(self, parent, match)
 
-    def restored(self, parent: Parent, match: Match, state: Sequence[State]) -> EveryDistinctInstance:
+    def restore_instance(self, parent: Parent, match: Match, state: Sequence[State]) -> EveryDistinctInstance:
         instance = EveryDistinctInstance(self, parent, match)
         children, known = part(state, 2)
         sets: list[Keys] = [self._keys(each) for each in items(known)]
@@ -36,7 +36,7 @@ class EveryDistinct(Operator):
             child, at = part(each, 2)
             if not 0 <= number(at) < len(sets):
                 raise Damaged(f"keys number {at} of {len(sets)}")
-            instance.children[self.machine.restored(self.item, instance, match, child)] = sets[at]
+            instance.children[self.machine.restore_instance(self.item, instance, match, child)] = sets[at]
         if len({id(keys) for keys in instance.children.values()}) != len(sets):
             raise Damaged("keys of every-distinct that no instance has")
         return instance
@@ -57,7 +57,7 @@ class EveryDistinctInstance(Instance):
 
     __slots__ = ("children", "distinct", "immediate", "starting")
 
-    def __init__(self, distinct: EveryDistinct, parent: Parent, match: Match) -> None:
+    def __init__(self, distinct: EveryDistinctOperator, parent: Parent, match: Match) -> None:
         super().__init__(parent, match)
         self.distinct = distinct
         self.children: dict[Instance, Keys] = {}
@@ -77,7 +77,7 @@ class EveryDistinctInstance(Instance):
         else:
             self.children[child] = keys
 
-    def matched(self, child: Instance, match: Match, ended: bool) -> None:
+    def take_match(self, child: Instance, match: Match, ended: bool) -> None:
         if child is self.starting:
             self.immediate = True
             return
@@ -89,7 +89,7 @@ class EveryDistinctInstance(Instance):
             del self.children[child]
         self._spawn(keys if ended else dict(keys))
         if is_new:
-            self.parent.matched(self, match, False)
+            self.parent.take_match(self, match, False)
 
     def _is_new(self, match: Match, keys: Keys) -> bool:
         key = self.distinct.key_of(match)
@@ -107,7 +107,7 @@ class EveryDistinctInstance(Instance):
         keys[key] = expiry(now, self.match)
         return True
 
-    def failed(self, child: Instance) -> None:
+    def take_failure(self, child: Instance) -> None:
         if child is self.starting:
             self.immediate = True
             return
@@ -129,9 +129,9 @@ class EveryDistinctInstance(Instance):
     def state(self) -> list[State]:
         machine = self.distinct.machine
         sets = {id(keys): (number, keys) for number, keys in enumerate({id(keys): keys for keys in self.children.values()}.values())}
-        children = [[machine.state_of(child), sets[id(keys)][0]] for child, keys in self.children.items()]
+        children = [[machine.instance_state(child), sets[id(keys)][0]] for child, keys in self.children.items()]
         count = self.distinct.key_count
         return [children, [[[values_of_key(key, count), until] for key, until in keys.items()] for _, keys in sets.values()]]
 
 
-__all__ = ["EveryDistinct"]
+__all__ = ["EveryDistinctOperator"]

@@ -5,16 +5,16 @@ from collections.abc import Sequence, Set
 
 from epl.plan.patterns.pattern import FollowedByNode
 from runtime.event_loop.delivery import Condition
-from runtime.pattern.atoms import FilterAtom
+from runtime.pattern.atoms import FilterOperator
 from runtime.pattern.held_events import HeldEvents
-from runtime.pattern.instances import Instance, Match, Parent, events_of, items, number, part
+from runtime.pattern.instances import Instance, Match, Parent, items, match_events, number, part
 from runtime.pattern.machine import Operator, PatternMachine
 from windows.event import Event
 from windows.paging import Long
 from windows.protocol import Damaged, State
 
 
-class FollowedBy(Operator):
+class FollowedByOperator(Operator):
     """Each match of an item begins an instance of the next one.
 
     ``limits``: of each item the most instances that wait at once, None for any number. ``is_root``: its instances are what a pattern has
@@ -31,20 +31,20 @@ class FollowedBy(Operator):
     def instance(self, parent: Parent, match: Match) -> FollowedByInstance:
         return FollowedByInstance(self, parent, match)
 
-    def restored(self, parent: Parent, match: Match, state: Sequence[State]) -> FollowedByInstance:
+    def restore_instance(self, parent: Parent, match: Match, state: Sequence[State]) -> FollowedByInstance:
         instance = FollowedByInstance(self, parent, match)
         for each in items(part(state, 1)[0]):
             at, own, inner = part(each, 3)
             if not 0 <= number(at) <= self.last:
                 raise Damaged(f"item {at} of a pattern that has {self.last + 1}")
-            begun_with = self.machine.checked(own)
+            begun_with = self.machine.check_match(own)
             instance.waiting[at] += 1
             if at:
                 self.machine.subexpressions.add(1)
-            child = self.machine.restored(self.items[at], instance, begun_with, inner)
+            child = self.machine.restore_instance(self.items[at], instance, begun_with, inner)
             instance.children[child] = at
             if instance.held is not None:
-                instance.held.add(child, events_of(begun_with), is_unknown=not isinstance(self.items[at], FilterAtom))
+                instance.held.add(child, match_events(begun_with), is_unknown=not isinstance(self.items[at], FilterOperator))
         return instance
 
 
@@ -54,7 +54,7 @@ class FollowedByInstance(Instance):
 
     __slots__ = ("children", "followed_by", "held", "waiting")
 
-    def __init__(self, followed_by: FollowedBy, parent: Parent, match: Match) -> None:
+    def __init__(self, followed_by: FollowedByOperator, parent: Parent, match: Match) -> None:
         super().__init__(parent, match)
         self.followed_by = followed_by
         self.children: dict[Instance, int] = {}
@@ -72,10 +72,10 @@ class FollowedByInstance(Instance):
         self.children[child] = at
         self.waiting[at] += 1
         if self.held is not None:
-            self.held.add(child, events_of(match) if at else (), is_unknown=not at)
+            self.held.add(child, match_events(match) if at else (), is_unknown=not at)
         operator.machine.start(child)
 
-    def matched(self, child: Instance, match: Match, ended: bool) -> None:
+    def take_match(self, child: Instance, match: Match, ended: bool) -> None:
         operator, children = self.followed_by, self.children
         at = children.get(child)
         if at is None:
@@ -83,7 +83,7 @@ class FollowedByInstance(Instance):
         if ended:
             self._forget(child)
         if at == operator.last:
-            self.parent.matched(self, match, not children)
+            self.parent.take_match(self, match, not children)
         else:
             self._begin(at + 1, match)
 
@@ -97,11 +97,11 @@ class FollowedByInstance(Instance):
         states.all.on_condition(Condition("followed by", int(most), states.name, {states.name: self.waiting[at]}))
         return False
 
-    def failed(self, child: Instance) -> None:
+    def take_failure(self, child: Instance) -> None:
         if child in self.children:
             self._forget(child)
             if not self.children:
-                self.parent.failed(self)
+                self.parent.take_failure(self)
 
     def _forget(self, child: Instance) -> None:
         at = self.children.pop(child)
@@ -132,8 +132,8 @@ class FollowedByInstance(Instance):
 
     def state(self) -> list[State]:
         machine = self.followed_by.machine
-        children = ([at, list(child.match), machine.state_of(child)] for child, at in self.children.items())
+        children = ([at, list(child.match), machine.instance_state(child)] for child, at in self.children.items())
         return [Long(children) if self.followed_by.is_root else list(children)]
 
 
-__all__ = ["FollowedBy"]
+__all__ = ["FollowedByOperator"]

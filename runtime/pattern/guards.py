@@ -28,12 +28,12 @@ class Within(Operator):
     def instance(self, parent: Parent, match: Match) -> WithinInstance:
         return WithinInstance(self, parent, match)
 
-    def restored(self, parent: Parent, match: Match, state: Sequence[State]) -> WithinInstance:
+    def restore_instance(self, parent: Parent, match: Match, state: Sequence[State]) -> WithinInstance:
         instance = WithinInstance(self, parent, match)
         sequence, due, left, child = part(state, 4)
         instance.sequence = number(sequence)
         instance.left = None if left is None else number(left)
-        instance.child = self.machine.restored_or_none(self.item, instance, match, child)
+        instance.child = self.machine.restore_if_any(self.item, instance, match, child)
         if due is not None:
             at = number(due)
             self.machine.resume(instance.sequence, lambda: instance.wait(at))
@@ -72,29 +72,29 @@ class WithinInstance(Instance):
 
     def _expire(self) -> None:
         self.quit()  # perhaps for the second time, by a timer due at the same time: in Esper ``every`` hears of that, too
-        self.parent.failed(self)
+        self.parent.take_failure(self)
 
-    def matched(self, child: Instance, match: Match, ended: bool) -> None:
+    def take_match(self, child: Instance, match: Match, ended: bool) -> None:
         if child is not self.child:
             return
         if self.left is not None:
             self.left -= 1
             if self.left < 0:
                 self.quit()
-                self.parent.failed(self)
+                self.parent.take_failure(self)
                 return
         if ended:
             self.child = None
             self.quit()
-        self.parent.matched(self, match, ended)
+        self.parent.take_match(self, match, ended)
 
-    def failed(self, child: Instance) -> None:
+    def take_failure(self, child: Instance) -> None:
         if child is not self.child:
             return
         self.child = None
         if not self.within.lingers:
             self.quit()
-        self.parent.failed(self)
+        self.parent.take_failure(self)
 
     def quit(self) -> None:
         timer, self.timer = self.timer, None
@@ -109,7 +109,7 @@ class WithinInstance(Instance):
             self.child.discard(events)
 
     def state(self) -> list[State]:
-        child = None if self.child is None else self.within.machine.state_of(self.child)
+        child = None if self.child is None else self.within.machine.instance_state(self.child)
         return [self.sequence, None if self.timer is None else self.timer.due, self.left, child]
 
 
@@ -124,9 +124,9 @@ class While(Operator):
     def instance(self, parent: Parent, match: Match) -> WhileInstance:
         return WhileInstance(self, parent, match)
 
-    def restored(self, parent: Parent, match: Match, state: Sequence[State]) -> WhileInstance:
+    def restore_instance(self, parent: Parent, match: Match, state: Sequence[State]) -> WhileInstance:
         instance = WhileInstance(self, parent, match)
-        instance.child = self.machine.restored_or_none(self.item, instance, match, part(state, 1)[0])
+        instance.child = self.machine.restore_if_any(self.item, instance, match, part(state, 1)[0])
         return instance
 
 
@@ -142,23 +142,23 @@ class WhileInstance(Instance):
         self.child = child = self.while_.item.instance(self, self.match)
         self.while_.machine.start(child)
 
-    def matched(self, child: Instance, match: Match, ended: bool) -> None:
+    def take_match(self, child: Instance, match: Match, ended: bool) -> None:
         if child is not self.child:
             return
         if ended:
             self.child = None
         holds = self.while_.machine.attempt(self.while_.test, match)
         if holds:
-            self.parent.matched(self, match, ended)
+            self.parent.take_match(self, match, ended)
         elif holds is not None:
             self.quit()
-            self.parent.failed(self)
+            self.parent.take_failure(self)
 
-    def failed(self, child: Instance) -> None:
+    def take_failure(self, child: Instance) -> None:
         if child is not self.child:
             return
         self.child = None
-        self.parent.failed(self)
+        self.parent.take_failure(self)
 
     def quit(self) -> None:
         child, self.child = self.child, None
@@ -170,7 +170,7 @@ class WhileInstance(Instance):
             self.child.discard(events)
 
     def state(self) -> list[State]:
-        return [None if self.child is None else self.while_.machine.state_of(self.child)]
+        return [None if self.child is None else self.while_.machine.instance_state(self.child)]
 
 
 __all__ = ["While", "Within"]

@@ -16,11 +16,11 @@ class Parent:
 
     __slots__ = ()
 
-    def matched(self, child: Instance, match: Match, ended: bool) -> None:
+    def take_match(self, child: Instance, match: Match, ended: bool) -> None:
         """Take a match of the child. ``ended``: it is the last one, and the child has neither filters nor timers any more."""
         raise NotImplementedError
 
-    def failed(self, child: Instance) -> None:
+    def take_failure(self, child: Instance) -> None:
         """Note that the child can match no more; it has neither filters nor timers."""
         raise NotImplementedError
 
@@ -49,7 +49,7 @@ class Instance(Parent):
         """End what has one of the events, here or below: the instance itself, where it began with one, fails."""
         if holds(self.match, events):
             self.quit()
-            self.parent.failed(self)
+            self.parent.take_failure(self)
         else:
             self.discard_below(events)
 
@@ -69,15 +69,15 @@ def holds(match: Match, events: Set[Event]) -> bool:
     return False
 
 
-def events_of(match: Match) -> list[Event]:
+def match_events(match: Match) -> list[Event]:
     """Return all events of a match."""
     return [event for each in match if each is not None for event in (each if each.__class__ is tuple else (each,))]
 
 
-def merged(match: Match, other: Match) -> Match:
+def merge_matches(match: Match, other: Match) -> Match:
     """Return the match with all that another one holds.
 
-    >>> merged(("a", "x", None), (None, "b", "c"))
+    >>> merge_matches(("a", "x", None), (None, "b", "c"))
     ('a', 'b', 'c')
     """
     return tuple([mine if others is None else others for mine, others in zip(match, other)])
@@ -103,4 +103,4 @@ def number(value: Any) -> int:
     return value
 
 
-__all__ = ["Instance", "Match", "Parent", "events_of", "holds", "items", "merged", "number", "part"]
+__all__ = ["Instance", "Match", "Parent", "holds", "items", "match_events", "merge_matches", "number", "part"]

@@ -11,10 +11,10 @@ from epl.plan.expressions import Constant, TimeSpan, TypedExpression
 from epl.plan.filter_specifications import FilterSpecification
 from epl.plan.patterns import pattern as plan
 from epl.plan.patterns.pattern import PatternNode, PatternPlan
-from epl.plan.walk import expressions_of
+from epl.plan.walk import plan_expressions
 from epl.settings import Settings
 from runtime.clock.crontab import Crontab
-from runtime.clock.periods import add_months, span_of
+from runtime.clock.periods import add_months, period_span
 from runtime.clock.schedule import ScheduledTimer
 from runtime.event_loop.delivery import Delivery
 from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter, Target
@@ -25,7 +25,7 @@ from runtime.operators.operator_context import OperatorContext
 from runtime.pattern.instances import Instance, Match, Parent, items, number, part
 from windows.event import NO_EVENTS, Event, event_class
 from windows.keys import key_of_values
-from windows.protocol import Damaged, Sink, State
+from windows.protocol import Damaged, RowReceiver, State
 from windows.shape import Check, of_event
 
 
@@ -42,7 +42,7 @@ class Operator:
         """Return a new instance, which does nothing until it is started."""
         raise NotImplementedError
 
-    def restored(self, parent: Parent, match: Match, state: Sequence[State]) -> Instance:
+    def restore_instance(self, parent: Parent, match: Match, state: Sequence[State]) -> Instance:
         """Return an instance in a state that one had. Filters and timers take part when the machine starts."""
         raise NotImplementedError
 
@@ -72,7 +72,7 @@ class PatternMachine(Parent, Delivery):
     state is restored.
     """
 
-    def __init__(self, source: PatternPlan, context: OperatorContext, first: Sink, build: Build, *, stream: int = 0) -> None:
+    def __init__(self, source: PatternPlan, context: OperatorContext, first: RowReceiver, build: Build, *, stream: int = 0) -> None:
         self.plan = source
         self._build = build
         self.name = context.name
@@ -143,11 +143,11 @@ class PatternMachine(Parent, Delivery):
     def span(self, period: TypedExpression) -> Callable[[Match], tuple[int, int]]:
         """Return span(match) → months and engine units of a period."""
         if all(isinstance(node, (Constant, TimeSpan)) for node in period.walk()):
-            whole = span_of(period, self._context.constant, self.settings)
+            whole = period_span(period, self._context.constant, self.settings)
             return lambda match: whole
         written = [each for _, each in period.parts] if isinstance(period, TimeSpan) else [period]
         values = {id(each): self.of_match(each) for each in written}
-        return lambda match: span_of(period, lambda each: values[id(each)](match), self.settings)
+        return lambda match: period_span(period, lambda each: values[id(each)](match), self.settings)
 
     def period(self, period: TypedExpression) -> Callable[[int, Match], int]:
         """Return due(start, match): the time that a period ends which begins at ``start``."""
@@ -161,15 +161,15 @@ class PatternMachine(Parent, Delivery):
 
     def crontab(self, node: plan.CrontabNode) -> Callable[[Match], Crontab]:
         crontab: CrontabPlan = node.crontab
-        if all(isinstance(node, Constant) for each in expressions_of(crontab) for node in each.walk()):
+        if all(isinstance(node, Constant) for each in plan_expressions(crontab) for node in each.walk()):
             try:
                 whole = Crontab(crontab, self._context.constant, self.settings)
             except EplDeploymentError as refusal:
-                raise EplValidationError(_refused_words(refusal.message, node.text), span=refusal.span) from refusal
+                raise EplValidationError(_refusal_text(refusal.message, node.text), span=refusal.span) from refusal
             return lambda match: whole
         values: dict[int, Callable[[Match], Any]] = {}
 
-        def constant_of(match: Match) -> Callable[[TypedExpression], Any]:
+        def read_constant(match: Match) -> Callable[[TypedExpression], Any]:
             def constant(expression: TypedExpression) -> Any:
                 known = values.get(id(expression))
                 if known is None:
@@ -178,7 +178,7 @@ class PatternMachine(Parent, Delivery):
 
             return constant
 
-        return lambda match: Crontab(crontab, constant_of(match), self.settings)
+        return lambda match: Crontab(crontab, read_constant(match), self.settings)
 
     # ------------------------------------------------------------------ what instances ask
 
@@ -204,7 +204,7 @@ class PatternMachine(Parent, Delivery):
                 raise EplDeploymentError(f"Failed to deploy: {error.message if isinstance(error, EplError) else error}") from error
             self._core.on_error(error, self.name, None)
             child.quit()
-            child.parent.failed(child)
+            child.parent.take_failure(child)
 
     def attempt(self, test: Callable[[Match], Any], match: Match) -> bool | None:
         """Return whether a condition holds, None where it is null; where it raises it does not, and the error is reported."""
@@ -215,7 +215,7 @@ class PatternMachine(Parent, Delivery):
             self._core.on_error(error, self.name, None)
             return False
 
-    def target_of(self, instance: Target) -> Target:
+    def filter_target(self, instance: Target) -> Target:
         """Return what gets the events of a filter that starts."""
         if self._turn is None:
             return instance
@@ -247,7 +247,7 @@ class PatternMachine(Parent, Delivery):
 
     # ------------------------------------------------------------------ the root
 
-    def matched(self, child: Instance, match: Match, ended: bool) -> None:
+    def take_match(self, child: Instance, match: Match, ended: bool) -> None:
         if ended:
             self._root = None
         if self._starting:  # as in Esper: what is true from the beginning is not a match
@@ -258,7 +258,7 @@ class PatternMachine(Parent, Delivery):
         except Exception as error:  # noqa: BLE001 - law 6: what follows the pattern does not interrupt it
             self._core.on_error(error, self.name, row)
 
-    def failed(self, child: Instance) -> None:
+    def take_failure(self, child: Instance) -> None:
         self._root = None
 
     def deliver(self) -> None:
@@ -301,7 +301,7 @@ class PatternMachine(Parent, Delivery):
 
     # ------------------------------------------------------------------ state
 
-    def state_of(self, instance: Instance) -> State:
+    def instance_state(self, instance: Instance) -> State:
         return instance.state()
 
     def state(self) -> State:
@@ -310,26 +310,26 @@ class PatternMachine(Parent, Delivery):
     def restore(self, state: State) -> None:
         sequence, root = part(state, 2)
         self._sequence = number(sequence)
-        self._root = None if root is None else self.restored(self._operator, self, self._no_match, root)
+        self._root = None if root is None else self.restore_instance(self._operator, self, self._no_match, root)
         self._is_restored = True
 
-    def restored(self, operator: Operator, parent: Parent, match: Match, state: State) -> Instance:
+    def restore_instance(self, operator: Operator, parent: Parent, match: Match, state: State) -> Instance:
         """Return an instance with the state of another one."""
-        return operator.restored(parent, match, state)
+        return operator.restore_instance(parent, match, state)
 
-    def restored_or_none(self, operator: Operator, parent: Parent, match: Match, state: State) -> Instance | None:
-        return None if state is None else self.restored(operator, parent, match, state)
+    def restore_if_any(self, operator: Operator, parent: Parent, match: Match, state: State) -> Instance | None:
+        return None if state is None else self.restore_instance(operator, parent, match, state)
 
     def resume(self, sequence: int, action: Callable[[], None]) -> None:
         """Do it when the machine starts, in the order of the sequence."""
         self._resuming.append((sequence, action))
 
-    def checked(self, events: Any) -> Match:
+    def check_match(self, events: Any) -> Match:
         """Return a match of a state; raise Damaged for what is none."""
         match = []
         for place, each in enumerate(part(events, len(self._no_match))):
             if isinstance(each, (list, tuple)) and self.plan.tags[place].repeated:
-                each = self.checked_array(each, place)
+                each = self.check_array(each, place)
             elif each is not None:
                 if not isinstance(each, Event):
                     raise Damaged(f"a value of type {type(each).__name__} where an event is expected")
@@ -337,14 +337,14 @@ class PatternMachine(Parent, Delivery):
             match.append(each)
         return tuple(match)
 
-    def checked_array(self, events: Any, place: int) -> tuple[Event, ...]:
+    def check_array(self, events: Any, place: int) -> tuple[Event, ...]:
         """Return the events of a repeated tag; raise Damaged for what is none."""
         for event in items(events):
             self._checks[place](event)
         return tuple(events)
 
 
-def _refused_words(message: str, observer: str) -> str:
+def _refusal_text(message: str, observer: str) -> str:
     """Return what Esper says of a crontab of constants in a pattern, which it looks at before it deploys: elsewhere it does when it
     deploys."""
     for deployed, compiled in (

@@ -10,17 +10,17 @@ from typing import Any
 from epl.plan.patterns import pattern as plan
 from epl.plan.patterns.pattern import PatternNode, PatternPlan
 from runtime.operators.operator_context import OperatorContext
-from runtime.pattern.building import operator_of
+from runtime.pattern.building import build_operator
 from runtime.pattern.instances import Instance, Match, Parent
 from runtime.pattern.machine import Operator, PatternMachine
 from windows.event import Event
-from windows.protocol import Sink
+from windows.protocol import RowReceiver
 
 Observer = Callable[[PatternPlan, int, bool], None]
 """Called with the pattern, the number of a node (in the order of ``root.nodes()``), and whether it came true or became false."""
 
 
-def outcomes_of(node: PatternNode) -> tuple[bool, ...]:
+def possible_outcomes(node: PatternNode) -> tuple[bool, ...]:
     """Return what an operator can come to: true where it matches; false for ``not``, guards and lower bounds, which can fail themselves.
 
     The first outcome of ``not`` is left to what is above it: it is true until its item matches.
@@ -37,33 +37,33 @@ class ObservedMachine(PatternMachine):
     """A machine that calls an observer."""
 
     def __init__(
-        self, source: PatternPlan, context: OperatorContext, first: Sink, observe: Observer, *, stream: int = 0
+        self, source: PatternPlan, context: OperatorContext, first: RowReceiver, observe: Observer, *, stream: int = 0
     ) -> None:
         self.failing: list[PatternNode] = []
         """The nodes that fail at this moment, the innermost last."""
         self._observe = observe
         self._source = source
         self._numbers = {id(node): number for number, node in enumerate(source.root.nodes())}
-        super().__init__(source, context, first, operator_of, stream=stream)
+        super().__init__(source, context, first, build_operator, stream=stream)
 
     def operator(self, node: PatternNode, above: PatternNode | None = None) -> Operator:
         operator = super().operator(node, above)
         build = operator.instance
 
-        def observed(parent: Parent, match: Match) -> Instance:
-            return build(Report(self, node, parent, match), match)
+        def observe(parent: Parent, match: Match) -> Instance:
+            return build(ReportingInstance(self, node, parent, match), match)
 
-        operator.instance = observed  # type: ignore[method-assign]
+        operator.instance = observe  # type: ignore[method-assign]
         return operator
 
-    def reached(self, node: PatternNode, outcome: bool) -> None:
+    def report_outcome(self, node: PatternNode, outcome: bool) -> None:
         """Report an outcome, and that of the atom that ``every`` runs itself."""
         self._observe(self._source, self._numbers[id(node)], outcome)
         if isinstance(node, plan.EveryNode) and isinstance(node.item, (plan.FilterNode, plan.ScheduleNode)):
             self._observe(self._source, self._numbers[id(node.item)], outcome)
 
 
-class Report(Instance):
+class ReportingInstance(Instance):
     """Stands between an instance and the one above it, which it reports to in the instance's name."""
 
     __slots__ = ("machine", "node")
@@ -73,18 +73,18 @@ class Report(Instance):
         self.machine = machine
         self.node = node
 
-    def matched(self, child: Instance, match: Match, ended: bool) -> None:
-        self.machine.reached(self.node, True)
-        self.parent.matched(child, match, ended)
+    def take_match(self, child: Instance, match: Match, ended: bool) -> None:
+        self.machine.report_outcome(self.node, True)
+        self.parent.take_match(child, match, ended)
 
-    def failed(self, child: Instance) -> None:
+    def take_failure(self, child: Instance) -> None:
         machine, node = self.machine, self.node
         below = machine.failing[-1] if machine.failing else None
-        if False in outcomes_of(node) and not any(below is inner for inner in node.inner()):
-            machine.reached(node, False)
+        if False in possible_outcomes(node) and not any(below is inner for inner in node.inner()):
+            machine.report_outcome(node, False)
         machine.failing.append(node)
         try:
-            self.parent.failed(child)
+            self.parent.take_failure(child)
         finally:
             machine.failing.pop()
 
@@ -93,12 +93,12 @@ class Report(Instance):
             self.parent.note(child, event)
 
 
-def machine_of(source: PatternPlan, context: OperatorContext, first: Sink, **options: Any) -> PatternMachine:
+def build_machine(source: PatternPlan, context: OperatorContext, first: RowReceiver, **options: Any) -> PatternMachine:
     """Return the machine of a pattern, which reports to the environment's observer where there is one."""
     observe = context.environment.pattern_observer
     if observe is None:
-        return PatternMachine(source, context, first, operator_of, **options)
+        return PatternMachine(source, context, first, build_operator, **options)
     return ObservedMachine(source, context, first, observe, **options)
 
 
-__all__ = ["ObservedMachine", "Observer", "machine_of", "outcomes_of"]
+__all__ = ["ObservedMachine", "Observer", "build_machine", "possible_outcomes"]

@@ -7,11 +7,11 @@ from epl.plan.patterns.pattern import CrontabNode, IntervalNode, PatternNode, Sc
 from runtime.clock.schedule import ScheduledTimer
 from runtime.pattern.instances import Instance, Match, Parent, items, number, part
 from runtime.pattern.machine import Operator, PatternMachine
-from runtime.pattern.schedules import Schedules, Series, due_after
+from runtime.pattern.schedules import Schedules, Series, next_occurrence
 from windows.protocol import Damaged, State
 
 
-class Observer(Operator):
+class ObserverOperator(Operator):
     """Matches when its time comes."""
 
     def __init__(self, node: PatternNode, machine: PatternMachine) -> None:
@@ -28,7 +28,7 @@ class Observer(Operator):
     def instance(self, parent: Parent, match: Match) -> ObserverInstance:
         return ObserverInstance(self, parent, match)
 
-    def restored(self, parent: Parent, match: Match, state: Sequence[State]) -> ObserverInstance:
+    def restore_instance(self, parent: Parent, match: Match, state: Sequence[State]) -> ObserverInstance:
         instance = ObserverInstance(self, parent, match)
         sequence, due, series = part(state, 3)
         instance.sequence = number(sequence)
@@ -48,7 +48,7 @@ class Observer(Operator):
     """Whether its time comes before what the statement's windows and output do at that time."""
 
 
-class Interval(Observer):
+class IntervalObserver(ObserverOperator):
     def __init__(self, node: IntervalNode, machine: PatternMachine) -> None:
         super().__init__(node, machine)
         self._period = machine.period(node.period)
@@ -57,7 +57,7 @@ class Interval(Observer):
         return self._period(now, match), ()
 
 
-class At(Observer):
+class AtObserver(ObserverOperator):
     """``timer:at(…)``: its parameters are evaluated when an instance starts."""
 
     def __init__(self, node: CrontabNode, machine: PatternMachine) -> None:
@@ -65,10 +65,10 @@ class At(Observer):
         self._crontab = machine.crontab(node)
 
     def begin(self, now: int, match: Match) -> tuple[int | None, Series]:
-        return self._crontab(match).next_after(now), ()
+        return self._crontab(match).next_due(now), ()
 
 
-class ScheduleObserver(Observer):
+class ScheduleObserver(ObserverOperator):
     """``timer:schedule(…)``: the only observer that may match several times, where what is above it lets it: the pattern itself, ``or``,
     and ``every`` (``ends``: False), which then does not begin it again.
     """
@@ -84,16 +84,16 @@ class ScheduleObserver(Observer):
 
     def begin(self, now: int, match: Match) -> tuple[int | None, Series]:
         series = self._schedules.series(now, match)
-        return due_after(series, now, self.machine.settings), series
+        return next_occurrence(series, now, self.machine.settings), series
 
     def following(self, series: Series, now: int) -> int | None:
-        return due_after(series, now, self.machine.settings) if self._stays else None
+        return next_occurrence(series, now, self.machine.settings) if self._stays else None
 
 
 class ObserverInstance(Instance):
     __slots__ = ("observer", "sequence", "series", "timer")
 
-    def __init__(self, observer: Observer, parent: Parent, match: Match) -> None:
+    def __init__(self, observer: ObserverOperator, parent: Parent, match: Match) -> None:
         super().__init__(parent, match)
         self.observer = observer
         self.timer: ScheduledTimer | None = None
@@ -107,7 +107,7 @@ class ObserverInstance(Instance):
         if due is None:
             return
         if due <= now:
-            self.parent.matched(self, self.match, True)
+            self.parent.take_match(self, self.match, True)
             return
         self.sequence = machine.next_sequence()
         self.wait(due)
@@ -118,7 +118,7 @@ class ObserverInstance(Instance):
 
     def _come(self) -> None:
         if self.timer is None:  # quit by a timer that was due at the same time: in Esper ``or`` and ``every`` hear of it all the same
-            self.parent.matched(self, self.match, True)
+            self.parent.take_match(self, self.match, True)
             return
         self.timer = None
         machine = self.observer.machine
@@ -126,7 +126,7 @@ class ObserverInstance(Instance):
         if due is not None:
             self.sequence = machine.next_sequence()
             self.wait(due)
-        self.parent.matched(self, self.match, due is None and self.observer.ends)
+        self.parent.take_match(self, self.match, due is None and self.observer.ends)
 
     def quit(self) -> None:
         timer, self.timer = self.timer, None
@@ -137,4 +137,4 @@ class ObserverInstance(Instance):
         return [self.sequence, None if self.timer is None else self.timer.due, list(self.series)]
 
 
-__all__ = ["At", "Interval", "Observer", "ScheduleObserver"]
+__all__ = ["AtObserver", "IntervalObserver", "ObserverOperator", "ScheduleObserver"]

@@ -5,7 +5,7 @@ from collections.abc import Sequence, Set
 from itertools import product
 
 from epl.plan.patterns.pattern import AndNode, EveryNode, NotNode, OrNode
-from runtime.pattern.instances import Instance, Match, Parent, holds, items, merged, part
+from runtime.pattern.instances import Instance, Match, Parent, holds, items, merge_matches, part
 from runtime.pattern.machine import Operator, PatternMachine
 from windows.event import Event
 from windows.protocol import State
@@ -13,7 +13,7 @@ from windows.protocol import State
 # ------------------------------------------------------------------ every
 
 
-class Every(Operator):
+class EveryOperator(Operator):
     """Begins again whenever its item matches or fails."""
 
     def __init__(self, node: EveryNode, machine: PatternMachine) -> None:
@@ -23,17 +23,17 @@ class Every(Operator):
     def instance(self, parent: Parent, match: Match) -> EveryInstance:
         return EveryInstance(self, parent, match)
 
-    def restored(self, parent: Parent, match: Match, state: Sequence[State]) -> EveryInstance:
+    def restore_instance(self, parent: Parent, match: Match, state: Sequence[State]) -> EveryInstance:
         instance = EveryInstance(self, parent, match)
         for each in items(part(state, 1)[0]):
-            instance.children[self.machine.restored(self.item, instance, match, each)] = None
+            instance.children[self.machine.restore_instance(self.item, instance, match, each)] = None
         return instance
 
 
 class EveryInstance(Instance):
     __slots__ = ("children", "ended", "every", "immediate", "starting")
 
-    def __init__(self, every: Every, parent: Parent, match: Match) -> None:
+    def __init__(self, every: EveryOperator, parent: Parent, match: Match) -> None:
         super().__init__(parent, match)
         self.every = every
         self.children: dict[Instance, None] = {}
@@ -55,7 +55,7 @@ class EveryInstance(Instance):
         else:
             self.children[child] = None
 
-    def matched(self, child: Instance, match: Match, ended: bool) -> None:
+    def take_match(self, child: Instance, match: Match, ended: bool) -> None:
         if child is self.starting:
             self.immediate = True
             return
@@ -63,9 +63,9 @@ class EveryInstance(Instance):
             self.children.pop(child, None)
         if not self.ended:
             self.spawn()
-        self.parent.matched(self, match, False)
+        self.parent.take_match(self, match, False)
 
-    def failed(self, child: Instance) -> None:
+    def take_failure(self, child: Instance) -> None:
         if child is self.starting:
             self.immediate = True
             return
@@ -85,13 +85,13 @@ class EveryInstance(Instance):
             child.discard(events)
 
     def state(self) -> list[State]:
-        return [[self.every.machine.state_of(child) for child in self.children]]
+        return [[self.every.machine.instance_state(child) for child in self.children]]
 
 
 # ------------------------------------------------------------------ and, or
 
 
-class Several(Operator):
+class ItemsOperator(Operator):
     """An operator over several items."""
 
     def __init__(self, node: AndNode | OrNode, machine: PatternMachine) -> None:
@@ -99,16 +99,16 @@ class Several(Operator):
         self.items = tuple(machine.operator(item, node) for item in node.items)
 
 
-class And(Several):
+class AndOperator(ItemsOperator):
     def instance(self, parent: Parent, match: Match) -> AndInstance:
         return AndInstance(self, parent, match)
 
-    def restored(self, parent: Parent, match: Match, state: Sequence[State]) -> AndInstance:
+    def restore_instance(self, parent: Parent, match: Match, state: Sequence[State]) -> AndInstance:
         instance = AndInstance(self, parent, match)
         children, matches = part(state, 2)
         for at, item in enumerate(self.items):
-            instance.children[at] = self.machine.restored_or_none(item, instance, match, part(children, len(self.items))[at])
-            instance.matches[at] = [self.machine.checked(each) for each in items(part(matches, len(self.items))[at])]
+            instance.children[at] = self.machine.restore_if_any(item, instance, match, part(children, len(self.items))[at])
+            instance.matches[at] = [self.machine.check_match(each) for each in items(part(matches, len(self.items))[at])]
         return instance
 
 
@@ -117,7 +117,7 @@ class AndInstance(Instance):
 
     __slots__ = ("and_", "children", "ended", "matches")
 
-    def __init__(self, and_: And, parent: Parent, match: Match) -> None:
+    def __init__(self, and_: AndOperator, parent: Parent, match: Match) -> None:
         super().__init__(parent, match)
         self.and_ = and_
         self.children: list[Instance | None] = [None for _ in and_.items]
@@ -131,7 +131,7 @@ class AndInstance(Instance):
             if not self.ended:
                 self.and_.machine.start(child)
 
-    def matched(self, child: Instance, match: Match, ended: bool) -> None:
+    def take_match(self, child: Instance, match: Match, ended: bool) -> None:
         if child not in self.children:
             return
         at = self.children.index(child)
@@ -150,14 +150,14 @@ class AndInstance(Instance):
             whole = match
             for n, each in enumerate(chosen):
                 if n != at:
-                    whole = merged(whole, each)
-            self.parent.matched(self, whole, last)
+                    whole = merge_matches(whole, each)
+            self.parent.take_match(self, whole, last)
 
-    def failed(self, child: Instance) -> None:
+    def take_failure(self, child: Instance) -> None:
         if child in self.children:
             self.children[self.children.index(child)] = None
             self.quit()
-            self.parent.failed(self)
+            self.parent.take_failure(self)
 
     def quit(self) -> None:
         self.ended = True
@@ -171,7 +171,7 @@ class AndInstance(Instance):
             kept = [match for match in matches if not holds(match, events)]
             if len(kept) < len(matches) and not kept:
                 self.quit()
-                self.parent.failed(self)
+                self.parent.take_failure(self)
                 return
             matches[:] = kept
         for child in tuple(self.children):
@@ -180,24 +180,25 @@ class AndInstance(Instance):
 
     def state(self) -> list[State]:
         machine = self.and_.machine
-        return [[None if child is None else machine.state_of(child) for child in self.children], [list(each) for each in self.matches]]
+        return [[None if child is None else machine.instance_state(child) for child in self.children],
+            [list(each) for each in self.matches]]
 
 
-class Or(Several):
+class OrOperator(ItemsOperator):
     def instance(self, parent: Parent, match: Match) -> OrInstance:
         return OrInstance(self, parent, match)
 
-    def restored(self, parent: Parent, match: Match, state: Sequence[State]) -> OrInstance:
+    def restore_instance(self, parent: Parent, match: Match, state: Sequence[State]) -> OrInstance:
         instance = OrInstance(self, parent, match)
         for at, each in enumerate(part(part(state, 1)[0], len(self.items))):
-            instance.children[at] = self.machine.restored_or_none(self.items[at], instance, match, each)
+            instance.children[at] = self.machine.restore_if_any(self.items[at], instance, match, each)
         return instance
 
 
 class OrInstance(Instance):
     __slots__ = ("children", "ended", "or_")
 
-    def __init__(self, or_: Or, parent: Parent, match: Match) -> None:
+    def __init__(self, or_: OrOperator, parent: Parent, match: Match) -> None:
         super().__init__(parent, match)
         self.or_ = or_
         self.children: list[Instance | None] = [None for _ in or_.items]
@@ -210,20 +211,20 @@ class OrInstance(Instance):
             if not self.ended:
                 self.or_.machine.start(child)
 
-    def matched(self, child: Instance, match: Match, ended: bool) -> None:
+    def take_match(self, child: Instance, match: Match, ended: bool) -> None:
         if ended:
             if child in self.children:
                 self.children[self.children.index(child)] = None
             self.quit()
-        self.parent.matched(self, match, ended)
+        self.parent.take_match(self, match, ended)
 
-    def failed(self, child: Instance) -> None:
+    def take_failure(self, child: Instance) -> None:
         if child not in self.children:
             return
         self.children[self.children.index(child)] = None
         if all(each is None for each in self.children):
             self.ended = True
-            self.parent.failed(self)
+            self.parent.take_failure(self)
 
     def quit(self) -> None:
         self.ended = True
@@ -238,13 +239,13 @@ class OrInstance(Instance):
                 child.discard(events)
 
     def state(self) -> list[State]:
-        return [[None if child is None else self.or_.machine.state_of(child) for child in self.children]]
+        return [[None if child is None else self.or_.machine.instance_state(child) for child in self.children]]
 
 
 # ------------------------------------------------------------------ not
 
 
-class Not(Operator):
+class NotOperator(Operator):
     """Matches at once, and fails when its item matches."""
 
     is_not = True
@@ -256,16 +257,16 @@ class Not(Operator):
     def instance(self, parent: Parent, match: Match) -> NotInstance:
         return NotInstance(self, parent, match)
 
-    def restored(self, parent: Parent, match: Match, state: Sequence[State]) -> NotInstance:
+    def restore_instance(self, parent: Parent, match: Match, state: Sequence[State]) -> NotInstance:
         instance = NotInstance(self, parent, match)
-        instance.child = self.machine.restored_or_none(self.item, instance, match, part(state, 1)[0])
+        instance.child = self.machine.restore_if_any(self.item, instance, match, part(state, 1)[0])
         return instance
 
 
 class NotInstance(Instance):
     __slots__ = ("child", "ended", "not_")
 
-    def __init__(self, not_: Not, parent: Parent, match: Match) -> None:
+    def __init__(self, not_: NotOperator, parent: Parent, match: Match) -> None:
         super().__init__(parent, match)
         self.not_ = not_
         self.child: Instance | None = None
@@ -275,15 +276,15 @@ class NotInstance(Instance):
         self.child = child = self.not_.item.instance(self, self.match)
         self.not_.machine.start(child)
         if not self.ended:
-            self.parent.matched(self, self.match, False)
+            self.parent.take_match(self, self.match, False)
 
-    def matched(self, child: Instance, match: Match, ended: bool) -> None:
+    def take_match(self, child: Instance, match: Match, ended: bool) -> None:
         if ended and not self.ended:  # as in Esper, what may match again does not end it
             self.child = None
             self.quit()
-            self.parent.failed(self)
+            self.parent.take_failure(self)
 
-    def failed(self, child: Instance) -> None:
+    def take_failure(self, child: Instance) -> None:
         self.child = None
 
     def quit(self) -> None:
@@ -293,7 +294,7 @@ class NotInstance(Instance):
             child.quit()
 
     def state(self) -> list[State]:
-        return [None if self.child is None else self.not_.machine.state_of(self.child)]
+        return [None if self.child is None else self.not_.machine.instance_state(self.child)]
 
 
-__all__ = ["And", "Every", "Not", "Or"]
+__all__ = ["AndOperator", "EveryOperator", "NotOperator", "OrOperator"]

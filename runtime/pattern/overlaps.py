@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from epl.plan.patterns.pattern import PatternPlan
 from runtime.pattern.machine import PatternMachine
 from windows.event import Event
-from windows.protocol import Sink, State
+from windows.protocol import RowReceiver, State
 from windows.shape import EVENT, takes
 
 
@@ -14,7 +14,7 @@ class Overlaps:
     """Of the matches that come together those that share no event with one before them go on (``suppress``); the partial matches that hold
     an event of one end (``discard``). A match that has not gone on is not in the remove stream either."""
 
-    child: Sink
+    child: RowReceiver
 
     def __init__(self, plan: PatternPlan, machine: PatternMachine, *, matches_leave: bool) -> None:
         self._plan = plan
@@ -25,7 +25,7 @@ class Overlaps:
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         root = self._machine.root
         if self._plan.discard and new and root is not None:
-            root.discard({event for match in new for event in events_in(match)})
+            root.discard({event for match in new for event in all_events(match)})
         if self._suppressed:
             left = [match for match in old if match not in self._suppressed]
             for match in old:
@@ -40,7 +40,7 @@ class Overlaps:
         kept: list[Event] = []
         seen: set[Event] = set()
         for match in matches:
-            events = events_in(match)
+            events = all_events(match)
             if seen.isdisjoint(events):
                 kept.append(match)
                 seen.update(events)
@@ -56,7 +56,7 @@ class Overlaps:
         self._suppressed = dict.fromkeys(state)
 
 
-def events_in(match: Event) -> list[Event]:
+def all_events(match: Event) -> list[Event]:
     """Return all events of a match."""
     values = [value for value in match.values() if value is not None]
     return [event for value in values for event in (value if isinstance(value, (list, tuple)) else (value,))]

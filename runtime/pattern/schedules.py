@@ -9,7 +9,7 @@ from epl.errors import EplRuntimeError
 from epl.iso_schedules import IsoError, parse_date, parse_schedule
 from epl.plan.patterns.pattern import ScheduleNode
 from epl.settings import Settings
-from runtime.clock.instants import instant_of
+from runtime.clock.instants import to_instant
 from runtime.clock.periods import add_months
 from runtime.pattern.instances import Match
 from runtime.pattern.machine import PatternMachine
@@ -61,7 +61,7 @@ class Schedules:
                 raise EplRuntimeError(str(error)) from error
         if isinstance(value, datetime.datetime) and value.tzinfo is None:
             value = value.replace(tzinfo=datetime.timezone.utc)
-        return instant_of("timer:schedule", value, self._settings.units_per_second)
+        return to_instant("timer:schedule", value, self._settings.units_per_second)
 
 
 def _series(now: int, date: int | None, repetitions: int | None, months: int | None, units: int) -> Series:
@@ -74,7 +74,7 @@ def _series(now: int, date: int | None, repetitions: int | None, months: int | N
     return date, months, units, 0, -2 if repetitions == 0 or repetitions < -1 else -1 if repetitions == -1 else repetitions - 1
 
 
-def due_after(series: Series, now: int, settings: Settings) -> int | None:
+def next_occurrence(series: Series, now: int, settings: Settings) -> int | None:
     """Return the first time of the series that is later than ``now``; None where there is none."""
     anchor, months, units, number, last = series
     if last < -1 or (last >= 0 and number > last):
@@ -99,4 +99,4 @@ def due_after(series: Series, now: int, settings: Settings) -> int | None:
     return due(first + bisect_right(range(first, high), now, key=due))
 
 
-__all__ = ["Schedules", "Series", "due_after"]
+__all__ = ["Schedules", "Series", "next_occurrence"]

@@ -32,17 +32,17 @@ class Until(Operator):
     def instance(self, parent: Parent, match: Match) -> UntilInstance:
         return UntilInstance(self, parent, match)
 
-    def restored(self, parent: Parent, match: Match, state: Sequence[State]) -> UntilInstance:
+    def restore_instance(self, parent: Parent, match: Match, state: Sequence[State]) -> UntilInstance:
         instance = UntilInstance(self, parent, match)
         low, high, count, arrays, child, until = part(state, 6)
         instance.low, instance.high = (None if bound is None else number(bound) for bound in (low, high))
         instance.count = number(count)
         places = self.item.places
         events = zip(part(arrays, len(places)), places)
-        instance.arrays = [list(self.machine.checked_array(*each)) for each in events]
-        instance.child = self.machine.restored_or_none(self.item, instance, match, child)
+        instance.arrays = [list(self.machine.check_array(*each)) for each in events]
+        instance.child = self.machine.restore_if_any(self.item, instance, match, child)
         if self.until is not None:
-            instance.until = self.machine.restored_or_none(self.until, instance, match, until)
+            instance.until = self.machine.restore_if_any(self.until, instance, match, until)
         return instance
 
 
@@ -77,7 +77,7 @@ class UntilInstance(Instance):
         self.child = child = self.until_.item.instance(self, self.match)
         self.until_.machine.start(child)
 
-    def matched(self, child: Instance, match: Match, ended: bool) -> None:
+    def take_match(self, child: Instance, match: Match, ended: bool) -> None:
         if child is self.until:
             self._until(match)
             return
@@ -89,7 +89,7 @@ class UntilInstance(Instance):
         self.count += 1
         if self.until_.exact and self.count == self.low:
             self.quit()
-            self.parent.matched(self, self._whole(self.match), True)
+            self.parent.take_match(self, self._whole(self.match), True)
         elif self.high is not None and self.count >= self.high:
             self._stop_item()
         elif ended:
@@ -106,9 +106,9 @@ class UntilInstance(Instance):
     def _until(self, match: Match) -> None:
         self.quit()
         if self.low is not None and self.count < self.low:
-            self.parent.failed(self)
+            self.parent.take_failure(self)
         else:
-            self.parent.matched(self, self._whole(match), True)
+            self.parent.take_match(self, self._whole(match), True)
 
     def _whole(self, match: Match) -> Match:
         places = self.until_.item.places
@@ -123,7 +123,7 @@ class UntilInstance(Instance):
         if child is not None:
             child.quit()
 
-    def failed(self, child: Instance) -> None:
+    def take_failure(self, child: Instance) -> None:
         if child is self.until:
             self.until = None
         elif child is self.child:
@@ -131,7 +131,7 @@ class UntilInstance(Instance):
         else:
             return
         self.quit()
-        self.parent.failed(self)
+        self.parent.take_failure(self)
 
     def quit(self) -> None:
         self.ended = True
@@ -143,7 +143,7 @@ class UntilInstance(Instance):
     def discard_below(self, events: Set[Event]) -> None:
         if any(event in events for array in self.arrays for event in array):
             self.quit()
-            self.parent.failed(self)
+            self.parent.take_failure(self)
             return
         for child in (self.child, self.until):
             if child is not None and not self.ended:
@@ -151,7 +151,7 @@ class UntilInstance(Instance):
 
     def state(self) -> list[State]:
         machine = self.until_.machine
-        child, until = (None if each is None else machine.state_of(each) for each in (self.child, self.until))
+        child, until = (None if each is None else machine.instance_state(each) for each in (self.child, self.until))
         return [self.low, self.high, self.count, [list(array) for array in self.arrays], child, until]
 
 

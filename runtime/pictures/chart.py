@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from runtime.extras import MissingPackage, install
-from runtime.pictures.lanes import Lane, Places, lanes_of
+from runtime.pictures.lanes import Lane, Places, build_lanes
 from runtime.pictures.timeline import BAR, BAR_LINE, OUTCOMES
 from runtime.pictures.tracks import Recorded
 
@@ -18,7 +18,7 @@ def chart(recording: Recorded) -> Any:
     except ImportError as error:
         raise MissingPackage(f"interactive timelines need altair: {install('plot')}") from error
     places = Places(recording.moments, "auto", recording.units_per_second)
-    lanes = lanes_of(recording)
+    lanes = build_lanes(recording)
     bars, marks = (alt.InlineData(values=values) for values in (_bars(lanes, places), _marks(lanes, places, recording)))
     order = [row for lane in lanes for row in _rows(lane)]
     title = f"engine time, {'ms' if recording.units_per_second == 1000 else 'µs'}" if places.by_time else "moments"
@@ -48,8 +48,8 @@ def _bars(lanes: list[Lane], places: Places) -> list[dict[str, Any]]:
     return [
         {
             "row": _rows(lane)[bar.row], "x": places.x(bar.begins), "x2": places.right if bar.ends is None else places.x(bar.ends),
-            "text": bar.text, "outcome": bar.outcome, "begins": places.time_of(bar.begins),
-            "ends": "" if bar.ends is None else places.time_of(bar.ends),
+            "text": bar.text, "outcome": bar.outcome, "begins": places.place_time(bar.begins),
+            "ends": "" if bar.ends is None else places.place_time(bar.ends),
         }
         for lane in lanes for bar in lane.bars
     ]
@@ -60,7 +60,7 @@ def _marks(lanes: list[Lane], places: Places, recording: Recorded) -> list[dict[
     return [
         {
             "row": _rows(lane)[mark.row], "x": places.x(mark.place), "text": mark.text, "sign": SIGNS[mark.sign],
-            "time": places.time_of(mark.place), "values": values[mark.place] if mark.sign == "event" else mark.full or mark.text,
+            "time": places.place_time(mark.place), "values": values[mark.place] if mark.sign == "event" else mark.full or mark.text,
         }
         for lane in lanes for mark in lane.marks
     ]

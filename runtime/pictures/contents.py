@@ -11,7 +11,7 @@ from runtime.explain.streams import stream_names, window_text
 from runtime.match_recognize.row_recognition import RowRecognition
 from runtime.operators.subquery import SubqueryStream
 from runtime.pattern.entries import PatternEntry
-from runtime.pattern.instances import Instance, events_of
+from runtime.pattern.instances import Instance, match_events
 from runtime.pattern.machine import PatternMachine
 from runtime.statements.create_window import RunningCreateWindow
 from runtime.statements.running import Running
@@ -36,7 +36,7 @@ def running_parts(statement: StatementOutput) -> Iterator[tuple[str, Running]]:
         yield "", running
 
 
-def windows_of(statement: StatementOutput) -> Iterator[tuple[str, Iterable[Event]]]:
+def statement_windows(statement: StatementOutput) -> Iterator[tuple[str, Iterable[Event]]]:
     """Yield each window of the statement and the events in it now, those of sub-queries last."""
     for partition, running in running_parts(statement):
         subqueries = []
@@ -67,7 +67,7 @@ def _title(window: str, stream: str, partition: str) -> str:
 # ---------------------------------------------------------------------- partial matches
 
 
-def partials_of(statement: StatementOutput) -> Iterator[Taken]:
+def statement_partials(statement: StatementOutput) -> Iterator[Taken]:
     """Yield the partial matches that the statement holds now."""
     for _, running in running_parts(statement):
         if isinstance(running, WithSubqueries):
@@ -123,9 +123,9 @@ def _of_pattern(machine: PatternMachine) -> Iterator[Taken]:
 
 def _of_instance(instance: Instance, above: dict[Event, int]) -> Iterator[dict[Event, int]]:
     """Yield the events that each instance below holds and their places, those of what is above it too; nothing where that is none."""
-    own = {**above, **_placed(instance.match)}
+    own = {**above, **_place_events(instance.match)}
     for match in _matches_held(instance):
-        own |= _placed(match)
+        own |= _place_events(match)
     children = list(_children(instance))
     if not children and own:
         yield own
@@ -133,8 +133,8 @@ def _of_instance(instance: Instance, above: dict[Event, int]) -> Iterator[dict[E
         yield from _of_instance(child, own)
 
 
-def _placed(match: Sequence[Any]) -> dict[Event, int]:
-    return {event: place for place, each in enumerate(match) for event in events_of((each,))}
+def _place_events(match: Sequence[Any]) -> dict[Event, int]:
+    return {event: place for place, each in enumerate(match) for event in match_events((each,))}
 
 
 def _slots(instance: Instance) -> Iterator[Any]:
@@ -165,4 +165,4 @@ def _matches_held(instance: Instance) -> Iterator[Sequence[Any]]:
         yield match
 
 
-__all__ = ["Taken", "partials_of", "windows_of"]
+__all__ = ["Taken", "statement_partials", "statement_windows"]

@@ -53,7 +53,7 @@ class Lane:
         return max((row + 1 for row in (*(bar.row for bar in self.bars), *(mark.row for mark in self.marks))), default=1)
 
 
-def lanes_of(recording: Recorded) -> list[Lane]:
+def build_lanes(recording: Recorded) -> list[Lane]:
     """Return the lanes, from the top: events by type, then for each statement its windows, partial matches and rows."""
     types = list(dict.fromkeys(moment.type for moment in recording.moments if moment.event is not None))
     lanes = [_events(name, number, recording.moments) for number, name in enumerate(types)]
@@ -175,9 +175,9 @@ class Places:
         time = self.moments[place].time
         if not self.by_time and place and self.moments[place - 1].time == time:
             return ""
-        return self.time_of(place)
+        return self.place_time(place)
 
-    def time_of(self, place: int) -> str:
+    def place_time(self, place: int) -> str:
         """Return the time of a place."""
         return time_text(self.moments[place].time, self.units, whole=all(moment.time % self.units == 0 for moment in self.moments))
 
@@ -196,4 +196,4 @@ def time_text(time: int, units_per_second: int, *, whole: bool = False) -> str:
     return f"{time:,} {'ms' if units_per_second == 1000 else 'µs'}"
 
 
-__all__ = ["Bar", "Lane", "Mark", "Places", "lanes_of", "time_text"]
+__all__ = ["Bar", "Lane", "Mark", "Places", "build_lanes", "time_text"]

@@ -13,12 +13,12 @@ from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.stores.named_windows import CreateWindowPlan
 from epl.plan.streams import NamedWindow, types_read
-from epl.plan.walk import plans_of
-from runtime.conversion.rows import Rows, row_of
+from epl.plan.walk import walk_plan
+from runtime.conversion.rows import Rows, to_row
 from runtime.event_loop.loop import EventLoop
 from runtime.event_loop.observed import observing
 from runtime.explain.labels import clean
-from runtime.pictures.contents import Taken, partials_of, windows_of
+from runtime.pictures.contents import Taken, statement_partials, statement_windows
 from runtime.pictures.lanes import value_text
 from runtime.pictures.tracks import Emitted, Held, Moment, Partial, Track
 from runtime.statements.statement_output import StatementOutput
@@ -98,7 +98,7 @@ class Recording:
         with suppress(ValueError), followed.statement.host.lock:  # remove_all_listeners was called meanwhile
             followed.statement.detach(followed.listener)
 
-    def processed(self, event: Event, stream_type: EventType) -> None:
+    def note_processed(self, event: Event, stream_type: EventType) -> None:
         """Take note of an event that all statements have had."""
         if any(stream_type.is_a(each) for each in self._types):
             self._look(event)
@@ -134,13 +134,13 @@ class Recording:
             self._events += 1
             number = self._numbers[event] = self._events
             self._places[number] = place
-        changed = [self._look_at(followed, place, event) for followed in self._followed]
+        changed = [self._note_changes(followed, place, event) for followed in self._followed]
         if event is not None:
-            self.moments.append(Moment(place, self._core.clock.now, number, event.type.name, tuple(row_of(event).items())))
+            self.moments.append(Moment(place, self._core.clock.now, number, event.type.name, tuple(to_row(event).items())))
         elif any(changed):
             self.moments.append(Moment(place, self._core.clock.now))
 
-    def _look_at(self, followed: _Followed, place: int, event: Event | None) -> bool:
+    def _note_changes(self, followed: _Followed, place: int, event: Event | None) -> bool:
         """Compare with what was there before; return whether anything has changed."""
         windows = self._look_at_windows(followed, place)
         new, followed.new = followed.new, []
@@ -152,7 +152,7 @@ class Recording:
         return windows or partials or bool(new or old)
 
     def _look_at_windows(self, followed: _Followed, place: int) -> bool:
-        now = {(window, event): None for window, events in windows_of(followed.statement) for event in events}
+        now = {(window, event): None for window, events in statement_windows(followed.statement) for event in events}
         self._rows_read += len(now)
         left = [key for key in followed.held if key not in now]
         entered = [key for key in now if key not in followed.held]
@@ -166,24 +166,24 @@ class Recording:
     def _label(self, event: Event) -> str:
         """Return the event's number, or the values of a row that a window has computed."""
         number = self._numbers.get(event)
-        return str(number) if number is not None else ", ".join(value_text(value) for value in row_of(event).values())
+        return str(number) if number is not None else ", ".join(value_text(value) for value in to_row(event).values())
 
     # ------------------------------------------------------------------ partial matches
 
     def _look_at_partials(self, followed: _Followed, place: int, event: Event | None, *, matches: int) -> bool:
         """Follow partial matches: each goes on as the one that it is the longest continuation of. Of those that are no more, as many have
         become matches as rows came out, those that began first; the others were given up."""
-        before, after = followed.partials, [self._in_order(taken) for taken in partials_of(followed.statement)]
+        before, after = followed.partials, [self._in_order(taken) for taken in statement_partials(followed.statement)]
         followed.partials = {}
         unclaimed = dict(before)
         for taken in sorted(set(after), key=self._key):
             whole = set(taken)
             earlier = max((each for each in unclaimed if set(each) <= whole), key=len, default=None)
-            partial = unclaimed.pop(earlier) if earlier is not None else self._begun(followed, taken)
+            partial = unclaimed.pop(earlier) if earlier is not None else self._begin_partial(followed, taken)
             known = {(variable, label) for _, variable, label in partial.steps}
             for variable, each in taken:
                 if (variable, self._label(each)) not in known:
-                    partial.steps.append((place if each is event else self._place_of(each, place), variable, self._label(each)))
+                    partial.steps.append((place if each is event else self._event_place(each, place), variable, self._label(each)))
             followed.partials[taken] = partial
         for taken in sorted(unclaimed, key=self._key):
             partial = unclaimed[taken]
@@ -192,7 +192,7 @@ class Recording:
             matches -= 1
         return followed.partials.keys() != before.keys()
 
-    def _begun(self, followed: _Followed, taken: Taken) -> Partial:
+    def _begin_partial(self, followed: _Followed, taken: Taken) -> Partial:
         kind: Any = "pattern" if getattr(followed.statement.plan.body, "row_recognition", None) is None else "row pattern"
         partial = Partial(kind, [])
         followed.track.partials.append(partial)
@@ -204,7 +204,7 @@ class Recording:
     def _key(self, taken: Taken) -> tuple[int, ...]:
         return tuple(self._numbers.get(event, 0) for _, event in taken)
 
-    def _place_of(self, event: Event, place: int) -> int:
+    def _event_place(self, event: Event, place: int) -> int:
         return self._places.get(self._numbers.get(event, 0), place)
 
     # ------------------------------------------------------------------ what was recorded
@@ -233,10 +233,10 @@ class Recording:
         return chart(self)
 
     def _repr_html_(self) -> str:
-        from runtime.explain.notebook_html import scrolled_html
+        from runtime.explain.notebook_html import scroll_html
         from runtime.pictures.timeline import svg_text
 
-        return scrolled_html(svg_text(self.plot()), f"Timeline of {', '.join(clean(track.name) for track in self.tracks)}")
+        return scroll_html(svg_text(self.plot()), f"Timeline of {', '.join(clean(track.name) for track in self.tracks)}")
 
     def __repr__(self) -> str:
         rows = sum(len(track.emitted) for track in self.tracks)
@@ -245,7 +245,7 @@ class Recording:
 
 def _types_read(statement: StatementOutput) -> list[EventType]:
     body = statement.plan.body
-    windows = [part.event_type for part in plans_of(body) if isinstance(part, NamedWindow)]
+    windows = [part.event_type for part in walk_plan(body) if isinstance(part, NamedWindow)]
     return [*types_read(body), *([] if isinstance(body, CreateWindowPlan) else windows)]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from runtime.explain.labels import clean
 from runtime.extras import MissingPackage, install
-from runtime.pictures.lanes import Lane, Places, lanes_of
+from runtime.pictures.lanes import Lane, Places, build_lanes
 from runtime.pictures.tracks import Recorded
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def timeline(recording: Recorded, *, axis: str = "auto", title: str | None = Non
     except ImportError as error:
         raise MissingPackage(f"timelines need matplotlib: {install('plot')}") from error
     places = Places(recording.moments, axis, recording.units_per_second)
-    lanes = lanes_of(recording)
+    lanes = build_lanes(recording)
     rows = sum(lane.rows for lane in lanes) + 0.5 * len(lanes)
     margin = 0.35 + LETTER * max((len(lane.title) for lane in lanes), default=8)
     inches = width or margin + max(3.0, places.columns * max(COLUMN, LETTER * (1.5 + _longest(lanes, places)))) + 0.2
@@ -134,16 +134,16 @@ def svg_text(figure: Figure, identifier: str = "") -> str:
     nothing: dict[str, Any] = {"Date": None, "Creator": None, "Format": None, "Type": None}
     with mpl.rc_context(SETTINGS):
         figure.savefig(out, format="svg", facecolor="white", metadata={**nothing, **({"Identifier": identifier} if identifier else {})})
-    return _lightened(out.getvalue()[out.getvalue().index("<svg"):])
+    return _lighten(out.getvalue()[out.getvalue().index("<svg"):])
 
 
-def _lightened(text: str) -> str:
+def _lighten(text: str) -> str:
     """Return the text without comments, which repeat every text, and without empty lines."""
     lines = (line.rstrip() for line in re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL).splitlines())
-    return "\n".join(_rounded(line) for line in lines if line) + "\n"
+    return "\n".join(_round_line(line) for line in lines if line) + "\n"
 
 
-def _rounded(line: str) -> str:
+def _round_line(line: str) -> str:
     if line.startswith("<svg") or " id=" in line:
         return line
     return re.sub(r"(\d+\.\d{2})\d+", r"\1", line)

@@ -18,9 +18,9 @@ from typing import Any
 import attrs
 
 from epl.errors import EplSyntaxError
-from epl.java import text_of
+from epl.java import java_text
 from epl.spans import Span
-from runtime.conversion.rows import Row, row_of
+from runtime.conversion.rows import Row, to_row
 from windows.event import Event
 
 DEFAULT_START = "2001-01-01 08:00:00.000"
@@ -309,11 +309,11 @@ def value_text(value: Any) -> str:
     if isinstance(value, str):
         return f"'{value}'"
     if isinstance(value, Event):
-        value = row_of(value)
+        value = to_row(value)
     if isinstance(value, Row):
         return f"{{{value.event.type.name}={{{_pairs(value.items())}}}}}"
     if isinstance(value, Mapping):
         return f"{{{_pairs((str(k), v) for k, v in value.items())}}}"
     if isinstance(value, (list, tuple, set, frozenset)):
         return f"[{', '.join(map(value_text, value))}]"
-    return text_of(value)
+    return java_text(value)

@@ -20,10 +20,10 @@ EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
 
 def json_row(row: Row) -> dict[str, Any]:
     """Return a row as an object of its type's properties: undeclared ones are not columns."""
-    return _declared(row.event)
+    return _event_values(row.event)
 
 
-def _declared(event: Event) -> dict[str, Any]:
+def _event_values(event: Event) -> dict[str, Any]:
     if event.type.kind == "row" and event.type.name == "pattern":  # tags are events there, and not objects of a declared class
         return {name: json_value(event.get(name), None) for name in event.type.properties}
     return {name: json_value(event.get(name), prop.type) for name, prop in event.type.properties.items()}
@@ -39,7 +39,7 @@ def json_value(value: Any, declared: ValueType | None) -> Any:
             event = event.origin
         if isinstance(declared, EventOf) and declared.event_type.kind == event.type.kind == "bean" and not declared.event_type.any_type:
             return {name: json_value(event.get(name), prop.type) for name, prop in declared.event_type.properties.items()}
-        return _declared(event) | {name: json_value(v, None) for name, v in (event.extra or {}).items()}
+        return _event_values(event) | {name: json_value(v, None) for name, v in (event.extra or {}).items()}
     if isinstance(value, float):
         return _json_float(value, declared)
     if isinstance(value, int):
@@ -54,7 +54,7 @@ def json_value(value: Any, declared: ValueType | None) -> Any:
     if isinstance(value, (list, tuple, set, frozenset)):
         element = declared.element if isinstance(declared, (ArrayType, CollectionType)) else None
         if _is_raw(declared) and isinstance(element, EventOf) and element.event_type.kind in ("table", "objectarray"):
-            return [list(_declared(v).values()) if isinstance(v, Event) else json_value(v, element) for v in value]
+            return [list(_event_values(v).values()) if isinstance(v, Event) else json_value(v, element) for v in value]
         return [json_value(v, element) for v in value]
     return str(value)
 

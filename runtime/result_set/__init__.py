@@ -1,4 +1,4 @@
-"""The select clause at run time: ``build(plan, environment)`` makes the result set of a plan; ``accumulators_of`` serves the expr
+"""The select clause at run time: ``build(plan, environment)`` makes the result set of a plan; ``expression_accumulators`` serves the expr
 windows."""
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def build(plan: ResultSetPlan, environment: Environment, state: State = None, co
     return result_set
 
 
-def accumulators_of(
+def expression_accumulators(
     expression: TypedExpression, environment: Environment, names: Sequence[str] = ()
 ) -> tuple[Sequence[Accumulator], Evaluate]:
     """Return the aggregations in an expression over one stream, and evaluate(event, *values of names) that reads them."""
@@ -67,4 +67,4 @@ def accumulators_of(
     return group.kept, lambda event, *values: value(event, True, readers, *values)
 
 
-__all__ = ["ResultSet", "accumulators_of", "build"]
+__all__ = ["ResultSet", "build", "expression_accumulators"]

@@ -13,12 +13,12 @@ from runtime.aggregation.factory import Readers, Row, row_function, scalar_funct
 from runtime.expressions import Environment, compile_event, compile_expression
 from windows.event import Event, event_class
 from windows.keys import freeze
-from windows.shape import ANYTHING, EVENT, compiled
+from windows.shape import ANYTHING, EVENT, compile_check
 
 Pair = tuple[Row, Readers]
 
 
-BATCH = compiled(([EVENT], [[ANYTHING]]))
+BATCH = compile_check(([EVENT], [[ANYTHING]]))
 
 
 class OutputRows:
@@ -71,7 +71,7 @@ class Projection:
     @classmethod
     def of(cls, plan: ResultSetPlan, environment: Environment) -> Projection:
         """Return the projection of a plan's own rows."""
-        environment = environment.needed_by(plan.columns, plan.having, plan.order_by)
+        environment = environment.restrict(plan.columns, plan.having, plan.order_by)
         return environment.shared("projection", (plan,), lambda: cls(plan, plan.columns, plan.having, plan.order_by, environment))
 
     def collect(self, pairs: Iterable[Pair], insert_stream: bool, batch: OutputRows) -> None:

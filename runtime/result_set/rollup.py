@@ -7,9 +7,9 @@ from typing import Any
 
 from epl.plan.result_set import GroupLevel, ResultSetPlan
 from runtime.aggregation.factory import Row, row_function
-from runtime.aggregation.grouped import Keyed
+from runtime.aggregation.grouped import KeyedAggregator
 from runtime.aggregation.groups import GroupFactory, each
-from runtime.aggregation.keys import key_of
+from runtime.aggregation.keys import key_evaluator
 from runtime.aggregation.state_shapes import key_shape
 from runtime.expressions import Environment
 from runtime.result_set.projection import OutputRows, Projection
@@ -24,18 +24,18 @@ from windows.shape import ANYTHING, takes
 class Level:
     """One grouping: its groups and its columns, in which the keys that it omits are null."""
 
-    def __init__(self, level: GroupLevel, plan: ResultSetPlan, environment: Environment, groups: Keyed | TableAggregator) -> None:
+    def __init__(self, level: GroupLevel, plan: ResultSetPlan, environment: Environment, groups: KeyedAggregator | TableAggregator) -> None:
         self.key = groups.key
         self.groups = groups
         self.projection = Projection(plan, level.columns, level.having, level.order_by, environment)
 
     def rows(self, touched: Iterable[tuple[Any, Row]], insert_stream: bool, batch: OutputRows) -> None:
         """Add a row for each (key, row), with the aggregations as they are."""
-        readers_of = self.groups.readers_of
+        readers_of = self.groups.group_readers
         self.projection.collect([(row, readers_of(key)) for key, row in touched], insert_stream, batch)
 
 
-class GroupThatStays(Keyed):
+class GroupThatStays(KeyedAggregator):
     """The group of the level without keys. As in Esper its aggregations go on when it has been empty: those of all rows that ever were."""
 
     def drop_empty(self) -> None:
@@ -46,23 +46,23 @@ Values = Callable[[Row], Sequence[Any]]
 """Row → values of the group-by expressions."""
 
 
-def _groups(level: GroupLevel, plan: ResultSetPlan, environment: Environment, factory: GroupFactory, values: Values) -> Keyed:
+def _groups(level: GroupLevel, plan: ResultSetPlan, environment: Environment, factory: GroupFactory, values: Values) -> KeyedAggregator:
     positions = level.keys
     check_key = key_shape([plan.group_by[place].type for place in positions], several=True)
-    kind = Keyed if positions else GroupThatStays
+    kind = KeyedAggregator if positions else GroupThatStays
     return kind(
-        factory, lambda row: _picked(values(row), positions), counted=not plan.unbound, check_key=check_key
+        factory, lambda row: _pick(values(row), positions), counted=not plan.unbound, check_key=check_key
     )
 
 
-def _picked(values: Sequence[Any], positions: Sequence[int]) -> tuple[Any, ...]:
+def _pick(values: Sequence[Any], positions: Sequence[int]) -> tuple[Any, ...]:
     return tuple([freeze(values[p]) for p in positions])
 
 
 def _table_key(level: GroupLevel, plan: ResultSetPlan, values: Values) -> Callable[[Row], Any]:
     """Return row → key of the table's row, in which the keys that the level omits are null."""
     kept = [place in level.keys for place in range(len(plan.group_by))]
-    return key_of(
+    return key_evaluator(
         [each.type for each in plan.group_by], lambda row: [value if keep else None for value, keep in zip(values(row), kept)]
     )
 
@@ -107,7 +107,7 @@ class Rollup(ResultSet):
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
         self.begin()
         try:
-            touched = self._touched((new, old))
+            touched = self._touch_groups((new, old))
             if self.needs_old:
                 self._rows(touched, False, old_rows)
         except Exception:
@@ -117,10 +117,10 @@ class Rollup(ResultSet):
         if self.needs_new:
             self._rows(touched, True, new_rows)
 
-    def _touched(self, parts: Iterable[Iterable[Row]]) -> Touched:
+    def _touch_groups(self, parts: Iterable[Iterable[Row]]) -> Touched:
         touched: Touched = [{} for _ in self.levels]
         for rows in parts:
-            for row in self.levels[0].groups.counted(list(rows)):
+            for row in self.levels[0].groups.countable_rows(list(rows)):
                 for level, groups in zip(self.levels, touched):
                     groups[level.key(row)] = row
         return touched
@@ -131,7 +131,7 @@ class Rollup(ResultSet):
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         batch = OutputRows()
-        self._rows(self._touched((contents,)), True, batch)
+        self._rows(self._touch_groups((contents,)), True, batch)
         return self.finish(batch)
 
     def state(self) -> State:

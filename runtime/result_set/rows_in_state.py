@@ -9,7 +9,7 @@ from runtime.aggregation.factory import Row
 from windows.shape import ROW
 
 
-def row_in(saved: Any) -> Row:
+def restore_row(saved: Any) -> Row:
     """Return a row out of state; a tuple has None where an outer join has no event."""
     row = tuple(saved) if isinstance(saved, list) else saved
     ROW(row)
@@ -20,5 +20,5 @@ def delta_out(delta: tuple[Sequence[Row], Sequence[Row]]) -> Any:
     return [list(delta[0]), list(delta[1])]
 
 
-def delta_in(saved: Any) -> tuple[list[Row], list[Row]]:
-    return [row_in(row) for row in saved[0]], [row_in(row) for row in saved[1]]
+def restore_delta(saved: Any) -> tuple[list[Row], list[Row]]:
+    return [restore_row(row) for row in saved[0]], [restore_row(row) for row in saved[1]]

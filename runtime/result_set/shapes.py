@@ -10,13 +10,13 @@ import attrs
 
 from epl.plan.result_set import ResultSetPlan
 from runtime.aggregation.factory import Row
-from runtime.aggregation.grouped import Aggregator, Keyed, build_aggregator, key_function
+from runtime.aggregation.grouped import Aggregator, KeyedAggregator, build_aggregator, key_function
 from runtime.expressions import Environment
 from runtime.result_set.hash_order import ordering
 from runtime.result_set.projection import Finish, OutputRows, Projection
 from runtime.stores.table import TableAggregator, TableStore
 from windows.event import NO_EVENTS, Event
-from windows.protocol import Sink, State
+from windows.protocol import RowReceiver, State
 
 NO_READERS: tuple[Any, ...] = ()
 
@@ -29,7 +29,7 @@ class ResultSet:
     set where operators are chained, and gives those contents at any time (output snapshot reads them).
     """
 
-    child: Sink
+    child: RowReceiver
     contents: Callable[[], Iterable[Row]] = tuple
     is_read: Callable[[], bool] | None = None
     """Whether anything reads the rows now; None where they are emitted in any case. Set where a row costs as much as its group is large."""
@@ -41,7 +41,7 @@ class ResultSet:
         self.needs_new = plan.raw or plan.selector != "rstream"
         self.needs_old = plan.raw or plan.selector != "istream"
         self._swap = plan.selector == "rstream" and not plan.raw
-        needed = environment.needed_by(plan.limit)
+        needed = environment.restrict(plan.limit)
         self.finish = needed.shared("finish", (plan,), lambda: Finish(plan, needed))
 
     def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
@@ -96,11 +96,11 @@ class Stage(ResultSet):
     inner: ResultSet
 
     @property
-    def child(self) -> Sink:
+    def child(self) -> RowReceiver:
         return self.inner.child
 
     @child.setter
-    def child(self, sink: Sink) -> None:
+    def child(self, sink: RowReceiver) -> None:
         self.inner.child = sink
 
     @property
@@ -263,7 +263,7 @@ class RowPerEvent(Aggregating):
 
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
         if old and self.needs_old:
-            leaving = self.aggregator.counted(old)
+            leaving = self.aggregator.countable_rows(old)
             self.apply(new, old)
             self.rows(leaving, False, old_rows)
         else:
@@ -278,7 +278,7 @@ class RowPerEvent(Aggregating):
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         batch = OutputRows()
-        self.rows(self.aggregator.counted(list(contents)), True, batch)
+        self.rows(self.aggregator.countable_rows(list(contents)), True, batch)
         return self.finish(batch)
 
 
@@ -290,7 +290,7 @@ class RowPerGroup(Aggregating):
         super().__init__(plan, environment)
         self.key = key_function(plan.group_by, environment, plan.arity)
         self._local = [a.group_by is not None and set(a.group_by) != set(plan.group_by) for a in plan.aggregations]
-        self._keyed = self.aggregator if isinstance(self.aggregator, Keyed) and not any(self._local) else None
+        self._keyed = self.aggregator if isinstance(self.aggregator, KeyedAggregator) and not any(self._local) else None
         self._in_table = self.aggregator if isinstance(self.aggregator, TableAggregator) else None
         self._pairwise = not self.needs_old and plan.arity == 1 and (plan.output is None or plan.output.only_after)
         self._order: Callable[[Sequence[Any]], list[int]] | None = environment.printed(
@@ -300,14 +300,14 @@ class RowPerGroup(Aggregating):
     def collect(self, new: Sequence[Row], old: Sequence[Row], new_rows: OutputRows, old_rows: OutputRows) -> None:
         self.begin()
         try:
-            leaving = self.aggregator.counted(old)
+            leaving = self.aggregator.countable_rows(old)
             one_and_one = len(new) == 1 and self._pairwise and len(leaving) == 1
             if one_and_one:
                 touched = self._one_and_one(new[0], leaving[0])
             elif len(new) == 1 and not leaving:
                 touched = [(self.key(new[0]), new[0])]
             else:
-                touched = self._touched((new, leaving))
+                touched = self._touch_groups((new, leaving))
             if self.needs_old:
                 self.rows(touched, False, old_rows)
         except Exception:
@@ -336,7 +336,7 @@ class RowPerGroup(Aggregating):
         entered, left = self.key(new), self.key(old)
         return [(entered, new)] if entered is left or entered == left else [(entered, new), (left, old)]
 
-    def _touched(self, parts: Iterable[Iterable[Row]]) -> list[tuple[Any, Row]]:
+    def _touch_groups(self, parts: Iterable[Iterable[Row]]) -> list[tuple[Any, Row]]:
         """(key, last row) of every group, in the order of output."""
         key, last_rows = self.key, {}
         for rows in parts:
@@ -360,7 +360,7 @@ class RowPerGroup(Aggregating):
             groups = [(row, group_of(key)) for key, row in touched]
             return [(row, blank if group is None else group.readers) for row, group in groups]
         if self._in_table is not None:
-            readers_of = self._in_table.readers_of
+            readers_of = self._in_table.group_readers
             return [(row, readers_of(key)) for key, row in touched]
         readers = self.aggregator.readers
         return [(row, readers(row)) for _, row in touched]
@@ -376,9 +376,9 @@ class RowPerGroup(Aggregating):
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         """Return one row a group that has events in the window, in the order of their first events; of a join in the order of output."""
         batch = OutputRows()
-        contents = self.aggregator.counted(list(contents))
+        contents = self.aggregator.countable_rows(list(contents))
         if self.plan.arity > 1:
-            self.rows(self._touched((contents,)), True, batch)
+            self.rows(self._touch_groups((contents,)), True, batch)
             return self.finish(batch)
         key = self.key
         first: dict[Any, Row] = {}

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import attrs
 
-from epl.durations import Duration, units_of
+from epl.durations import Duration, duration_units
 from epl.errors import EplError, EplRuntimeError
 from runtime.spark.feed import Feed
 
@@ -58,7 +58,7 @@ class Beat:
             return cls(every, None) if clock == SYSTEM else None
         if clock == SYSTEM:
             raise EplRuntimeError("idle is for clock='events': with clock='system' time advances anyway", hint="give one of the two")
-        return cls(every, units_of("idle", idle, units_per_second))
+        return cls(every, duration_units("idle", idle, units_per_second))
 
     def target(self, feed: Feed, wall: int, quiet: Quiet) -> int | None:
         """Return where time may go now, None where it stays: nothing is due on the way, or it is not quiet for long enough."""

@@ -13,7 +13,7 @@ from epl.errors import EplRuntimeError
 from runtime.api.runtime import Runtime
 from runtime.conversion.python_types import Known
 from runtime.historical.static_table import StaticTable, static_table
-from runtime.spark.sources import table_of
+from runtime.spark.sources import to_arrow_table
 
 Register = Callable[[Runtime], object]
 
@@ -33,7 +33,7 @@ class TableSource:
 
 
 @lru_cache(maxsize=64)
-def _built(source: TableSource, units_per_second: int) -> StaticTable:
+def _build_table(source: TableSource, units_per_second: int) -> StaticTable:
     return static_table(source.name, source.frame, source.keys, Known(), units_per_second)
 
 
@@ -54,7 +54,7 @@ class HistoricalRegistration:
     def __call__(self, runtime: Runtime) -> None:
         """Register all of them with a runtime."""
         for table in self.tables:
-            runtime.register_table(table.name, _built(table, runtime.settings.units_per_second))
+            runtime.register_table(table.name, _build_table(table, runtime.settings.units_per_second))
         if self.register is not None:
             self.register(runtime)
 
@@ -62,7 +62,7 @@ class HistoricalRegistration:
 def _table(name: str, table: Any) -> TableSource:
     frame, keys = table if isinstance(table, tuple) else (table, ())
     names: Iterable[str] = (keys,) if isinstance(keys, str) else keys
-    return TableSource(name, table_of(frame, name), tuple(names), uuid.uuid4().hex)
+    return TableSource(name, to_arrow_table(frame, name), tuple(names), uuid.uuid4().hex)
 
 
 NOTHING = HistoricalRegistration()

@@ -90,7 +90,7 @@ class Metrics(StreamingQueryListener):
     def prometheus(self) -> str:
         """Return the totals and gauges of all queries as Prometheus text."""
         with self._lock:
-            labels = {name: f'{{query="{_quoted(name)}"}}' for name in self._totals}
+            labels = {name: f'{{query="{_quote(name)}"}}' for name in self._totals}
             counted = [
                 metric("counter", to, text, {labels[n]: totals[key] for n, totals in self._totals.items()})
                 for key, (to, text) in {**CAME_IN, **COUNTERS}.items()
@@ -100,7 +100,7 @@ class Metrics(StreamingQueryListener):
             )
 
 
-def _quoted(label: str) -> str:
+def _quote(label: str) -> str:
     return label.replace("\\", "\\\\").replace('"', '\\"')
 
 

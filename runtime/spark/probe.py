@@ -74,10 +74,10 @@ def _ask(context: SparkContext) -> None:
         _check_version(context.pythonExec)
     count = 1 if _is_local(context) else max(1, _executors(context))
     try:
-        with _described(context, "epl-spark: can Python workers run statements?"):
+        with _describe_jobs(context, "epl-spark: can Python workers run statements?"):
             answers = context.parallelize(range(count), count).mapPartitions(_question()).collect()
     except (Py4JError, PySparkException) as failure:  # what it says is Java's trace with Python's in it
-        raise _refusal(context.pythonExec, _said(failure)) from None
+        raise _refusal(context.pythonExec, _summarize(failure)) from None
     mine = digest()
     for executable, wrong, theirs in answers:
         if wrong:
@@ -87,7 +87,7 @@ def _ask(context: SparkContext) -> None:
 
 
 @contextmanager
-def _described(context: SparkContext, text: str) -> Iterator[None]:
+def _describe_jobs(context: SparkContext, text: str) -> Iterator[None]:
     """Show the jobs under this description in Spark's UI."""
     before = context.getLocalProperty(DESCRIPTION)
     context.setLocalProperty(DESCRIPTION, text)
@@ -117,7 +117,7 @@ def _executors(context: SparkContext) -> int:
     return len(context._jsc.sc().statusTracker().getExecutorInfos()) - 1
 
 
-def _said(failure: Exception) -> str:
+def _summarize(failure: Exception) -> str:
     """Return what matters of a failed job."""
     text = str(failure)
     versions = re.search(r"PYTHON_VERSION_MISMATCH\] (.*)", text)

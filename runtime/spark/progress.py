@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from runtime.spark.feed import Entry, Feed, Step
+from runtime.spark.feed import Feed, FeedStep, LogEntry
 
 log = logging.getLogger("epl.spark")
 
@@ -62,7 +62,7 @@ class Progress:
         self._stored = runtime.stored_rows
         self._partitions = runtime.context_partitions
 
-    def note(self, number: int, feed: Feed, entry: Entry, step: Step, seconds: float) -> None:
+    def note(self, number: int, feed: Feed, entry: LogEntry, step: FeedStep, seconds: float) -> None:
         """Note that a step has been done. ``number``: which one."""
         out = step.output_rows
         late, ahead = (0 if t is None else t.num_rows for t in (step.late, step.ahead))

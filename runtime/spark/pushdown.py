@@ -15,12 +15,12 @@ from pyspark.sql import types as spark
 
 from epl.event_types import EventType
 from epl.plan.expressions import Constant, Convert, Equality, Logic, Membership, Order, Range, StreamProperty, TypedExpression
-from epl.plan.join.historical import historical_of
+from epl.plan.join.historical import historical_plan
 from epl.plan.statements import CreateSchemaPlan, SelectPlan, StatementPlan
-from epl.plan.streams import FilterPlan, filter_of
+from epl.plan.streams import FilterPlan, stream_filter
 from epl.value_types import Scalar, ValueType
 from runtime.expressions.structs import PRIMITIVE_DEFAULTS
-from runtime.spark.sources import TIME, TYPE, place_of
+from runtime.spark.sources import TIME, TYPE, merged_column
 
 WHOLE = frozenset({"byte", "short", "int", "long"})
 FORMS: dict[str, tuple[type[spark.DataType], ...]] = {
@@ -38,11 +38,11 @@ class NotPushable(Exception):
     """Spark does not say it as the engine does."""
 
 
-def wanted_rows(plans: Iterable[StatementPlan], types: Iterable[EventType]) -> Wanted:
+def read_condition(plans: Iterable[StatementPlan], types: Iterable[EventType]) -> Wanted:
     """Return the condition that leads from merged rows to those that any statement reads, as far as can be said."""
     plans, types = tuple(plans), tuple(types)
 
-    def condition_of(merged: DataFrame) -> Condition:
+    def type_condition(merged: DataFrame) -> Condition:
         conditions = [_wanted(plans, t, SparkPredicate(place, merged.schema)) for place, t in enumerate(types)]
         if all(each is None for each in conditions):
             return None
@@ -50,10 +50,10 @@ def wanted_rows(plans: Iterable[StatementPlan], types: Iterable[EventType]) -> W
         parts = [one if each is None else one & each for one, each in there if each is not False]
         return _either(parts) if parts else False
 
-    return condition_of
+    return type_condition
 
 
-def narrowed(merged: DataFrame, condition_of: Wanted) -> DataFrame:
+def narrow(merged: DataFrame, condition_of: Wanted) -> DataFrame:
     """Return the merged rows without what no statement reads; where rows have a time, that of all of them stays, and those that are not
     read have no type."""
     condition = condition_of(merged)
@@ -93,7 +93,7 @@ def _wanted(plans: tuple[StatementPlan, ...], event_type: EventType, said: Spark
             return None
         try:
             streams = [*body.streams, *(subquery.stream for subquery in body.subqueries)]
-            filters = [filter_of(stream, NotPushable) for stream in streams if historical_of(stream) is None]
+            filters = [stream_filter(stream, NotPushable) for stream in streams if historical_plan(stream) is None]
             conditions += [said.filter(each) for each in filters if event_type.is_a(each.event_type)]
         except NotPushable:
             return None
@@ -109,7 +109,7 @@ class SparkPredicate:
 
     def form(self, name: str) -> spark.DataType | None:
         """Return the Spark type of a property's column, None where there is none."""
-        column = place_of(self._place, name)
+        column = merged_column(self._place, name)
         return self._merged[column].dataType if column in self._merged.names else None
 
     def filter(self, plan: FilterPlan) -> Column:
@@ -119,7 +119,7 @@ class SparkPredicate:
         said = []
         if plan.key is not None:
             values = [v.value for v in plan.key.values if isinstance(v, Constant)]
-            splits = isinstance(self._compared(plan.key.property), (spark.StringType, spark.IntegralType, spark.BooleanType))
+            splits = isinstance(self._comparison_form(plan.key.property), (spark.StringType, spark.IntegralType, spark.BooleanType))
             if len(values) != len(plan.key.values) or not splits:
                 if self._exactly:
                     raise NotPushable
@@ -184,11 +184,11 @@ class SparkPredicate:
             raise NotPushable
         if isinstance(inner, Constant) and inner.value is not None:
             return F.lit(inner.value)
-        if isinstance(inner, StreamProperty) and not inner.optional and isinstance(self._compared(inner.name), FORMS[kind]):
+        if isinstance(inner, StreamProperty) and not inner.optional and isinstance(self._comparison_form(inner.name), FORMS[kind]):
             return self.property(inner.name, inner.type)
         raise NotPushable
 
-    def _compared(self, name: str) -> spark.DataType | None:
+    def _comparison_form(self, name: str) -> spark.DataType | None:
         """Do as ``form``; None too where values are not compared as they are: a collation takes more of them as equal."""
         form = self.form(name)
         return None if self._exactly and isinstance(form, spark.StringType) and form != spark.StringType() else form
@@ -196,7 +196,7 @@ class SparkPredicate:
     def property(self, name: str, value_type: ValueType) -> Column:
         """Return the column of a property; a primitive one has its type's default where the column has null. Doubles are compared as such,
         whatever the column's type: Spark takes a whole number as a float beside a float."""
-        column = F.col(f"`{place_of(self._place, name)}`")
+        column = F.col(f"`{merged_column(self._place, name)}`")
         if isinstance(value_type, Scalar) and value_type.kind == "double" and not isinstance(self.form(name), spark.DoubleType):
             column = column.cast("double")
         if isinstance(value_type, Scalar) and value_type.primitive:
@@ -226,4 +226,4 @@ def _kind(node: TypedExpression) -> str:
     return node.type.kind if isinstance(node.type, Scalar) else ""
 
 
-__all__ = ["NotPushable", "SparkPredicate", "Wanted", "narrowed", "take", "wanted_rows"]
+__all__ = ["NotPushable", "SparkPredicate", "Wanted", "narrow", "read_condition", "take"]

@@ -27,12 +27,12 @@ import pyarrow as pa
 from pyspark.sql import types as spark
 
 from epl.event_types import EventType
-from runtime.arguments import checked
+from runtime.arguments import check_arguments
 from runtime.conversion.arrow import BIG_INTEGER, DECIMAL, INSTANT, arrow_schema
 from runtime.conversion.spark_types import event_type_of_spark
 
 
-@checked
+@check_arguments
 def spark_schema(event_type: EventType) -> spark.StructType:
     """Return the schema of a DataFrame with an event type's properties.
 

@@ -14,7 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from epl.errors import EplRuntimeError, EplUnsupportedError
-from runtime.arguments import checked
+from runtime.arguments import check_arguments
 
 JAVA = 17
 HINT = (
@@ -38,7 +38,7 @@ OPTIONS = {
 }
 
 
-@checked
+@check_arguments
 def session(name: str = "epl-spark", cores: int | None = None, options: Mapping[str, str] | None = None) -> SparkSession:
     """Return a Spark session on this machine, or the one that runs: ``local[cores]``, few shuffle partitions, UTC, RocksDB as the state
     store. Workers run this Python (PYSPARK_PYTHON is set if it is not).

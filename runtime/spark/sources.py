@@ -21,9 +21,9 @@ from pyspark.sql.pandas.types import to_arrow_schema, to_arrow_type
 
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
-from runtime.conversion.arrow import arrow_type_of
+from runtime.conversion.arrow import value_arrow_type
 from runtime.conversion.columns import may_hold
-from runtime.historical.static_table import arrow_of
+from runtime.historical.static_table import to_arrow
 
 TYPE, TIME, SEQUENCE, ROW = "epl:type", "epl:time", "epl:sequence", "epl:row"
 """Columns of a merged DataFrame next to those of properties: the place of the row's type among the sources (null: the row has the time
@@ -75,16 +75,16 @@ class Sources:
         names, times, sequences, forms = layout
         return cls(tuple(type_of(name) for name in names), times, sequences, forms)
 
-    def goes_on(self, before: Sources) -> bool:
+    def is_continued(self, before: Sources) -> bool:
         """Return whether rows of these sources go together with those that came ``before``."""
-        return self.layout[:3] == before.layout[:3] and next(self._changed_forms(before), None) is None
+        return self.layout[:3] == before.layout[:3] and next(self._form_changes(before), None) is None
 
     def check_forms(self, before: Sources) -> None:
         """Raise EplRuntimeError for a column that has another Spark type than it had ``before`` while its property is declared as it was:
         rows that wait, and those of the log, are of the one, and rows to come of the other."""
         declared_before = {t.name: t for t in before.types}
         declared = {t.name: t for t in self.types}
-        for name, column, then, now in self._changed_forms(before):
+        for name, column, then, now in self._form_changes(before):
             types = {str(t[name].properties[column].type) for t in (declared, declared_before) if column in t[name].properties}
             if len(types) <= 1:
                 raise EplRuntimeError(
@@ -93,7 +93,7 @@ class Sources:
                     "or begin with an empty checkpoint folder",
                 )
 
-    def _changed_forms(self, before: Sources) -> Iterator[tuple[str, str, str, str]]:
+    def _form_changes(self, before: Sources) -> Iterator[tuple[str, str, str, str]]:
         """Type, column, its Spark type before and now."""
         for name, columns in self.forms.items():
             then = before.forms.get(name, {})
@@ -101,7 +101,7 @@ class Sources:
                 if then.get(column, now) != now:
                     yield name, column, then[column], now
 
-    def type_of(self, merged: pa.Table, row: int) -> EventType:
+    def row_event_type(self, merged: pa.Table, row: int) -> EventType:
         """Return the type of one of the merged rows."""
         place: int = merged.column(TYPE)[row].as_py()
         return self.types[place]
@@ -114,7 +114,7 @@ class Sources:
     def columns(self, position: int) -> dict[str, str]:
         """Return the columns of a type's rows, properties and beside them time and sequence → those of the merged rows."""
         event_type = self.types[position]
-        chosen = {name: place_of(position, name) for name in event_type.properties}
+        chosen = {name: merged_column(position, name) for name in event_type.properties}
         for merged_name, names in ((TIME, self.times), (SEQUENCE, self.sequences)):
             if names is not None:
                 chosen.setdefault(names[event_type.name], merged_name)
@@ -126,26 +126,26 @@ class Sources:
         there = {name: place for name, place in chosen.items() if place in merged.column_names}
         rows = merged.select(list(there.values())).rename_columns(list(there))
         for name in chosen.keys() - there.keys():  # no statement reads it: it was not brought
-            arrow: Any = arrow_type_of(self.types[position].properties[name].whole_type)
+            arrow: Any = value_arrow_type(self.types[position].properties[name].whole_type)
             rows = rows.append_column(name, pa.nulls(rows.num_rows, arrow))
         if len(self.types) == 1 and not kinds.null_count:
             return rows
         return rows.filter(pc.equal(kinds, pa.scalar(position, pa.int32())))
 
-    def merged(self, tables: Mapping[str, pa.Table]) -> pa.Table:
+    def merge_tables(self, tables: Mapping[str, pa.Table]) -> pa.Table:
         """Merge tables of properties, times and sequences, one a type → merged rows, those of a type after the other."""
         return pa.concat_tables([self._part(at, each, tables[each.name]) for at, each in enumerate(self.types)], promote_options="default")
 
     def _part(self, position: int, event_type: EventType, table: pa.Table) -> pa.Table:
         columns: dict[str, Any] = {TYPE: pa.repeat(pa.scalar(position, pa.int32()), table.num_rows)}
-        columns.update({place_of(position, name): table.column(name) for name in event_type.properties})
+        columns.update({merged_column(position, name): table.column(name) for name in event_type.properties})
         for merged_name, chosen in ((TIME, self.times), (SEQUENCE, self.sequences)):
             if chosen is not None:
                 columns[merged_name] = table.column(chosen[event_type.name])
         return pa.table(columns)
 
 
-def place_of(position: int, name: str) -> str:
+def merged_column(position: int, name: str) -> str:
     """Return the column of a merged DataFrame for a property of the type at ``position``; no character in it has a meaning to Spark, which
     reads a column's own name as a path in places (``mapInArrow``)."""
     return f"{position}:{name.translate(SPOKEN)}"
@@ -184,31 +184,31 @@ def merge(
     return reduce(lambda left, right: left.unionByName(right, allowMissingColumns=True), parts)
 
 
-def observed(merged: DataFrame) -> DataFrame:
+def observe(merged: DataFrame) -> DataFrame:
     """Return the same rows; Spark's listeners get for each micro-batch how many there were and the newest time, as the metric ``epl``."""
     newest = [F.max(f"`{TIME}`").alias("newest")] if TIME in merged.columns else []
     return merged.observe("epl", F.count(F.lit(1)).alias("rows"), *newest)
 
 
-def fetched(merged: DataFrame, sources: Sources) -> pa.Table:
-    """Return the rows as one table, as ``merged`` has them. What other columns imply is not sent: the type where there is one source, and
-    the time where it is a property in engine units."""
+def fetch(merged: DataFrame, sources: Sources) -> pa.Table:
+    """Return the rows as one table, as ``merge_tables`` has them. What other columns imply is not sent: the type where there is one source,
+    and the time where it is a property in engine units."""
     data_types = {field.name: field.dataType for field in merged.schema.fields}
     dropped: dict[str, str | None] = {}
     if len(sources.types) == 1 and len(data_types) > 1:
         dropped[TYPE] = None
         event_type = sources.types[0]
         time = "" if sources.times is None else sources.times[event_type.name]
-        if time in event_type.properties and data_types.get(place_of(0, time)) == spark.LongType():
-            dropped[TIME] = place_of(0, time)
-    rows = collected(merged.drop(*dropped))
+        if time in event_type.properties and data_types.get(merged_column(0, time)) == spark.LongType():
+            dropped[TIME] = merged_column(0, time)
+    rows = collect(merged.drop(*dropped))
     columns: dict[str, Any] = {name: rows.column(name) for name in rows.column_names}
     for name, place in dropped.items():
         columns[name] = pa.repeat(pa.scalar(0, pa.int32()), rows.num_rows) if place is None else columns[place]
     return pa.table({name: columns[name] for name in data_types})
 
 
-def collected(frame: DataFrame) -> pa.Table:
+def collect(frame: DataFrame) -> pa.Table:
     """Return the rows of a DataFrame. PySpark 3.5 has no ``toArrow``, but what that consists of."""
     if hasattr(frame, "toArrow"):
         return frame.toArrow()
@@ -217,9 +217,9 @@ def collected(frame: DataFrame) -> pa.Table:
     return pa.Table.from_batches(batches) if batches else to_arrow_schema(frame.schema).empty_table()
 
 
-def table_of(frame: Any, name: str) -> pa.Table:
+def to_arrow_table(frame: Any, name: str) -> pa.Table:
     """Return a frame of any kind as one of pyarrow."""
-    return collected(frame) if isinstance(frame, DataFrame) else arrow_of(frame, name)
+    return collect(frame) if isinstance(frame, DataFrame) else to_arrow(frame, name)
 
 
 CLASSIC = (
@@ -298,7 +298,7 @@ def _column(name: str) -> Column:
 def _event(position: int, names: Collection[str], frame: DataFrame) -> Iterator[Column]:
     """Yield the properties, fields inside of them nullable: Arrow refuses a null struct of fields that are not."""
     for name in names:
-        yield _column(name).cast(_nullable(frame.schema[name].dataType)).alias(place_of(position, name))
+        yield _column(name).cast(_nullable(frame.schema[name].dataType)).alias(merged_column(position, name))
 
 
 def _nullable(data_type: spark.DataType) -> spark.DataType:

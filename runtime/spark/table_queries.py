@@ -22,12 +22,12 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_type
 from epl.dialects.columns_read import columns_read
 from epl.dialects.plans import Plan
 from epl.errors import EplRuntimeError, EplUnsupportedError
-from epl.texts import text_of
-from runtime.arguments import checked
+from epl.texts import load_text
+from runtime.arguments import check_arguments
 from runtime.batch.dialects.queries import ColumnQueries
-from runtime.dialects.limits import MOST_ROWS, MOST_STEPS, Limits
-from runtime.dialects.splitting import PARTS, Split, split, tables_of
-from runtime.dialects.sql import plan_of, run_plan
+from runtime.dialects.limits import MOST_ROWS, MOST_STEPS, QueryLimits
+from runtime.dialects.splitting import PARTS, Split, plan_tables, split
+from runtime.dialects.sql import plan_query, run_plan
 from runtime.dialects.tables import arrow_type, only_read
 from runtime.spark.distributed_host.frames import errors_by_partition
 from runtime.spark.probe import check_workers
@@ -38,7 +38,7 @@ LEAST_ROWS = 200_000
 WHOLE, PART, REST = "whole", "part", "rest"
 
 
-@checked
+@check_arguments
 def sql(
     text: str | PathLike[str], frames: Mapping[str, DataFrame], *, dialect: str = "sql", max_rows: int | None = MOST_ROWS,
     max_steps: int | None = MOST_STEPS,
@@ -72,8 +72,8 @@ def sql(
         assert [tuple(row) for row in risen.collect()] == [("A", 9)]
         ```
     """
-    text = text_of(text, "SQL text")
-    limits = Limits(max_rows, max_steps)
+    text = load_text(text, "SQL text")
+    limits = QueryLimits(max_rows, max_steps)
     check_frames(frames)
     for name, frame in frames.items():
         if frame.isStreaming:
@@ -81,8 +81,8 @@ def sql(
                 f"Source '{name}' is a stream: queries in a SQL dialect read batch DataFrames here", hint="read it with spark.read"
             )
     schemas = {name: _arrow_schema(frame) for name, frame in frames.items()}
-    plan = plan_of(text, _empty(schemas), dialect)
-    read = tables_of(plan)
+    plan = plan_query(text, _empty(schemas), dialect)
+    read = plan_tables(plan)
     if len(read) != 1:
         what = f"several tables ({', '.join(sorted(read))})" if read else "no table"
         raise EplUnsupportedError(
@@ -90,17 +90,17 @@ def sql(
         )
     name = next(iter(read))
     frame, schemas[name] = _only_read(plan, name, frames[name], schemas[name])
-    plan = plan_of(text, _empty(schemas), dialect)  # as the workers see it
+    plan = plan_query(text, _empty(schemas), dialect)  # as the workers see it
     check_workers(frame.sparkSession)
     halves = split(plan)
     if halves is None:
-        return _mapped(frame.repartition(1), TableTask(text, dialect, schemas, name, limits, WHOLE, ()), plan)
+        return _map_frame(frame.repartition(1), TableTask(text, dialect, schemas, name, limits, WHOLE, ()), plan)
     keys = [F.col(f"`{frame.columns[place]}`") for place in halves.keys]
     parted = frame.repartition(*keys).sortWithinPartitions(*keys)
-    part = _mapped(parted, TableTask(text, dialect, schemas, name, limits, PART, halves.keys), halves.part)
+    part = _map_frame(parted, TableTask(text, dialect, schemas, name, limits, PART, halves.keys), halves.part)
     if halves.rest is None:
         return part
-    return _mapped(part.repartition(1), TableTask(text, dialect, schemas, name, limits, REST, ()), halves.rest)
+    return _map_frame(part.repartition(1), TableTask(text, dialect, schemas, name, limits, REST, ()), halves.rest)
 
 
 def _arrow_schema(frame: DataFrame) -> pa.Schema:
@@ -126,7 +126,7 @@ def _only_read(plan: Plan, name: str, frame: DataFrame, schema: pa.Schema) -> tu
     return frame.select(*columns), pa.schema(fields)
 
 
-def _mapped(frame: DataFrame, task: TableTask, plan: Plan) -> DataFrame:
+def _map_frame(frame: DataFrame, task: TableTask, plan: Plan) -> DataFrame:
     return frame.mapInArrow(task, from_arrow_schema(_schema(plan)))
 
 
@@ -158,7 +158,7 @@ class TableTask:
     dialect: str
     schemas: dict[str, pa.Schema]
     table: str
-    limits: Limits
+    limits: QueryLimits
     stage: str
     keys: tuple[int, ...]
 
@@ -166,13 +166,13 @@ class TableTask:
         return errors_by_partition(self._output(batches))
 
     def _output(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        whole = plan_of(self.text, _empty(self.schemas), self.dialect)
+        whole = plan_query(self.text, _empty(self.schemas), self.dialect)
         plan, name, schema = whole, self.table, self.schemas[self.table]
         halves = split(whole)
         if self.stage != WHOLE:
             assert halves is not None
             plan, name, schema = self._half(halves)
-        for rows in self._gathered(batches, schema):
+        for rows in self._gather_tables(batches, schema):
             result = run_plan(plan, {name: rows}, text=self.text, by_columns=ColumnQueries, limits=self.limits)
             yield from result.cast(_schema(plan)).to_batches()
 
@@ -182,7 +182,7 @@ class TableTask:
         assert halves.rest is not None
         return halves.rest, PARTS, _schema(halves.part)
 
-    def _gathered(self, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
+    def _gather_tables(self, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> Iterator[pa.Table]:
         """Yield tables of whole partitions; without keys one table of all rows, also if there are none."""
         held: list[pa.RecordBatch] = []
         count = 0

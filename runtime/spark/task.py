@@ -17,9 +17,9 @@ from epl.settings import Settings
 from epl.syntax import CreateSchema
 from epl.unparse import unparse
 from runtime.api.deployment import Deployment
-from runtime.api.runtime import Runtime, engine_of
+from runtime.api.runtime import Runtime, internal_engine
 from runtime.api.statement import Statement
-from runtime.spark.feed import Feed, Rules
+from runtime.spark.feed import Feed, FeedRules
 from runtime.spark.historical_sources import NOTHING, HistoricalRegistration
 from runtime.spark.schemas import event_type_of_spark
 from runtime.spark.sources import Choice, Sources
@@ -42,7 +42,7 @@ class Task:
     functions: Mapping[str, Callable[..., Any]]
     time: Choice
     sequence: Choice
-    rules: Rules
+    rules: FeedRules
     tier: str = "auto"
     lenient: bool = False
     key: bytes | None = attrs.field(default=None, repr=False)
@@ -65,7 +65,7 @@ class Task:
 
     def runtime(self, start_time: int) -> Runtime:
         """Return a runtime that knows types and functions, with nothing deployed."""
-        return equipped(start_time, self.settings, self.tier, self.functions, {}, self.schemas, self.historical)
+        return equip_runtime(start_time, self.settings, self.tier, self.functions, {}, self.schemas, self.historical)
 
     def feed(self, start_time: int) -> Feed:
         """Return a feed with everything deployed, that gathers the statement's output."""
@@ -73,23 +73,23 @@ class Task:
         runtime.deploy(self.epl)
         return self._fed(runtime, self.rules, None)
 
-    def restored(self, snapshot: bytes, waiting: bytes | None, rules: Rules) -> Feed:
+    def restore_feed(self, snapshot: bytes, waiting: bytes | None, rules: FeedRules) -> Feed:
         """Return the same, in the state of another one, and by its rules."""
         runtime = Runtime.restore(
             snapshot, functions=self.functions, tier=self.tier, python_imports=self.settings.python_imports, register=self.historical
         )
         return self._fed(runtime, rules, waiting)
 
-    def _fed(self, runtime: Runtime, rules: Rules, waiting: bytes | None) -> Feed:
+    def _fed(self, runtime: Runtime, rules: FeedRules, waiting: bytes | None) -> Feed:
         types = tuple(runtime.event_type(name) for name in self.type_names)
         sources = Sources.of(types, self.time, self.sequence)
         feed = Feed(runtime, sources, rules, state=waiting)
         for deployment in runtime.deployments.values():
-            feed.gather(chosen(deployment, self.statement))
+            feed.gather(choose_statement(deployment, self.statement))
         return feed
 
 
-def equipped(
+def equip_runtime(
     start_time: int, settings: Settings, tier: str, functions: Mapping[str, Callable[..., Any]],
     aggregations: Mapping[str, Callable[[], Any]], schemas: Mapping[str, spark.StructType],
     historical: HistoricalRegistration = NOTHING,
@@ -113,14 +113,14 @@ def only_read(task: Task) -> tuple[Task, dict[str, frozenset[str]]]:
     with attrs.evolve(task, schemas=known).runtime(0) as trial:
         trial.deploy(task.epl)
         types = [trial.event_type(name) for name in task.type_names]
-        read = {t.name: frozenset(name for plan in engine_of(trial).plans() for name in plan.reads.of(t)) for t in types}
-    schemas = {name: _fields_of(schema, read[name]) for name, schema in task.schemas.items()}
+        read = {t.name: frozenset(name for plan in internal_engine(trial).plans() for name in plan.reads.of(t)) for t in types}
+    schemas = {name: _select_fields(schema, read[name]) for name, schema in task.schemas.items()}
     for name, schema in schemas.items():
         event_type_of_spark(name, schema)
     return attrs.evolve(task, schemas=schemas, whole_schemas=task.schemas), read
 
 
-def supported(
+def drop_unsupported(
     schemas: Mapping[str, spark.StructType], deployed: Callable[[Mapping[str, spark.StructType]], Runtime]
 ) -> dict[str, spark.StructType]:
     """Return the schemas without columns of types that EPL does not have. Raise EplError for one that a statement reads. ``deployed``:
@@ -129,12 +129,12 @@ def supported(
     if known == schemas:
         return dict(schemas)
     with deployed(known) as trial:
-        plans = engine_of(trial).plans()
+        plans = internal_engine(trial).plans()
         for name, schema in schemas.items():
             event_type = trial.event_type(name)
-            event_type_of_spark(name, _fields_of(schema, {each for plan in plans for each in plan.reads.of(event_type)}))
+            event_type_of_spark(name, _select_fields(schema, {each for plan in plans for each in plan.reads.of(event_type)}))
     kept = {name: [each.name for each, other in zip(schema, known[name]) if each == other] for name, schema in schemas.items()}
-    return {name: _fields_of(schema, kept[name]) for name, schema in schemas.items()}
+    return {name: _select_fields(schema, kept[name]) for name, schema in schemas.items()}
 
 
 def _without_unsupported(name: str, schema: spark.StructType) -> spark.StructType:
@@ -149,17 +149,17 @@ def _without_unsupported(name: str, schema: spark.StructType) -> spark.StructTyp
     return spark.StructType(fields)
 
 
-def _fields_of(schema: spark.StructType, names: Collection[str]) -> spark.StructType:
+def _select_fields(schema: spark.StructType, names: Collection[str]) -> spark.StructType:
     return spark.StructType([field for field in schema.fields if field.name in names])
 
 
-def undeclared(epl: str, frames: Mapping[str, DataFrame]) -> dict[str, spark.StructType]:
+def infer_schemas(epl: str, frames: Mapping[str, DataFrame]) -> dict[str, spark.StructType]:
     """Return the schemas of the sources whose types the module does not declare."""
     declared = {s.body.name for s in parse_module(epl).statements if isinstance(s.body, CreateSchema)}
     return {name: frame.schema for name, frame in frames.items() if name not in declared}
 
 
-def named(error: EplError, part: str) -> EplRuntimeError:
+def name_error(error: EplError, part: str) -> EplRuntimeError:
     """Return the error of a task as one whose text says all: Spark hands on nothing else. ``part``: which part of the rows it had."""
     context = TaskContext.get()
     batch = None if context is None else context.getLocalProperty(BATCH_ID)
@@ -167,7 +167,7 @@ def named(error: EplError, part: str) -> EplRuntimeError:
     return EplRuntimeError(f"[epl:{error.code}] {work}: {error.message}", span=error.span, text=error.text, hint=error.hint)
 
 
-def chosen(deployment: Deployment, name: str) -> Statement:
+def choose_statement(deployment: Deployment, name: str) -> Statement:
     """Return the statement of that name; with an empty name the only select, or the only one that is no insert into."""
     if name:
         try:
@@ -182,4 +182,4 @@ def chosen(deployment: Deployment, name: str) -> Statement:
     return candidates[0]
 
 
-__all__ = ["Task", "chosen", "equipped", "named", "only_read", "supported", "undeclared"]
+__all__ = ["Task", "choose_statement", "drop_unsupported", "equip_runtime", "infer_schemas", "name_error", "only_read"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from epl.analysis.names.suggestions import did_you_mean
-from epl.analysis.partitioning.chain import Streams, chain_of
+from epl.analysis.partitioning.chain import Streams, statement_chain
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.event_types import EventType
 from epl.plan.expressions import Invoke
@@ -33,7 +33,7 @@ def check_read(plans: Collection[StatementPlan], undeclared: Mapping[str, EventT
 
 def check_filled(plans: Iterable[StatementPlan], targets: Iterable[StatementPlan], sources: Collection[EventType]) -> None:
     """Raise EplRuntimeError for an event type that ``targets``, or a statement whose rows they read, reads, and that has no source."""
-    for plan, read in unfilled(plans, targets, sources):
+    for plan, read in find_unfilled(plans, targets, sources):
         names = [each.name for each in sources]
         raise EplRuntimeError(
             f"statement '{plan.name}' reads the event type '{read.name}', which has no source{did_you_mean(read.name, names)}",
@@ -42,7 +42,7 @@ def check_filled(plans: Iterable[StatementPlan], targets: Iterable[StatementPlan
         )
 
 
-def unfilled(
+def find_unfilled(
     plans: Iterable[StatementPlan], targets: Iterable[StatementPlan], sources: Collection[EventType]
 ) -> Iterator[tuple[StatementPlan, EventType]]:
     """Yield the types that ``targets``, or statements whose rows they read, read and no source fills, with the statement.
@@ -51,7 +51,7 @@ def unfilled(
     """
     plans = tuple(plans)
     filled = [*sources, *(target for plan in plans for target in Streams.of(plan).fills)]
-    for plan in chain_of(plans, targets):
+    for plan in statement_chain(plans, targets):
         for read in Streams.of(plan).reads:
             if not any(each.is_a(read) for each in filled):
                 yield plan, read
@@ -63,7 +63,7 @@ def check_columns_known(plans: Iterable[StatementPlan], statement: StatementPlan
     output = statement.body.output_type
     if output is None or all(prop.type != OBJECT for prop in output.properties.values()):
         return
-    for plan in chain_of(plans, [statement]):
+    for plan in statement_chain(plans, [statement]):
         body = plan.body
         if isinstance(body, SelectPlan) and body.output_type is not None:
             for column, value in zip(body.output_type.properties, body.result_set.columns):
@@ -76,4 +76,4 @@ def check_columns_known(plans: Iterable[StatementPlan], statement: StatementPlan
                     )
 
 
-__all__ = ["check_columns_known", "check_filled", "check_read", "unfilled"]
+__all__ = ["check_columns_known", "check_filled", "check_read", "find_unfilled"]

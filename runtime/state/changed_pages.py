@@ -13,7 +13,7 @@ from epl.errors import EplRuntimeError
 from runtime.state.codec import Encoder
 from runtime.state.pages import KINDS, StatePages, Written
 from runtime.state.runtime_state import RuntimeState
-from runtime.state.seal import page_name, sealed
+from runtime.state.seal import page_name, seal_payload
 from runtime.state.snapshot import frame
 
 MARKS_KEPT = 8
@@ -67,14 +67,14 @@ class ChangedPages:
             name = self._next(written)
             self._log.clear()
             self._first = self._count
-            return Pages(name, True, _sealed(written, key))
+            return Pages(name, True, _seal_pages(written, key))
         at = self._place(mark)
-        now = self._next(self._changed(state))
+        now = self._next(self._changes(state))
         changes: Written = {}
         for count, written in self._log:
             if count > at:
                 changes.update(written)
-        return Pages(now, False, _sealed(changes, key), tuple(k for k, v in changes.items() if v is None))
+        return Pages(now, False, _seal_pages(changes, key), tuple(k for k, v in changes.items() if v is None))
 
     def _place(self, mark: str) -> int:
         name, _, count = mark.partition(":")
@@ -98,17 +98,17 @@ class ChangedPages:
         self._small = {}
         self._signature = _signature(state)
         written = self._pages.all()
-        written.update(self._framed(state, ["head", "clock"]))
+        written.update(self._frame(state, ["head", "clock"]))
         return {**dict.fromkeys(self._keys - written.keys()), **written}
 
-    def _changed(self, state: RuntimeState) -> Written:
+    def _changes(self, state: RuntimeState) -> Written:
         if self._pages is None or self._signature != _signature(state):
             return self._all(state)
         written = self._pages.changed()
-        written.update(self._framed(state, ["clock"]))
+        written.update(self._frame(state, ["clock"]))
         return written
 
-    def _framed(self, state: RuntimeState, keys: list[str]) -> Written:
+    def _frame(self, state: RuntimeState, keys: list[str]) -> Written:
         """Head and clock, where they have changed."""
         bodies = frame(state)
         packed_pages = {key: Encoder().encode([key, KINDS[key], bodies[key]()]) for key in keys}
@@ -117,9 +117,9 @@ class ChangedPages:
         return dict(changed)
 
 
-def _sealed(written: Written, key: bytes | None) -> dict[str, bytes]:
+def _seal_pages(written: Written, key: bytes | None) -> dict[str, bytes]:
     """Return the pages that are there, each in a frame of its own."""
-    return {name: sealed(page, page_name(name), key) for name, page in written.items() if page is not None}
+    return {name: seal_payload(page, page_name(name), key) for name, page in written.items() if page is not None}
 
 
 def _signature(state: RuntimeState) -> Any:

@@ -141,20 +141,20 @@ class Decoder:
             TUPLE: lambda data: tuple(self._inner(data)),
             SET: lambda data: set(self._inner(data)),
             FROZEN_SET: lambda data: frozenset(self._inner(data)),
-            ZONED: _zoned,
+            ZONED: _zone_moment,
             **(parts or {}),
         }
 
     def decode(self, data: bytes) -> Any:
         """Return the value."""
-        return unpacked(data, self._extension)
+        return unpack(data, self._extension)
 
     def _inner(self, data: bytes) -> list[Any]:
         if self._nested == MOST_NESTED:
             raise Damaged(f"tuples or sets are nested more than {MOST_NESTED} deep")
         self._nested += 1
         try:
-            return list_of(self.decode(data))
+            return as_list(self.decode(data))
         finally:
             self._nested -= 1
 
@@ -172,7 +172,7 @@ class Decoder:
         return decode(data)
 
 
-def unpacked(data: bytes, extension: Callable[[int, bytes], Any] = msgpack.ExtType) -> Any:
+def unpack(data: bytes, extension: Callable[[int, bytes], Any] = msgpack.ExtType) -> Any:
     """Return the one value of msgpack bytes. Counts that are larger than what follows are found before anything is allocated: the unpacker
     would allocate space for all that nested headers announce. Raise what msgpack raises, and TypeError for maps whose keys cannot be
     hashed."""
@@ -187,7 +187,7 @@ SMALL = 1024
 """Bytes whose counts, each no larger than this, cannot announce much."""
 
 
-def list_of(value: Any, length: int | None = None) -> list[Any]:
+def as_list(value: Any, length: int | None = None) -> list[Any]:
     """Return the value, if it is a list, of that length where one is given. Raise Damaged."""
     if type(value) is not list or (length is not None and len(value) != length):
         expected = "a list" if length is None else f"a list of {length}"
@@ -196,7 +196,7 @@ def list_of(value: Any, length: int | None = None) -> list[Any]:
     return value
 
 
-def map_of(value: Any) -> dict[Any, Any]:
+def as_map(value: Any) -> dict[Any, Any]:
     """Return the value, if it is a map. Raise Damaged."""
     if type(value) is not dict:
         raise Damaged(f"a value of type {type(value).__name__} where a map is expected")
@@ -209,7 +209,7 @@ def _of_length(data: bytes, length: int) -> bytes:
     return data
 
 
-def _zoned(data: bytes) -> datetime.datetime:
+def _zone_moment(data: bytes) -> datetime.datetime:
     local, fold, zone = data.decode().split("|")
     try:
         tz = OFFSET_ZERO if zone == "Z" else ZoneInfo(zone)

@@ -7,7 +7,7 @@ from typing import Any
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventOf, EventType, Property
-from epl.plan.walk import plans_of, types_in, types_of
+from epl.plan.walk import inner_types, part_types, walk_plan
 from epl.reprs import brief
 from epl.value_types import PRIMITIVE_KINDS, SCALAR_KINDS, ArrayType, ClassType, CollectionType, EnumType, MapType, Scalar, ValueType
 from runtime.statements.statement_output import StatementOutput
@@ -46,7 +46,7 @@ class TypeTable:
             self._add(event_type, f"registered/{name}")
 
     def add_statement(self, statement: StatementOutput, deployment_id: str, number: int) -> None:
-        for place, event_type in enumerate(self.types_of(statement)):
+        for place, event_type in enumerate(self.plan_types(statement)):
             self._add(event_type, f"{deployment_id}/{number}/{place}")
 
     def add_renewed(self, old: EventType, new: EventType | None, reference: str) -> None:
@@ -57,18 +57,18 @@ class TypeTable:
 
     def _renew(self, old: EventType, new: EventType, reference: str, around: tuple[EventType, ...]) -> None:
         self._types[reference] = new
-        places = _places_before(old, new)
+        places = _old_places(old, new)
         if places != tuple(range(len(old.properties))):
             self.before[reference] = len(old.properties), places
         if old in around:
             return
-        for i, (key, inner) in enumerate(_keyed_inner_types(old)):
-            renewed = next((each for other, each in _keyed_inner_types(new) if other == key), None)
+        for i, (key, inner) in enumerate(_inner_types_with_keys(old)):
+            renewed = next((each for other, each in _inner_types_with_keys(new) if other == key), None)
             if renewed is not None:
                 self._renew(inner, renewed, f"{reference}/{i}", (*around, old))
 
     @staticmethod
-    def types_of(statement: StatementOutput) -> tuple[EventType, ...]:
+    def plan_types(statement: StatementOutput) -> tuple[EventType, ...]:
         """Return all types in a statement's plan, in its order."""
         return _types_in_plan(Same(statement.plan.body))
 
@@ -95,24 +95,24 @@ class TypeTable:
 @lru_cache(maxsize=2048)
 def _types_in_plan(plan: Same) -> tuple[EventType, ...]:
     """Return all types anywhere in a plan, in its order."""
-    return tuple(event_type for value in plans_of(plan.held) for event_type in types_in(value))
+    return tuple(event_type for value in walk_plan(plan.held) for event_type in part_types(value))
 
 
 def _inner_types(event_type: EventType) -> Iterator[EventType]:
-    return (inner for _, inner in _keyed_inner_types(event_type))
+    return (inner for _, inner in _inner_types_with_keys(event_type))
 
 
-def _keyed_inner_types(event_type: EventType) -> Iterator[tuple[tuple[str, int], EventType]]:
+def _inner_types_with_keys(event_type: EventType) -> Iterator[tuple[tuple[str, int], EventType]]:
     """Yield the types within a type, in order, with what is the same where other properties have come or gone."""
     for prop in event_type.properties.values():
-        for place, inner in enumerate(types_of(prop.type)):
+        for place, inner in enumerate(inner_types(prop.type)):
             yield (f"property {prop.name}", place), inner
     for what, types in (("member", event_type.members), ("super-type", event_type.supertypes)):
         for place, inner in enumerate(types):
             yield (what, place), inner
 
 
-def _places_before(old: EventType, new: EventType) -> tuple[int | None, ...]:
+def _old_places(old: EventType, new: EventType) -> tuple[int | None, ...]:
     """Return for each property its place in the old type; None where it had none of this name and type."""
     places = {(prop.name, str(prop.whole_type)): place for place, prop in enumerate(old.properties.values())}
     return tuple(places.get((prop.name, str(prop.whole_type))) for prop in new.properties.values())
@@ -160,10 +160,10 @@ def read_types(rows: list[dict[str, Any]]) -> list[EventType]:
 
 def _without_properties(row: dict[str, Any]) -> EventType:
     return EventType(
-        _text(row["name"]), _one_of(EVENT_KINDS, row["kind"]), {}, (), _text_or_none(row["start_timestamp"]),
+        _text(row["name"]), _find_word(EVENT_KINDS, row["kind"]), {}, (), _text_or_none(row["start_timestamp"]),
         _text_or_none(row["end_timestamp"]), open=_flag(row["open"]), any_type=_flag(row["any_type"]),
         is_bus=_flag(row["is_bus"]), module=_text_or_none(row["module"]),
-        property_resolution=_one_of(PROPERTY_RESOLUTIONS, row["property_resolution"]),
+        property_resolution=_find_word(PROPERTY_RESOLUTIONS, row["property_resolution"]),
     )
 
 
@@ -175,10 +175,10 @@ PROPERTY_RESOLUTIONS = ("case_sensitive", "case_insensitive", "distinct_case_ins
 
 
 def _scalar(kind: Any, primitive: Any) -> Scalar:
-    return Scalar(_one_of(PRIMITIVE_KINDS if _flag(primitive) else SCALAR_KINDS, kind), primitive)
+    return Scalar(_find_word(PRIMITIVE_KINDS if _flag(primitive) else SCALAR_KINDS, kind), primitive)
 
 
-def _one_of(known: Collection[str], value: Any) -> str:
+def _find_word(known: Collection[str], value: Any) -> str:
     if value not in known:
         raise Damaged(f"{brief(value)} where one of {', '.join(sorted(known))} is expected")
     return str(value)

@@ -42,10 +42,10 @@ def key_hash(values: Any) -> int:
     return zlib.crc32(_KEYS.encode(values))
 
 
-def page_of(hashed: int, count: int) -> int:
+def page_number(hashed: int, count: int) -> int:
     """Return the page of a hash among ``count`` (linear hashing: one page more splits one page, all other keys stay where they are).
 
-    >>> [page_of(7, count) for count in range(1, 9)]
+    >>> [page_number(7, count) for count in range(1, 9)]
     [0, 1, 1, 3, 3, 3, 3, 7]
     """
     level = 1 << (count.bit_length() - 1)
@@ -84,13 +84,13 @@ class KeyedPages:
         hashed = self._hashes[key] = key_hash(self.paged.values(key))
         self._numbers[key] = self._next
         self._next += 1
-        page = page_of(hashed, len(self.pages))
+        page = page_number(hashed, len(self.pages))
         self.pages[page][key] = None
         return page
 
     def _remove(self, key: Key) -> int:
         del self._numbers[key]
-        page = page_of(self._hashes.pop(key), len(self.pages))
+        page = page_number(self._hashes.pop(key), len(self.pages))
         del self.pages[page][key]
         return page
 
@@ -108,7 +108,7 @@ class KeyedPages:
                 if key in known:
                     pages.add(self._remove(key))
             elif key in known:
-                pages.add(page_of(self._hashes[key], len(self.pages)))
+                pages.add(page_number(self._hashes[key], len(self.pages)))
             else:
                 pages.add(self._add(key))
         while self.count > KEYS_A_PAGE * len(self.pages):
@@ -123,7 +123,7 @@ class KeyedPages:
         self.pages[source] = {}
         self.pages.append({})
         for key in keys:
-            self.pages[page_of(self._hashes[key], count + 1)][key] = None
+            self.pages[page_number(self._hashes[key], count + 1)][key] = None
         return source, count
 
     def rows(self, page: int) -> list[list[Any]]:
@@ -149,7 +149,7 @@ class ComparedPages:
         """Return the rows as they are now: the pages that have changed. Rows that have marks are made where these are new; all others are
         encoded, which is all that is done with most of them."""
         paged, digests = self.pages.paged, self._digests
-        self._digests = self._marks_of(rows) if isinstance(rows, Marked) else self._digests_of(rows, encode)
+        self._digests = self._row_marks(rows) if isinstance(rows, Marked) else self._row_digests(rows, encode)
         for key in digests.keys() - self._digests.keys():
             paged.forget(key)
         last = -1
@@ -163,12 +163,12 @@ class ComparedPages:
             last = self.pages.next_number if number is None else number
         return self.pages.changed()
 
-    def _digests_of(self, rows: Compared, encode: Callable[[Any], bytes]) -> dict[bytes, bytes]:
+    def _row_digests(self, rows: Compared, encode: Callable[[Any], bytes]) -> dict[bytes, bytes]:
         self._read = rows.__getitem__
         self._places = {_KEYS.encode(row[0]): place for place, row in enumerate(rows)}
         return {key: blake2b(encode(rows[place][1]), digest_size=16).digest() for key, place in self._places.items()}
 
-    def _marks_of(self, rows: Marked) -> dict[bytes, bytes]:
+    def _row_marks(self, rows: Marked) -> dict[bytes, bytes]:
         new: dict[int, list[Any]] = {}
         known, self._keys, self._places = self._keys, {}, {}
         self._read = lambda place: new[place] if place in new else rows.row(place)
@@ -240,4 +240,4 @@ class LongPages:
         return at
 
 
-__all__ = ["ITEMS_A_PAGE", "KEYS_A_PAGE", "ComparedPages", "KeyedPages", "LongPages", "key_hash", "page_of"]
+__all__ = ["ITEMS_A_PAGE", "KEYS_A_PAGE", "ComparedPages", "KeyedPages", "LongPages", "key_hash", "page_number"]

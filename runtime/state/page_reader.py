@@ -7,8 +7,8 @@ from typing import Any
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.value_types import Scalar
-from runtime.expressions.structs import default_of
-from runtime.state.codec import KEYED, LONG, VAST, Decoder, list_of, map_of, unpacked
+from runtime.expressions.structs import default_value
+from runtime.state.codec import KEYED, LONG, VAST, Decoder, as_list, as_map, unpack
 from runtime.state.described_types import TypeTable
 from runtime.state.pages import EVENTS_A_PAGE, KINDS
 from runtime.state.seal import reading
@@ -25,14 +25,14 @@ class PageReader:
 
     def __init__(self, pages: Mapping[str, bytes]) -> None:
         self._pages = pages
-        self._parts = _parts_of(pages)
+        self._parts = _operator_pages(pages)
         self._read_keys: set[str] = set()
         self.table = TypeTable()
         self.tables: Mapping[EventType, TableStore | PartitionedTable] = {}
         """The stores of tables whose rows the pages may refer to; their own pages are read first."""
         self._events = EventReader(self)
         self._plain = Decoder(self._events.event)
-        self._statement = Decoder(self._events.event, {KEYED: self._keyed, LONG: self._long})
+        self._statement = Decoder(self._events.event, {KEYED: self._read_keyed, LONG: self._long})
 
     def body(self, key: str, kind: str) -> Any:
         """Return what a page holds. Raise EplRuntimeError for a page that is missing, and by name for a kind or version that is not
@@ -57,7 +57,7 @@ class PageReader:
 
     def _body(self, key: str, kind: str, packed: bytes) -> Any:
         decoder = self._statement if kind == "statement" else self._plain
-        kind_of_page, version, body = list_of(decoder.decode(packed), 3)
+        kind_of_page, version, body = as_list(decoder.decode(packed), 3)
         if kind_of_page not in KINDS:
             raise EplRuntimeError(f"the snapshot holds a page of unknown kind '{kind_of_page}'", hint="it was written by a newer version")
         if version != KINDS[kind_of_page]:
@@ -68,22 +68,22 @@ class PageReader:
             raise EplRuntimeError(f"the snapshot is damaged: page '{key}' is of kind '{kind_of_page}', not '{kind}'")
         return body
 
-    def _keyed(self, data: bytes) -> list[Any]:
-        prefix, kind, _, keys = list_of(unpacked(data), 4)
+    def _read_keyed(self, data: bytes) -> list[Any]:
+        prefix, kind, _, keys = as_list(unpack(data), 4)
         if kind not in KINDS:
             raise EplRuntimeError(f"the snapshot holds pages of unknown kind '{kind}'", hint="it was written by a newer version")
-        rows = [list_of(row, 3) for page in self._parts.get(prefix, ()) for row in list_of(self.body(page, kind))]
+        rows = [as_list(row, 3) for page in self._parts.get(prefix, ()) for row in as_list(self.body(page, kind))]
         if len(rows) != keys:
             raise EplRuntimeError(f"the snapshot is damaged: of {keys} keys, pages '{prefix}/…' hold {len(rows)}")
         rows.sort(key=lambda row: row[0])
         return [row[1:] for row in rows]
 
     def _long(self, data: bytes) -> list[Any]:
-        prefix, pieces = list_of(unpacked(data), 2)
-        return [item for piece in pieces for item in list_of(self.body(f"{prefix}/{piece}", "piece"))]
+        prefix, pieces = as_list(unpack(data), 2)
+        return [item for piece in pieces for item in as_list(self.body(f"{prefix}/{piece}", "piece"))]
 
 
-def _parts_of(pages: Mapping[str, bytes]) -> dict[str, list[str]]:
+def _operator_pages(pages: Mapping[str, bytes]) -> dict[str, list[str]]:
     """Return the pages of each keyed operator, by the prefix before their number."""
     parts: dict[str, list[str]] = {}
     for key in pages:
@@ -116,7 +116,7 @@ class EventReader:
         """Return the event; raise EplRuntimeError for one that is not there, does not fit its type, or is a part of itself."""
         event = self._events.get(number)
         if event is None:
-            event = self._made(number)
+            event = self._build_event(number)
             if event is None:
                 return self._innermost_first(number)
             self._events[number] = event
@@ -129,7 +129,7 @@ class EventReader:
             if at in self._events:
                 stack.pop()
                 continue
-            event = self._made(at)
+            event = self._build_event(at)
             if event is None:
                 open_.add(at)
                 circle = open_.intersection(self._missing)
@@ -149,14 +149,14 @@ class EventReader:
             self._missing.append(number)
         return event
 
-    def _made(self, number: int) -> Event | None:
+    def _build_event(self, number: int) -> Event | None:
         """Return the event, or None where ``_missing`` ones have to be made first."""
         self._missing = []
         try:
-            row = list_of(self._decoder.decode(self._row(number)))
+            row = as_list(self._decoder.decode(self._row(number)))
             if self._missing:
                 return None
-            return self._row_of_table(*row) if len(row) == TABLE_ROW else self._event(*list_of(row, 4))
+            return self._row_of_table(*row) if len(row) == TABLE_ROW else self._event(*as_list(row, 4))
         except Exception:
             with reading(lambda _: f"event {number}"):  # here, not around it: entering it takes as long as making an event
                 raise
@@ -166,37 +166,37 @@ class EventReader:
         table = self._reader.tables.get(event.type)
         if table is None:
             raise Damaged("its table is not there")
-        partition, key, standing = list_of(where, 3)
+        partition, key, standing = as_list(where, 3)
         if partition is not None and type(partition) is not int:
             raise Damaged("the number of its partition is not a number")
-        return table.store_of(partition).row_at(key, standing, event)
+        return table.partition_store(partition).restore_row(key, standing, event)
 
     def _event(self, reference: Any, values: Any, extra: Any, origin: Any) -> Event:
         event_type = self._reader.table.event_type(reference)
         of = event_class(event_type)
         before = self._reader.table.before.get(reference)
         expected = len(of.fields) if before is None else before[0]
-        if len(list_of(values)) != expected:
+        if len(as_list(values)) != expected:
             raise Damaged(f"it has {len(values)} values, not {expected}")
         if before is not None:
-            absent = [default_of(prop.whole_type) for prop in event_type.properties.values()]
+            absent = [default_value(prop.whole_type) for prop in event_type.properties.values()]
             values = [default if place is None else values[place] for place, default in zip(before[1], absent)]
-        fit, checks, nested = self._checks.get(of) or self._checks_of(of)
+        fit, checks, nested = self._checks.get(of) or self._type_checks(of)
         for place, check in nested if fit(values) else enumerate(checks):
             if values[place] is not None:
                 check(values[place])
         event = of(*values)
         if isinstance(extra, list):
-            event.extra = _absence(of.type, *list_of(extra, 2))
+            event.extra = _absence(of.type, *as_list(extra, 2))
         elif extra is not None:
-            event.extra = map_of(extra)
+            event.extra = as_map(extra)
         if origin is not None:
             if not isinstance(origin, Event):
                 raise Damaged("its origin is not an event")
             event.origin = origin
         return event
 
-    def _checks_of(self, of: type[Event]) -> Checks:
+    def _type_checks(self, of: type[Event]) -> Checks:
         types = [each.whole_type for each in of.type.properties.values()]
         checks = [of_type(each) for each in types]
         nested = [(n, check) for n, check in enumerate(checks) if check is not ANYTHING and not isinstance(types[n], Scalar)]
@@ -206,7 +206,7 @@ class EventReader:
     def _row(self, number: int) -> bytes:
         page = number // EVENTS_A_PAGE
         if page not in self._rows:
-            self._rows[page] = map_of(self._reader.body(f"events/{page}", "events"))
+            self._rows[page] = as_map(self._reader.body(f"events/{page}", "events"))
         packed = self._rows[page].get(number)
         if not isinstance(packed, bytes):
             raise EplRuntimeError(f"the snapshot is damaged: event {number} is missing")
@@ -215,16 +215,16 @@ class EventReader:
 
 def _absence(event_type: EventType, undeclared: Any, absent: Any) -> Extra:
     """Return what a map event holds that lacks declared properties."""
-    names = list_of(absent)
+    names = as_list(absent)
     if not all(isinstance(name, str) and name in event_type.properties for name in names):
         raise Damaged("it lacks properties that its type does not declare")
-    return Extra(map_of(undeclared), frozenset(names)) if undeclared else only_absent(frozenset(names))
+    return Extra(as_map(undeclared), frozenset(names)) if undeclared else only_absent(frozenset(names))
 
 
-def pages_in(payload: bytes) -> dict[str, bytes]:
+def split_pages(payload: bytes) -> dict[str, bytes]:
     """Return the pages of a snapshot that is one piece."""
     with reading("the list of pages"):
-        return {_key(key): page for key, page in (list_of(pair, 2) for pair in list_of(unpacked(payload)))}
+        return {_key(key): page for key, page in (as_list(pair, 2) for pair in as_list(unpack(payload)))}
 
 
 def _key(key: Any) -> str:
@@ -233,4 +233,4 @@ def _key(key: Any) -> str:
     return key
 
 
-__all__ = ["PageReader", "pages_in"]
+__all__ = ["PageReader", "split_pages"]

@@ -231,7 +231,7 @@ class StatementPages:
         else:
             number, pages = known
             changed = pages.changed()
-        self._todo.append(lambda: self._keyed_pages(f"{self.key}/k{number}", pages, changed))
+        self._todo.append(lambda: self._write_keyed(f"{self.key}/k{number}", pages, changed))
         return msgpack.ExtType(KEYED, msgpack.packb([f"{self.key}/k{number}", paged.kind, len(pages.pages), pages.count]))
 
     def _take_compared(self, rows: Compared | Marked) -> Any:
@@ -243,14 +243,14 @@ class StatementPages:
         pages, changed = compared.pages, compared.changed(rows, self._encoder.apart)
 
         def written() -> Written:
-            written_pages = self._keyed_pages(prefix, pages, changed)
+            written_pages = self._write_keyed(prefix, pages, changed)
             compared.release()
             return written_pages
 
         self._todo.append(written)
         return msgpack.ExtType(KEYED, msgpack.packb([prefix, rows.kind, len(pages.pages), pages.count]))
 
-    def _keyed_pages(self, prefix: str, pages: KeyedPages, changed: set[int]) -> Written:
+    def _write_keyed(self, prefix: str, pages: KeyedPages, changed: set[int]) -> Written:
         written: Written = {}
         for page in sorted(changed):
             rows = pages.rows(page)

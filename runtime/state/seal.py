@@ -25,10 +25,10 @@ SIZES = {CHECKED: 4, KEYED: 32}
 HEAD = len(MAGIC) + 2 + 8
 
 
-def sealed(payload: bytes, name: str, key: bytes | None = None) -> bytes:
+def seal_payload(payload: bytes, name: str, key: bytes | None = None) -> bytes:
     """Return the payload in its frame. ``name``: what it is stored as; ``key``: makes the seal one that only its owner can write.
 
-    >>> unsealed(sealed(b"state", "a.state"), "a.state")
+    >>> unseal_payload(seal_payload(b"state", "a.state"), "a.state")
     b'state'
     """
     seal = CHECKED if check_key(key) is None else KEYED
@@ -36,7 +36,7 @@ def sealed(payload: bytes, name: str, key: bytes | None = None) -> bytes:
     return head + _checksum(head, payload, name, key) + payload
 
 
-def unsealed(data: bytes, name: str, key: bytes | None = None) -> bytes:
+def unseal_payload(data: bytes, name: str, key: bytes | None = None) -> bytes:
     """Return the payload of a frame. Raise EplRuntimeError, which names it, for any damage, another version, and a key that is not the
     one."""
     check_key(key)
@@ -107,21 +107,21 @@ def reading(what: Callable[[BaseException], str] | str) -> Iterator[None]:
     try:
         yield
     except Damaged as error:
-        raise EplRuntimeError(f"the snapshot is damaged: {_named(what, error)}: {error.message}", hint=error.hint) from error
+        raise EplRuntimeError(f"the snapshot is damaged: {_name_text(what, error)}: {error.message}", hint=error.hint) from error
     except EplRuntimeError:
         raise
     except EplError as error:
-        raise EplRuntimeError(f"the snapshot cannot be restored: {_named(what, error)}: {error.message}", hint=error.hint) from error
+        raise EplRuntimeError(f"the snapshot cannot be restored: {_name_text(what, error)}: {error.message}", hint=error.hint) from error
     except Exception as error:  # of every kind: a reader fails in many ways where its input is not what it expects
         reason = f"{type(error).__name__}: {error}"[:REASON]
-        raise EplRuntimeError(f"the snapshot is damaged: {_named(what, error)} cannot be read: {reason}") from error
+        raise EplRuntimeError(f"the snapshot is damaged: {_name_text(what, error)} cannot be read: {reason}") from error
 
 
-def _named(what: Callable[[BaseException], str] | str, error: BaseException) -> str:
+def _name_text(what: Callable[[BaseException], str] | str, error: BaseException) -> str:
     return what if isinstance(what, str) else what(error)
 
 
 REASON = 300
 """Characters of another error's text that are repeated."""
 
-__all__ = ["VERSION", "check_key", "page_name", "reading", "sealed", "unsealed"]
+__all__ = ["VERSION", "check_key", "page_name", "reading", "seal_payload", "unseal_payload"]

@@ -16,7 +16,7 @@ import msgpack
 from runtime.state.described_types import describe, describe_types
 from runtime.state.pages import all_pages
 from runtime.state.runtime_state import RuntimeState
-from runtime.state.seal import sealed
+from runtime.state.seal import seal_payload
 
 NAME = "the snapshot"
 """What a snapshot that is one piece is sealed as."""
@@ -28,7 +28,7 @@ PLAIN = (bool, int, float, str)
 def snapshot(state: RuntimeState, key: bytes | None = None) -> bytes:
     """Return all pages in one piece."""
     packed: bytes = msgpack.packb(list(all_pages(state, frame(state))), use_bin_type=True)
-    return sealed(packed, NAME, key)
+    return seal_payload(packed, NAME, key)
 
 
 def frame(state: RuntimeState) -> Mapping[str, Callable[[], Any]]:

@@ -28,7 +28,7 @@ def check_callable(function: object, what: str = "a listener", arguments: str = 
     try:
         signature.bind(*filter(None, arguments[1:-1].split(",")))
     except TypeError:
-        raise TypeError(f"{what} is called with {arguments}; {function!r} takes {_shown(signature)}") from None
+        raise TypeError(f"{what} is called with {arguments}; {function!r} takes {_show_parameters(signature)}") from None
 
 
 def _takes(function: object, count: int) -> bool:
@@ -41,7 +41,7 @@ def _takes(function: object, count: int) -> bool:
     return most - len(plain.__defaults__ or ()) <= count <= most
 
 
-def _shown(signature: inspect.Signature) -> str:
+def _show_parameters(signature: inspect.Signature) -> str:
     """Return the parameters without their types."""
     bare = [each.replace(annotation=each.empty) for each in signature.parameters.values()]
     return str(signature.replace(parameters=bare, return_annotation=signature.empty))

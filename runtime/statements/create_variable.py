@@ -52,7 +52,7 @@ class RunningCreateVariable:
         if not isinstance(state, (list, tuple)) or len(state) != 1:
             raise Damaged("the value of a variable of a context partition")
         try:
-            self._cell.value = self._cell.coerced(state[0])
+            self._cell.value = self._cell.coerce(state[0])
         except EplRuntimeError as error:
             raise Damaged(error.message) from error
 

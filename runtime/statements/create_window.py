@@ -8,7 +8,7 @@ from epl.plan.windows import unique_key
 from runtime.expressions import compile_predicate
 from runtime.expressions.compiled import compile_row
 from runtime.operators.operator_context import OperatorContext
-from runtime.operators.store_entry import store_of_window, stream_entry, windows_of
+from runtime.operators.store_entry import partition_windows, store_of_window, stream_entry
 from runtime.stores.by_partition import PartitionedWindow
 from runtime.stores.named_window import NamedWindowStore
 from windows.chain import build_chain
@@ -47,7 +47,7 @@ class RunningCreateWindow:
         if window.context is None:
             self._stores[self._type] = self.store
         else:
-            windows_of(context, window).enter(number, self.store)
+            partition_windows(context, window).enter(number, self.store)
 
     def _first_rows(self, plan: FillPlan) -> list[Event]:
         environment = self._context.environment

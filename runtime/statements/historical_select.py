@@ -13,7 +13,7 @@ from runtime.expressions import compile_predicate
 from runtime.historical.stream import HistoricalStream
 from runtime.operators.insert_into import Inserter
 from runtime.operators.operator_context import OperatorContext
-from runtime.result_set.output_rate.conditions import Condition
+from runtime.result_set.output_rate.conditions import OutputCondition
 from runtime.result_set.output_rate.stage import build_condition
 from runtime.result_set.output_rate.terminated import NoOther, WhenTerminated
 from windows.event import NO_EVENTS, Event
@@ -41,7 +41,7 @@ class RunningHistoricalSelect:
         tests = source.conditions if isinstance(source, StoredTablePlan) else ()
         self._tests = [compile_predicate(each, environment) for each in (*tests, plan.where) if each is not None]
         output = plan.result_set.output
-        self._times: Condition = NoOther()
+        self._times: OutputCondition = NoOther()
         if output is not None and output.selector == "snapshot" and output.after is None and isinstance(source, StoredTablePlan):
             self._times = build_condition(output, context, self._emit)
         if output is not None and output.terminated is not None:

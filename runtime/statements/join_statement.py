@@ -7,13 +7,13 @@ from epl.errors import EplRuntimeError
 from epl.plan.statements import SelectPlan
 from runtime.join.contents import JoinedStream
 from runtime.join.entries import SharedEntries
-from runtime.join.join import Join
+from runtime.join.join import JoinOperator
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.store_entry import fill
 from runtime.statements.select_statement import SelectOperators
 from windows.event import Event
 from windows.protocol import State
-from windows.shape import ANYTHING, joined_row, rows_are, takes
+from windows.shape import ANYTHING, row_check, rows_are, takes
 
 
 class RunningJoin(SelectOperators):
@@ -21,7 +21,7 @@ class RunningJoin(SelectOperators):
 
     def __init__(self, plan: SelectPlan, context: OperatorContext) -> None:
         super().__init__(plan, context)
-        self.join = Join(plan, context)
+        self.join = JoinOperator(plan, context)
         self.join.child = self.connect()  # type: ignore[assignment]  # rows are tuples from here on
         for stream, joined in zip(self.streams, self.join.streams):
             stream.chain.child = stream.through_prior(joined)
@@ -80,7 +80,7 @@ class RunningJoin(SelectOperators):
         for stream, saved in zip(self.streams, state["streams"], strict=True):
             stream.restore(saved)
         self.join.restore(state["join"], [stream.chain for stream in self.streams])
-        with rows_are(joined_row([stream.plan.event_type for stream in self.streams], self.join.plan.optional)):
+        with rows_are(row_check([stream.plan.event_type for stream in self.streams], self.join.plan.optional)):
             self.result_set.restore(state["result_set"])
 
 

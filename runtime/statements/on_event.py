@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from epl.plan.streams import StreamPlan
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.stateful_entry import StatefulEntry
-from runtime.pattern.entries import entry_of
+from runtime.pattern.entries import build_entry
 from windows.event import NO_EVENTS, Event
-from windows.protocol import Sink, State
+from windows.protocol import RowReceiver, State
 
 
 class Stateless:
@@ -34,9 +34,9 @@ class OnEvent(Stateless):
     """``on T …``: gets a stream's events from its start to its end. Its only state is that of a pattern, or of a match_recognize of a SQL
     dialect, whose matches trigger it."""
 
-    def __init__(self, stream: StreamPlan, context: OperatorContext, sink: Sink) -> None:
+    def __init__(self, stream: StreamPlan, context: OperatorContext, sink: RowReceiver) -> None:
         super().__init__(context)
-        self.entry = entry_of(stream, context, sink)
+        self.entry = build_entry(stream, context, sink)
         self.entry.repeat()
 
     def start(self) -> None:

@@ -10,7 +10,7 @@ from epl.plan.stores.on_statements import MergeActionPlan, MergeBranchPlan, OnMe
 from runtime.expressions import Environment, compile_predicate
 from runtime.expressions.compiled import compile_row
 from runtime.operators.changes import compile_changes
-from runtime.operators.insert_into import converter, routed
+from runtime.operators.insert_into import converter, insert_route
 from runtime.operators.operator_context import OperatorContext
 from runtime.statements.on_window import RunningOnWindow
 from runtime.stores.table import TableStore, events_of, table_store
@@ -18,7 +18,8 @@ from windows.event import Event, event_class
 
 
 class Outcome:
-    """What the branches have decided for one event. ``new``, ``old``: of the window or table; ``routed``: events for other streams."""
+    """What the branches have decided for one event. ``new``, ``old``: of the window or table; ``insert_route``: events for other
+    streams."""
 
     def __init__(self) -> None:
         self.new: list[Event] = []
@@ -177,10 +178,10 @@ def _act(plan: MergeActionPlan, merge: OnMergePlan, arity: int, context: Operato
 
 
 def _insertion(plan: MergeActionPlan, insert: InsertPlan, merge: OnMergePlan, arity: int, context: OperatorContext) -> Act:
-    row = inserted_row(plan, insert, merge, arity, context)
+    row = row_builder(plan, insert, merge, arity, context)
     if is_own(insert, merge):
         return lambda subject, outcome: outcome.new.append(row(*subject.events))
-    route = routed(insert, context)
+    route = insert_route(insert, context)
     return lambda subject, outcome: outcome.routed.append((route, row(*subject.events)))
 
 
@@ -190,13 +191,13 @@ def is_own(insert: InsertPlan, merge: OnMergePlan) -> bool:
     return insert.table is store if insert.table is not None else insert.target is store.event_type
 
 
-def inserted_row(
+def row_builder(
     plan: MergeActionPlan, insert: InsertPlan, merge: OnMergePlan, arity: int, context: OperatorContext
 ) -> Callable[..., Event]:
     """Return f(events) → the row that is inserted."""
     row, convert = _row(plan, arity, context.environment), converter(insert)
     if insert.table is not None and is_own(insert, merge):
-        row_of = table_store(insert.table, context.environment).row_of
+        row_of = table_store(insert.table, context.environment).build_row
         return lambda *events: row_of(convert(row(*events)))
     return lambda *events: convert(row(*events))
 
@@ -211,4 +212,4 @@ def _row(plan: MergeActionPlan, arity: int, environment: Environment) -> Callabl
     return lambda *events: new(*values(*events, True, None))
 
 
-__all__ = ["RunningOnMerge", "inserted_row", "is_own"]
+__all__ = ["RunningOnMerge", "is_own", "row_builder"]

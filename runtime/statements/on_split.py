@@ -7,7 +7,7 @@ from epl.plan.stores.splitting import OnSplitPlan, SplitBranchPlan
 from runtime.expressions import compile_predicate
 from runtime.expressions.compiled import compile_row
 from runtime.operators.contained_events import Containment
-from runtime.operators.insert_into import converter, routed
+from runtime.operators.insert_into import converter, insert_route
 from runtime.operators.operator_context import OperatorContext
 from runtime.statements.on_event import OnEvent
 from windows.event import NO_EVENTS, Event, event_class
@@ -46,7 +46,7 @@ class _Branch:
         self._row = None if plan.columns is None else compile_row(plan.columns, environment, 1)
         self._made = event_class(plan.row_type)
         self._convert = converter(plan.insert)
-        self._route = routed(plan.insert, context)
+        self._route = insert_route(plan.insert, context)
 
     def take(self, event: Event) -> bool:
         """Insert what the branch selects of the event; whether that was anything."""

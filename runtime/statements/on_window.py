@@ -21,7 +21,7 @@ from runtime.stores.lookup import compile_lookup
 from runtime.stores.named_window import NamedWindowStore
 from runtime.stores.table import TableStore, events_of, table_store
 from windows.event import NO_EVENTS, Event
-from windows.protocol import Sink
+from windows.protocol import RowReceiver
 
 
 class Matches:
@@ -119,7 +119,7 @@ class RunningOnUpdate(RunningOnWindow):
 class _Rows:
     """Passes on what has rows: a row of aggregations that having excludes is not output."""
 
-    def __init__(self, sink: Sink) -> None:
+    def __init__(self, sink: RowReceiver) -> None:
         self._sink = sink
 
     def update(self, new: Sequence[Any], old: Sequence[Any]) -> None:
@@ -134,7 +134,7 @@ class RunningOnSelect(RunningOnWindow):
         super().__init__(plan, context)
         self._result_set = result_set.build(plan.result_set, context.environment)
         self._inserter = None if plan.insert is None else Inserter(plan.insert, plan.result_set, context, context.output)
-        sink: Sink = context.output if self._inserter is None else self._inserter
+        sink: RowReceiver = context.output if self._inserter is None else self._inserter
         self._result_set.child = _Rows(sink)
         self._emits_always = plan.result_set.shape == "fully aggregated"
         self._deletes = plan.delete

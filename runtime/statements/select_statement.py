@@ -5,32 +5,32 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from epl.plan.expressions import Prior
-from epl.plan.join.historical import historical_of
-from epl.plan.patterns.pattern import pattern_of
+from epl.plan.join.historical import historical_plan
+from epl.plan.patterns.pattern import stream_pattern
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import SelectPlan
-from epl.plan.streams import StreamPlan, store_of
-from epl.plan.walk import expressions_of
+from epl.plan.streams import StreamPlan, stream_store_plan
+from epl.plan.walk import plan_expressions
 from runtime import match_recognize, result_set
 from runtime.event_loop.filter_index import Receiver
 from runtime.expressions import Environment, compile_predicate
 from runtime.operators.deltas_together import MatchesTogether, TimersTogether
 from runtime.operators.insert_into import Inserter
-from runtime.operators.iterable_unbound import Keeper, LastEvents, LastOfGroups, NoEvents
+from runtime.operators.iterable_unbound import Keeper, LastEvents, LastEventsOfGroups, NoEvents
 from runtime.operators.operator_context import OperatorContext
 from runtime.operators.partition_entry import PartitionEntry
 from runtime.operators.stateful_entry import StatefulEntry
-from runtime.operators.store_entry import StoreContents, StoreEntry, begins_unseen, contents_of, fill
+from runtime.operators.store_entry import StoreContents, StoreEntry, begins_unseen, fill, stream_contents
 from runtime.operators.stream_entry import NoEntry, StreamEntry
-from runtime.pattern.entries import PatternEntry, entry_of
+from runtime.pattern.entries import PatternEntry, build_entry
 from runtime.pattern.overlaps import Overlaps
 from runtime.result_set.output_rate.stage import OutputStage
 from runtime.statements.statement_output import StatementOutput
-from windows.chain import build_chain, groups_of
+from windows.chain import build_chain, group_view
 from windows.event import NO_EVENTS, Event
 from windows.keys import key_evaluator
 from windows.prior import PriorBuffer
-from windows.protocol import Sink, State, View
+from windows.protocol import RowReceiver, State, View
 from windows.shape import ANYTHING, of_event, takes
 
 LISTS = ("window", "sorted")
@@ -45,7 +45,7 @@ class Where:
 
     def __init__(self, test: Callable[[Event], bool]) -> None:
         self._test = test
-        self.child: Sink
+        self.child: RowReceiver
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         test, failure = self._test, None
@@ -135,16 +135,16 @@ class RunningStream:
         context.stream = number
         self.chain: View = _chain(stream, plan.result_set, context)
         self.entry: StreamEntry | PartitionEntry | StoreEntry | StatefulEntry | NoEntry = NoEntry()
-        if historical_of(stream) is None:
+        if historical_plan(stream) is None:
             first = PastWindows(self.chain) if stream.contained is not None and stream.windows else self.chain
-            self.entry = entry_of(stream, context, first, number=number, quiet=_drops_empty(plan, stream))
+            self.entry = build_entry(stream, context, first, number=number, quiet=_drops_empty(plan, stream))
         self.prior: PriorBuffer | None = None
         largest = _largest_prior(plan, number, context.environment)
         if largest is not None:
             retains = bool(stream.windows) and plan.row_recognition is None
             self.prior = context.environment.prior[number] = PriorBuffer(largest, retains=retains)
 
-    def through_prior(self, sink: Sink) -> Sink:
+    def through_prior(self, sink: RowReceiver) -> RowReceiver:
         """Return the buffer of prior, which passes its deltas to ``sink``; ``sink`` itself where prior is not used."""
         if self.prior is None:
             return sink
@@ -202,20 +202,20 @@ class SelectOperators:
         if isinstance(self.result_set, OutputStage) and begins_unseen(self.plan):
             self.result_set.begin()
 
-    def connect(self) -> Sink:
+    def connect(self) -> RowReceiver:
         """Chain the operators from where on, last first; return the first of them."""
         output = self.context.output
         self.result_set.child = self.inserter or output
         if self.inserter is None and isinstance(output, StatementOutput) and _copies_groups(self.plan.result_set):
             self.result_set.is_read = output.is_read
         streams = self.plan.streams
-        withholds = any(store_of(stream) is not None or any(w.withholds for w in stream.windows) for stream in streams)
-        sink: Sink = Gate(self.result_set, self.context) if withholds else self.result_set
+        withholds = any(stream_store_plan(stream) is not None or any(w.withholds for w in stream.windows) for stream in streams)
+        sink: RowReceiver = Gate(self.result_set, self.context) if withholds else self.result_set
         if self.overlaps is not None:
             self.overlaps.child = sink
             sink = self.overlaps
         kept = self.streams[0].chain
-        if isinstance(kept, LastOfGroups):
+        if isinstance(kept, LastEventsOfGroups):
             self.result_set.forgetting(kept.forget)
             sink = Keeper(kept, sink)
         if self.where is not None:
@@ -241,7 +241,7 @@ class SelectOperators:
 
     def contents(self) -> Iterable[Event]:
         """Return the rows that the result set has taken in and not lost."""
-        if self.where is None or isinstance(self.streams[0].chain, LastOfGroups):
+        if self.where is None or isinstance(self.streams[0].chain, LastEventsOfGroups):
             return self.rows()
         return self.where.contents(self.rows())
 
@@ -261,13 +261,13 @@ class RunningSelect(SelectOperators):
             self.recognizer.child = sink
             self.recognizer.parent_contents = lambda: iter(self.chain)
             sink = self.recognizer
-        if pattern_of(self.stream.plan) is not None:
+        if stream_pattern(self.stream.plan) is not None:
             if self._sorts_together() or self.overlaps is not None:
                 sink = MatchesTogether(sink, context)
         elif self._sorts_together() and len(self.stream.plan.windows) > 1:
             sink = TimersTogether(sink, context)
         self.chain.child = sink
-        groups = groups_of(self.chain)
+        groups = group_view(self.chain)
         if groups is not None and not self._sorts_together():
             context.on_end(groups.end_partition)
 
@@ -309,7 +309,7 @@ class RunningSelect(SelectOperators):
 
 
 def _overlaps(stream: RunningStream) -> Overlaps | None:
-    pattern = pattern_of(stream.plan)
+    pattern = stream_pattern(stream.plan)
     if pattern is None or not (pattern.suppress or pattern.discard):
         return None
     assert isinstance(stream.entry, PatternEntry)
@@ -332,15 +332,15 @@ def _row_test(plan: SelectPlan, environment: Environment) -> Callable[[Any], boo
 
 def _chain(stream: StreamPlan, rows: ResultSetPlan, context: OperatorContext) -> View:
     """Return the stream's windows; without any, the rows of a named window, or what ``@IterableUnbound`` keeps."""
-    if store_of(stream) is not None:
-        return contents_of(stream, context)
+    if stream_store_plan(stream) is not None:
+        return stream_contents(stream, context)
     if stream.windows or not rows.iterable_unbound or rows.arity > 1:
         return build_chain(stream.windows, stream.retain, context)
     if rows.shape != "grouped fully aggregated":
         return LastEvents()
     if rows.output is not None and rows.output.has_rate:
         return NoEvents()
-    return LastOfGroups(key_evaluator(rows.group_by, context), len(rows.group_by))
+    return LastEventsOfGroups(key_evaluator(rows.group_by, context), len(rows.group_by))
 
 
 def _largest_prior(plan: SelectPlan, stream: int, environment: Environment) -> int | None:
@@ -351,7 +351,7 @@ def _largest_prior(plan: SelectPlan, stream: int, environment: Environment) -> i
 
 def _priors(plan: SelectPlan) -> list[tuple[int, int]]:
     """(stream, index) of each prior."""
-    nodes = (n for e in expressions_of(plan.result_set, plan.where) for n in e.walk())
+    nodes = (n for e in plan_expressions(plan.result_set, plan.where) for n in e.walk())
     return [(n.stream, n.index) for n in nodes if isinstance(n, Prior)]
 
 

@@ -5,13 +5,13 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from epl.attribute_text import named, once_a_class
+from epl.attribute_text import name_attributes, once_a_class
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.statements import StatementPlan
 from epl.settings import Settings
-from runtime.conversion.computed_rows import computed_row_class
-from runtime.conversion.rows import NO_ROWS, EventRow, Rows, rows_of
+from runtime.conversion.computed_rows import build_row_class
+from runtime.conversion.rows import NO_ROWS, EventRow, Rows, to_rows
 from runtime.event_loop.cause import Cause
 from runtime.event_loop.delivery import Delivery
 from runtime.event_loop.loop import EventLoop
@@ -54,7 +54,7 @@ class StatementHost(Protocol):
     def pend_batch(self, statement: StatementOutput) -> None:
         """Note that the statement has output for its batch listeners at the end of this call."""
 
-    def tier_of(self, statement: StatementOutput) -> tuple[str, str]:
+    def statement_tier(self, statement: StatementOutput) -> tuple[str, str]:
         """Return (``row`` or ``batch``, why): where the statement runs now."""
 
     def plans(self) -> list[StatementPlan]:
@@ -132,7 +132,7 @@ class StatementOutput(Delivery):
     @property
     def tier(self) -> str:
         """``"row"`` or ``"batch"``: where the statement runs now."""
-        return self.host.tier_of(self)[0]
+        return self.host.statement_tier(self)[0]
 
     def update(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Take what the last operator emits: kept until all statements have had the event."""
@@ -197,7 +197,7 @@ class StatementOutput(Delivery):
         listeners = self.listeners
         if not listeners:
             return
-        new_rows, old_rows = rows_of(new), rows_of(old)
+        new_rows, old_rows = to_rows(new), to_rows(old)
         for listener in listeners:
             try:
                 listener(new_rows, old_rows, self.statement, self.runtime)
@@ -211,14 +211,14 @@ class StatementOutput(Delivery):
         def failed(error: Exception) -> None:
             core.on_listener_error(error, name, None)
 
-        row_class = {} if output_type is None else {"ComputedRow": computed_row_class(output_type)}
+        row_class = {} if output_type is None else {"ComputedRow": build_row_class(output_type)}
         scope = {"out": self, "at": self._position, "failed": failed, "EventRow": EventRow, "Rows": Rows, "NO_ROWS": NO_ROWS, **row_class}
         return {**scope, "statement": self.statement, "runtime": self.runtime}
 
     @once_a_class
     def delivery_guard(self) -> str:
         """Return the condition, as source text, under which ``deliver`` itself has to be called."""
-        return f"{named('out', self).batch_listeners}"
+        return f"{name_attributes('out', self).batch_listeners}"
 
     @once_a_class
     def delivery_lines(self, *rows: str) -> Sequence[str]:
@@ -227,7 +227,8 @@ class StatementOutput(Delivery):
         For functions before whose end no other listener is to be called: no other statement wants the event, no other timer is due.
         """
         return (
-            f"listeners = {named('out', self).listeners}", "if listeners:", f"    {named('at', self._position).calls} += 1",
+            f"listeners = {name_attributes('out', self).listeners}", "if listeners:",
+            f"    {name_attributes('at', self._position).calls} += 1",
             "    rows = Rows()", *(f"    rows.append({row})" for row in rows),
             "    for listener in listeners:", "        try:", "            listener(rows, NO_ROWS, statement, runtime)",
             "        except Exception as error:", "            failed(error)",
@@ -236,7 +237,7 @@ class StatementOutput(Delivery):
     @once_a_class
     def update_lines(self, *rows: str) -> Sequence[str]:
         """Return source lines that do what ``update`` does with rows of the insert stream, the events in these variables."""
-        out = named("out", self)
+        out = name_attributes("out", self)
         added = [f"    {out.waiting_new}.append({row})" for row in rows]
         return f"if {out.listeners} or {out.batch_listeners}:", *added, "    pending[out] = None"
 

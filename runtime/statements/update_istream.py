@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from epl.plan.stores.on_statements import UpdateIstreamPlan
-from epl.plan.streams import filter_of
+from epl.plan.streams import stream_filter
 from runtime.expressions import compile_predicate
 from runtime.operators.changes import compile_changes
 from runtime.operators.operator_context import OperatorContext
@@ -15,7 +15,7 @@ class RunningUpdate(Stateless):
 
     def __init__(self, plan: UpdateIstreamPlan, context: OperatorContext) -> None:
         super().__init__(context)
-        self._type = filter_of(plan.stream).event_type
+        self._type = stream_filter(plan.stream).event_type
         self._where = None if plan.where is None else compile_predicate(plan.where, context.environment, 1)
         self._changed = compile_changes(plan.assignments, self._type, context.environment, 1, in_turn=False)
         self._drops = context.plan.drop
@@ -25,7 +25,7 @@ class RunningUpdate(Stateless):
         """Return the event that statements see; what is raised goes to the sender of the event, who loses it, as in Esper. Where no caller
         waits (in a step of a job) the error handler gets it."""
         try:
-            return self._updated(event)
+            return self._update(event)
         except Exception as error:
             core = self.context.core
             if core.has_sender:
@@ -33,7 +33,7 @@ class RunningUpdate(Stateless):
             core.on_error(error, self.context.name, event)
             return None
 
-    def _updated(self, event: Event) -> Event | None:
+    def _update(self, event: Event) -> Event | None:
         if self._where is not None and not self._where(event):
             return event
         if self._drops:

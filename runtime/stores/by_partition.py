@@ -47,9 +47,9 @@ class PartitionedWindow:
         for store in self.partitions.values():
             store.remove(consumer)
 
-    def stored(self) -> int:
+    def row_count(self) -> int:
         """Return how many rows there are."""
-        return sum(store.stored() for store in self.partitions.values())
+        return sum(store.row_count() for store in self.partitions.values())
 
     def __iter__(self) -> Iterator[Event]:
         raise EplRuntimeError(
@@ -71,16 +71,16 @@ class PartitionedTable:
             store.partition = number
         return store
 
-    def store_of(self, partition: Any) -> TableStore:
+    def partition_store(self, partition: Any) -> TableStore:
         """Return the rows of the partition; none where it has ended."""
         return self.partitions.get(partition) or self._make()
 
     def leave(self, number: int) -> None:
         self.partitions.pop(number, None)
 
-    def stored(self) -> int:
+    def row_count(self) -> int:
         """Return how many rows there are."""
-        return sum(store.stored() for store in self.partitions.values())
+        return sum(store.row_count() for store in self.partitions.values())
 
 
 class PartitionedVariable(VariableCell):

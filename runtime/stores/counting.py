@@ -29,7 +29,7 @@ class Counts:
             self.rows += 1
             yield row
 
-    def evaluated(self) -> bool:
+    def count_evaluation(self) -> bool:
         """Count one evaluation; true."""
         self.conditions += 1
         return True

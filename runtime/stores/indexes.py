@@ -13,11 +13,11 @@ from epl.plan.join.lookups import IndexPlan, NamedIndex
 from epl.plan.stores.on_statements import Offered
 from runtime.aggregation.sorted_bag import SortedBag
 from runtime.expressions import Environment
-from runtime.expressions.compiled import function_of
+from runtime.expressions.compiled import define_function
 from runtime.expressions.print_keys import is_plain_key, key_text
 from runtime.expressions.printer import Printer
 from runtime.stores.counting import active
-from runtime.stores.restrictions import Restriction, restrictions_of
+from runtime.stores.restrictions import Restriction, index_restrictions
 from runtime.stores.spatial_index import SpatialIndex, first_taken
 from windows.buckets import is_sparse, put, take
 from windows.event import NO_EVENTS, Event
@@ -29,7 +29,7 @@ KeyOf = Callable[[Event], Any]
 """The key of a row; of an index by hash and range, the pair of both keys."""
 
 
-class Index(Protocol):
+class StoreIndex(Protocol):
     """A row that is added twice is held once; one that is not held may be removed."""
 
     def update(self, new: Rows, old: Sequence[Event]) -> None: ...
@@ -221,23 +221,23 @@ class Arrivals:
         return sorted(rows, key=self._numbers.__getitem__)
 
 
-def build_index(plan: IndexPlan, environment: Environment) -> Index:
+def build_index(plan: IndexPlan, environment: Environment) -> StoreIndex:
     """Return an empty index; its key is compiled once a statement."""
     if plan.space:
         return SpatialIndex(plan, environment)
-    key_of = environment.printed("index key", (plan,), lambda: _key_of(plan))
+    key_of = environment.printed("index key", (plan,), lambda: _key_function(plan))
     if not plan.hash:
         return SortedIndex(key_of)
     return HashedSortedIndex(key_of) if plan.ranges else UniqueIndex(key_of) if plan.unique else HashIndex(key_of)
 
 
-def _key_of(plan: IndexPlan) -> KeyOf:
+def _key_function(plan: IndexPlan) -> KeyOf:
     if not plan.ranges and all(isinstance(key, StreamProperty) and is_plain_key(key) for key in plan.hash):
         return attrgetter(*(field_name(key.name) for key in plan.hash if isinstance(key, StreamProperty)))
     printer = Printer(Environment(), 1)
     texts = [key_text(plan.hash, printer)] if plan.hash else []
     texts += [printer.value(key) for key in plan.ranges]
-    return function_of(f"def evaluate(e0):\n    return {', '.join(texts)}\n", printer.bindings)
+    return define_function(f"def evaluate(e0):\n    return {', '.join(texts)}\n", printer.bindings)
 
 
 class IndexedRows:
@@ -248,7 +248,7 @@ class IndexedRows:
 
     def __init__(self, rows: Rows = ()) -> None:
         self._rows: dict[Event, None] = dict.fromkeys(rows)
-        self._indexes: dict[IndexPlan, Index] = {}
+        self._indexes: dict[IndexPlan, StoreIndex] = {}
         self._users: dict[IndexPlan, int] = {}
         self._offers: Counter[Offered] = Counter()
         self._arrivals: Arrivals | None = None
@@ -281,7 +281,7 @@ class IndexedRows:
             self._arrivals.update(self._rows, ())
         return self._arrivals.in_order(rows)
 
-    def index(self, plan: IndexPlan, environment: Environment) -> Index:
+    def index(self, plan: IndexPlan, environment: Environment) -> StoreIndex:
         """Return the index, built now if no one has asked for it before."""
         index = self._indexes.get(plan)
         if index is None:
@@ -290,7 +290,7 @@ class IndexedRows:
         self._users[plan] = self._users.get(plan, 0) + 1
         return index
 
-    def held(self, plan: IndexPlan) -> Index:
+    def find_index(self, plan: IndexPlan) -> StoreIndex:
         """Return an index that was asked for and is not released."""
         return self._indexes[plan]
 
@@ -331,12 +331,12 @@ class IndexedRows:
             self.index(named.plan, environment)
             return
         try:
-            restrictions = restrictions_of(named, build_index(named.plan, environment), environment)
+            restrictions = index_restrictions(named, build_index(named.plan, environment), environment)
             for restriction in restrictions:
                 restriction(self._rows, ())
         except EplRuntimeError as error:
             raise EplDeploymentError(f"Failed to deploy: {error.message}") from None
-        restrictions = restrictions_of(named, self.index(named.plan, environment), environment)
+        restrictions = index_restrictions(named, self.index(named.plan, environment), environment)
         if restrictions:
             self._restrictions[named] = restrictions
             self.restricted = True
@@ -395,7 +395,7 @@ class LentRows(IndexedRows):
         self._lender = lender
         self._asked: list[IndexPlan] = []
 
-    def index(self, plan: IndexPlan, environment: Environment) -> Index:
+    def index(self, plan: IndexPlan, environment: Environment) -> StoreIndex:
         self._asked.append(plan)
         return self._lender.index(plan, environment)
 
@@ -412,9 +412,9 @@ class LentRows(IndexedRows):
         return row in self._lender
 
     @property
-    def asked(self) -> list[Index]:
+    def asked(self) -> list[StoreIndex]:
         """The indexes that were asked for, in that order."""
-        return [self._lender.held(plan) for plan in self._asked]
+        return [self._lender.find_index(plan) for plan in self._asked]
 
     def close(self) -> None:
         while self._asked:
@@ -441,4 +441,5 @@ class WindowRows(LentRows):
         return chosen if len(chosen) < 2 else [row for row in self._window if row in chosen]
 
 
-__all__ = ["HashIndex", "HashedSortedIndex", "Index", "IndexedRows", "LentRows", "SortedIndex", "SortedRows", "UniqueIndex", "WindowRows"]
+__all__ = ["HashIndex", "HashedSortedIndex", "IndexedRows", "LentRows", "SortedIndex", "SortedRows", "StoreIndex", "UniqueIndex",
+    "WindowRows"]

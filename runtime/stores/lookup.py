@@ -7,7 +7,7 @@ from typing import Any
 
 from epl.plan.join.lookups import Bounds, LookupPlan
 from runtime.expressions import Environment
-from runtime.expressions.compiled import function_of
+from runtime.expressions.compiled import define_function
 from runtime.expressions.print_keys import key_part
 from runtime.expressions.printer import Printer, may_be_null
 from runtime.stores.indexes import IndexedRows
@@ -27,12 +27,12 @@ def compile_lookup(plan: LookupPlan, rows: IndexedRows, environment: Environment
     The rows keep the indexes of the plan until they are released.
     """
     counted = rows.counts is not None
-    make, cells = environment.printed(("look-up", arity, counted), (plan,), lambda: _printed(plan, environment, arity, counted))
+    make, cells = environment.printed(("look-up", arity, counted), (plan,), lambda: _print_lookup(plan, environment, arity, counted))
     indexes = [rows.index(index, environment) for index in plan.indexes]
     return make(rows.counts, rows, *indexes, *[read(environment) for read in cells])
 
 
-def _printed(
+def _print_lookup(
     plan: LookupPlan, environment: Environment, arity: int, counted: bool
 ) -> tuple[MakeLookUp, tuple[Callable[[Environment], Any], ...]]:
     printer = Printer(environment, arity)
@@ -46,10 +46,10 @@ def _printed(
     else:
         body.append(f"return {rows}")
     text = ["def look_up(partial):", *(f"    {line}" for line in body), "return look_up"]
-    return printed_maker(text, ["rows", *lookup.names], [lookup], printer, counted)
+    return print_maker(text, ["rows", *lookup.names], [lookup], printer, counted)
 
 
-def printed_maker(
+def print_maker(
     text: Sequence[str], names: Sequence[str], lookups: Sequence[PrintedLookup], printer: Printer, counted: bool
 ) -> tuple[Callable[..., Any], tuple[Callable[[Environment], Any], ...]]:
     """Return make(counts, *the objects called ``names``, *cells of the instance), which runs the text, and what reads the cells."""
@@ -61,7 +61,7 @@ def printed_maker(
         *(f"    {line}" for line in text), "",
     ]
     shared = {name: value for name, value in printer.bindings.items() if name not in cells}
-    make = function_of("\n".join(lines), shared)
+    make = define_function("\n".join(lines), shared)
     return make, tuple(cells.values())
 
 
@@ -121,7 +121,7 @@ class PrintedLookup:
         key = self._key()
         if plan.others:
             return f"{self._printer.bind(_union, 'union')}(({''.join(f'{find}({key}), ' for find in self._finds)}))"
-        bucket = self._known(f"{self._finds[0]}({key})")
+        bucket = self._value_name(f"{self._finds[0]}({key})")
         return self._within(bucket, plan.bounds[0]) if plan.bounds else bucket
 
     def _key(self) -> str:
@@ -129,10 +129,10 @@ class PrintedLookup:
         parts = []
         for key, null_safe in zip(self._plan.keys, self._plan.null_safe, strict=True):
             text = key_part(key, self._printer)
-            parts.append(self._known(text) if not null_safe and may_be_null(key) else text)
+            parts.append(self._value_name(text) if not null_safe and may_be_null(key) else text)
         return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 
-    def _known(self, text: str) -> str:
+    def _value_name(self, text: str) -> str:
         """Return a name for a value, without which nothing is found."""
         name = self._printer.temporary()
         self.lines += [f"{name} = {text}", f"if {name} is None:", f"    {self._leave}"]
@@ -144,7 +144,7 @@ class PrintedLookup:
             if end is None:
                 names.append("None")
             elif may_be_null(end):
-                names.append(self._known(self._printer.value(end)))
+                names.append(self._value_name(self._printer.value(end)))
             else:
                 names.append(self._printer.temporary())
                 self.lines.append(f"{names[-1]} = {self._printer.value(end)}")
@@ -155,4 +155,4 @@ class PrintedLookup:
         return f"{index}.{method}({', '.join(names)}, {bounds.include_low}, {bounds.include_high})"
 
 
-__all__ = ["LookUp", "PrintedLookup", "compile_lookup", "printed_maker"]
+__all__ = ["LookUp", "PrintedLookup", "compile_lookup", "print_maker"]

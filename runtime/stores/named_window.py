@@ -12,7 +12,7 @@ from runtime.expressions import Environment
 from runtime.stores.indexes import IndexedRows
 from runtime.stores.queried_rows import QueriedRows
 from windows.event import NO_EVENTS, Event
-from windows.protocol import Sink, View
+from windows.protocol import RowReceiver, View
 
 
 class NamedWindowStore:
@@ -26,7 +26,7 @@ class NamedWindowStore:
     """
 
     def __init__(
-        self, window: NamedWindow, chain: View, output: Sink, deltas: StoreDeltas, changing: Callable[[], None], *, batches: bool,
+        self, window: NamedWindow, chain: View, output: RowReceiver, deltas: StoreDeltas, changing: Callable[[], None], *, batches: bool,
         collects: bool, steady: bool, in_order: bool, unique: Sequence[TypedExpression] = (),
     ) -> None:
         self.window = window
@@ -138,14 +138,14 @@ class NamedWindowStore:
         if self._consumers and (new or old):  # as in Esper, a batch that is forced without rows is the window's own
             self._deltas.add(self._consumers, new, old)
 
-    def ordered(self, rows: Sequence[Event]) -> Sequence[Event]:
+    def order_rows(self, rows: Sequence[Event]) -> Sequence[Event]:
         """Return some of the rows, which are in order of arrival, in the order of the data windows."""
         if self.in_order or len(rows) < 2:
             return rows
         chosen = dict.fromkeys(rows)
         return [row for row in self if row in chosen]
 
-    def stored(self) -> int:
+    def row_count(self) -> int:
         """Return how many rows there are."""
         return len(self.rows)
 

@@ -67,7 +67,7 @@ class Quadtree:
         self._root = self._new()
         self._capacity = capacity
 
-    def part_of(self, quadrant: Quadrant, place: Place, reach: float) -> Quadrant | None:
+    def quadrant_part(self, quadrant: Quadrant, place: Place, reach: float) -> Quadrant | None:
         """Return the part that has the middle of a place, where the place reaches no further beyond it; else None."""
         raise NotImplementedError
 
@@ -79,7 +79,7 @@ class Quadtree:
         quadrant = self._root
         quadrant.count += 1
         while quadrant.parts and place not in quadrant.rows:
-            part = self.part_of(quadrant, place, self.reach if len(quadrant.rows) >= CROWDED else 0.0)
+            part = self.quadrant_part(quadrant, place, self.reach if len(quadrant.rows) >= CROWDED else 0.0)
             if part is None:
                 break
             quadrant = part
@@ -93,7 +93,7 @@ class Quadtree:
         rows, quadrant.rows = quadrant.rows, {}
         quadrant.divide()
         for place, bucket in rows.items():
-            part = self.part_of(quadrant, place, self.reach if len(quadrant.rows) >= CROWDED else 0.0)
+            part = self.quadrant_part(quadrant, place, self.reach if len(quadrant.rows) >= CROWDED else 0.0)
             if part is None:
                 quadrant.rows[place] = bucket
             else:
@@ -110,7 +110,7 @@ class Quadtree:
                 break
             if joined is None and quadrant.count <= self._capacity // 2:
                 joined = quadrant
-            part = self.part_of(quadrant, place, self.reach)
+            part = self.quadrant_part(quadrant, place, self.reach)
             assert part is not None
             quadrant = part
         take(quadrant.rows, place, row)
@@ -122,7 +122,7 @@ class Quadtree:
     def clear(self) -> None:
         self._root = self._new()
 
-    def _reached(self, x: float, y: float, right: float, bottom: float) -> Iterator[dict[Place, Bucket]]:
+    def _reach(self, x: float, y: float, right: float, bottom: float) -> Iterator[dict[Place, Bucket]]:
         """Yield the rows of the quadrants that a rectangle reaches."""
         waiting, reach = [self._root], self.reach
         while waiting:
@@ -148,7 +148,7 @@ class Quadtree:
 class PointQuadtree(Quadtree):
     """``pointregionquadtree``."""
 
-    def part_of(self, quadrant: Quadrant, place: Place, reach: float) -> Quadrant:
+    def quadrant_part(self, quadrant: Quadrant, place: Place, reach: float) -> Quadrant:
         x, y = place
         return quadrant.parts[2 * (y >= quadrant.y) + (x >= quadrant.x)]
 
@@ -157,7 +157,7 @@ class PointQuadtree(Quadtree):
             return []
         right, bottom = x + width, y + height
         return [
-            row for rows in self._reached(x, y, right, bottom) for (px, py), bucket in rows.items()
+            row for rows in self._reach(x, y, right, bottom) for (px, py), bucket in rows.items()
             if x <= px < right and y <= py < bottom for row in bucket]
 
 
@@ -166,7 +166,7 @@ class RectangleQuadtree(Quadtree):
 
     reach = REACH
 
-    def part_of(self, quadrant: Quadrant, place: Place, reach: float) -> Quadrant | None:
+    def quadrant_part(self, quadrant: Quadrant, place: Place, reach: float) -> Quadrant | None:
         x, y, width, height = place
         dx, dy = quadrant.width * reach, quadrant.height * reach
         east, south = x + width / 2 >= quadrant.x, y + height / 2 >= quadrant.y
@@ -181,7 +181,7 @@ class RectangleQuadtree(Quadtree):
             return []
         right, bottom = x + width, y + height
         return [
-            row for rows in self._reached(x, y, right, bottom) for (rx, ry, w, h), bucket in rows.items()
+            row for rows in self._reach(x, y, right, bottom) for (rx, ry, w, h), bucket in rows.items()
             if right >= rx and rx + w >= x and bottom >= ry and ry + h >= y for row in bucket]
 
 

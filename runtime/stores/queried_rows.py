@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from epl.plan.join.lookups import IndexPlan, LookupPlan
 from runtime.expressions import Environment
-from runtime.stores.indexes import Index, IndexedRows, LentRows
+from runtime.stores.indexes import IndexedRows, LentRows, StoreIndex
 
 MOST_KEPT = 8
 """Indexes of one window that are kept for later queries; each costs time with every row that comes or goes."""
@@ -24,7 +24,7 @@ class QueriedRows(LentRows):
     def __init__(self, lender: IndexedRows) -> None:
         super().__init__(lender)
         self.generation = 0
-        self._kept: dict[IndexPlan, Index] = {}
+        self._kept: dict[IndexPlan, StoreIndex] = {}
         self._asked_once: dict[IndexPlan, None] = {}
 
     def is_worth_it(self, plan: LookupPlan) -> bool:
@@ -44,7 +44,7 @@ class QueriedRows(LentRows):
 
     # ------------------------------------------------------------------ as look-ups use them
 
-    def index(self, plan: IndexPlan, environment: Environment) -> Index:
+    def index(self, plan: IndexPlan, environment: Environment) -> StoreIndex:
         """Return the index; drop that which was not used for longest. One that may refuse rows belongs to the statement that created it:
         it is not kept for longer."""
         if plan.unique or plan.space:

@@ -26,7 +26,7 @@ Restriction = Callable[[Iterable[Event], Sequence[Event]], None]
 """restriction(new rows, rows that leave): raises EplRuntimeError where a new row is refused."""
 
 
-def restrictions_of(named: NamedIndex, index: Any, environment: Environment) -> list[Restriction]:
+def index_restrictions(named: NamedIndex, index: Any, environment: Environment) -> list[Restriction]:
     """Return what the index asks of rows. Raise EplDeploymentError where its region is none."""
     restrictions: list[Restriction] = []
     if named.plan.region is not None:
@@ -65,14 +65,14 @@ def _region(named: NamedIndex, environment: Environment) -> tuple[float, float, 
     x, y, width, height, *whole = region_values(named.plan, environment)
     for name, value in (("width", width), ("height", height)):
         if not value > 0:
-            raise _refused(named, name, double_text(value), ">0")
+            raise _region_refusal(named, name, double_text(value), ">0")
     for (name, least), number in zip(SMALLEST, whole, strict=False):
         if number < least:
-            raise _refused(named, name, str(number), f">={least}")
+            raise _region_refusal(named, name, str(number), f">={least}")
     return x, y, width, height
 
 
-def _refused(named: NamedIndex, parameter: str, value: str, expected: str) -> EplDeploymentError:
+def _region_refusal(named: NamedIndex, parameter: str, value: str, expected: str) -> EplDeploymentError:
     return EplDeploymentError(
         f"Failed to deploy: Invalid value for index '{named.name}' parameter '{parameter}' received {value} and expected value{expected}")
 
@@ -92,4 +92,4 @@ def _place_text(place: Place) -> str:
     return f"({','.join(map(double_text, place))})"
 
 
-__all__ = ["Restriction", "restrictions_of"]
+__all__ = ["Restriction", "index_restrictions"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from epl.attribute_text import named, named_class
+from epl.attribute_text import name_attributes, name_class_attributes
 from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.java import key_text
 from epl.java_hash import bucket_numbers, hash_of_keys
@@ -16,10 +16,10 @@ from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import StreamProperty
 from epl.plan.join.lookups import NamedIndex
 from epl.plan.stores.tables import IntoColumn, IntoTable, Table, TableColumn
-from runtime.aggregation.factory import Arguments, Readers, Row, arguments_of, factory_of
+from runtime.aggregation.factory import Arguments, Readers, Row, build_factory, compile_arguments
 from runtime.aggregation.generated_steps import GroupSteps
 from runtime.aggregation.grouped import Aggregator, key_from_state, key_to_state
-from runtime.aggregation.keys import key_of
+from runtime.aggregation.keys import key_evaluator
 from runtime.aggregation.state_shapes import key_shape, state_shape
 from runtime.expressions import Environment
 from runtime.stores.queried_rows import QueriedRows
@@ -28,7 +28,7 @@ from windows.event import NO_EVENTS, Event
 from windows.keys import bucket_order, values_of_key
 from windows.paging import Paged
 from windows.protocol import Damaged
-from windows.shape import ANYTHING, ROW, compiled, of_type, takes
+from windows.shape import ANYTHING, ROW, compile_check, of_type, takes
 
 Key = Any
 """Of a row: the key's value, a tuple of several, () where the table has no primary key."""
@@ -50,7 +50,7 @@ class TableStore:
         self.changed: Callable[[], None] = _nothing
         self._key_places = [place for place, column in enumerate(table.columns) if column.is_key]
         types = [column.type for column in table.keys]
-        self._key: Callable[..., Key] = key_of(types, lambda *parts: parts) if types else lambda: ()
+        self._key: Callable[..., Key] = key_evaluator(types, lambda *parts: parts) if types else lambda: ()
         self._hash = hash_of_keys(types)
         self._peak = 0
         self._makers = [_maker(column, environment) for column in table.columns]
@@ -61,8 +61,8 @@ class TableStore:
         self._queried: QueriedRows | None = None
         self.merged: Counter[str] = Counter()
         """Columns that merges update, with the number of the merges."""
-        self._check_key = key_shape(types) if types else compiled(ANYTHING)
-        self._check_row = compiled(tuple(_shape(column) for column in table.columns))
+        self._check_key = key_shape(types) if types else compile_check(ANYTHING)
+        self._check_row = compile_check(tuple(_shape(column) for column in table.columns))
 
     # ------------------------------------------------------------------ rows
 
@@ -78,20 +78,20 @@ class TableStore:
         """Return what a row without counted events is read by, at the columns' positions."""
         return self._new().results
 
-    def _new_of(self, key: Key) -> TableRow:
+    def _new_row(self, key: Key) -> TableRow:
         row = self._new()
         if key != ():
             for name, value in zip(self._key_fields, values_of_key(key, len(self._key_fields))):
                 setattr(row, name, value)
         return row
 
-    def row_for(self, key: Key) -> TableRow:
+    def ensure_row(self, key: Key) -> TableRow:
         """Return the row of the key, a new one where there is none, to be changed."""
         self.changed()
         self.pages.touch(key)
         row = self.by_key.get(key)
         if row is None:
-            row = self._new_of(key)
+            row = self._new_row(key)
             if self._rows is not None and self._rows.restricted:
                 self._rows.check((row,), NO_EVENTS)
             self._add(key, row)
@@ -103,24 +103,24 @@ class TableStore:
         self.by_key[key] = row
         self._peak = max(self._peak, len(self.by_key))
 
-    def stored(self) -> int:
+    def row_count(self) -> int:
         """Return how many rows there are."""
         return len(self.by_key)
 
-    def row_of(self, event: Event) -> TableRow:
+    def build_row(self, event: Event) -> TableRow:
         """Return a new row, which is not in the table yet, with the values of an event of the table's plain type."""
         row = self._new()
         for name, value in zip(row.plain, event.values()):
             setattr(row, name, value)
         return row
 
-    def key_of(self, row: Event) -> Key:
+    def row_key(self, row: Event) -> Key:
         """Return the key of a row."""
         return self._key(*[getattr(row, name) for name in self._key_fields])
 
     def insert(self, event: Event) -> None:
         """Insert a row. Raise EplRuntimeError where there is one of its key."""
-        self.change((self.row_of(event),), NO_EVENTS)
+        self.change((self.build_row(event),), NO_EVENTS)
 
     def check(self, new: Sequence[Event], old: Sequence[Event]) -> None:
         """Raise EplRuntimeError where two rows would have one key, or an index that was created refuses one."""
@@ -128,12 +128,12 @@ class TableStore:
 
     def _keys(self, new: Sequence[Event], old: Sequence[Event]) -> tuple[dict[Key, Any], set[Key]]:
         """Return what enters by its keys, and the keys of what leaves."""
-        by_key, leaving = self.by_key, {self.key_of(row) for row in old}
+        by_key, leaving = self.by_key, {self.row_key(row) for row in old}
         entering: dict[Key, Any] = {}
         for row in new:
-            key = self.key_of(row)
+            key = self.row_key(row)
             if key in entering or (key in by_key and key not in leaving):
-                raise self._violated(key)
+                raise self._violation(key)
             entering[key] = row
         if self._rows is not None and self._rows.restricted:
             self._rows.check(new, old)
@@ -157,7 +157,7 @@ class TableStore:
         if self._rows is not None:
             self._rows.update(new, old)
 
-    def _violated(self, key: Key) -> EplRuntimeError:
+    def _violation(self, key: Key) -> EplRuntimeError:
         if not self._key_places:
             return EplRuntimeError(f"Unique index violation, table '{self.table.name}' is a declared to hold a single un-keyed row")
         shown = key_text(values_of_key(key, len(self._key_places)))
@@ -167,7 +167,7 @@ class TableStore:
     def rows(self) -> TableRows:
         """The rows, with the indexes that look-ups ask for; kept from the first time that they are asked for."""
         if self._rows is None:
-            self._rows = TableRows(tuple(self.by_key.values()), self.__iter__, self.ordered)
+            self._rows = TableRows(tuple(self.by_key.values()), self.__iter__, self.order_rows)
         return self._rows
 
     def create_index(self, named: NamedIndex, environment: Environment) -> None:
@@ -184,11 +184,11 @@ class TableStore:
             self._queried = QueriedRows(self.rows)
         return self._queried
 
-    def ordered(self, rows: Sequence[Event]) -> Sequence[Event]:
+    def order_rows(self, rows: Sequence[Event]) -> Sequence[Event]:
         """Return some of the rows in the order in which the table is iterated."""
         if len(rows) < 2:
             return rows
-        buckets = bucket_numbers([self._hash_of_key(self.key_of(row)) for row in rows], self._peak)
+        buckets = bucket_numbers([self._hash_of_key(self.row_key(row)) for row in rows], self._peak)
         by_bucket = dict(zip(buckets, rows))
         if len(by_bucket) == len(rows):
             return [by_bucket[bucket] for bucket in sorted(buckets)]
@@ -246,12 +246,12 @@ class TableStore:
     def where_is(self, row: TableRow) -> Any:
         """Return where a state finds the row again: the partition's number, the key, and whether it is the table's row of that key, has its
         accumulators, or is gone."""
-        key = self.key_of(row) if self._key_places else ()
+        key = self.row_key(row) if self._key_places else ()
         there = self.by_key.get(key)
         standing = GONE if there is None or there.kept is not row.kept else STANDS if there is row else COPIED
         return [self.partition, key_to_state(key), standing]
 
-    def row_at(self, saved: Any, standing: Any, values: Event) -> TableRow:
+    def restore_row(self, saved: Any, standing: Any, values: Event) -> TableRow:
         """Return the row that ``where_is`` was asked about. Raise Damaged for a standing that there is not."""
         if type(standing) is not int or not 0 <= standing <= COPIED:
             raise Damaged("a row of a table stands in another way")
@@ -262,7 +262,7 @@ class TableStore:
             return self._row_class.of_event(values)
         return row if standing == STANDS else row.with_values(values)
 
-    def store_of(self, partition: Any) -> TableStore:
+    def partition_store(self, partition: Any) -> TableStore:
         """Return the rows of all: without a context there is one store."""
         return self
 
@@ -278,7 +278,7 @@ class TableStore:
                 self._check_key(saved)
             self._check_row(values)
             key = key_from_state(saved) if self._key_places else ()
-            row = self.by_key[key] = self._new_of(key)
+            row = self.by_key[key] = self._new_row(key)
             for name, kept, value in zip(self._fields, row.kept, values):
                 if kept is None:
                     setattr(row, name, value)
@@ -314,9 +314,9 @@ def _maker(column: TableColumn, environment: Environment) -> Callable[[], Any] |
     plan = column.aggregation
     if plan is None:
         return None
-    build = factory_of(plan)
+    build = build_factory(plan)
     arguments = (
-        arguments_of(plan, environment, 1) if column.event_type is not None
+        compile_arguments(plan, environment, 1) if column.event_type is not None
         else Arguments(plan, itemgetter(0), lambda values: values, None, environment, 1)
     )
     return lambda: build(arguments, {})
@@ -358,7 +358,7 @@ class TableAggregator(Aggregator):
 
     def enter(self, row: Row) -> None:
         try:
-            target = self._store.row_for(self.key(row))
+            target = self._store.ensure_row(self.key(row))
         except Exception:
             self._note(row, list(range(len(self._feeds))))
             raise
@@ -383,7 +383,7 @@ class TableAggregator(Aggregator):
         failed = self.failed.pop(row, ()) if self.failed else ()
         if len(failed) == len(self._feeds):
             return
-        target = self._store.row_for(self.key(row))
+        target = self._store.ensure_row(self.key(row))
         failure = None
         for place, (position, value, condition) in enumerate(self._leaving):
             try:
@@ -394,14 +394,14 @@ class TableAggregator(Aggregator):
         if failure is not None:
             raise failure
 
-    def counted(self, rows: Sequence[Row]) -> Sequence[Row]:
+    def countable_rows(self, rows: Sequence[Row]) -> Sequence[Row]:
         every = len(self._feeds)
         return [row for row in rows if len(self.failed.get(row, ())) < every] if self.failed else rows
 
     def readers(self, row: Row) -> Readers:
-        return self.readers_of(self.key(row))
+        return self.group_readers(self.key(row))
 
-    def readers_of(self, key: Key) -> Readers:
+    def group_readers(self, key: Key) -> Readers:
         """Return the aggregations of the table's row; all null where there is none."""
         target = self._store.by_key.get(key)
         if target is None:
@@ -422,8 +422,9 @@ class TableAggregator(Aggregator):
 
     def _steps_text(self, positions: Sequence[int]) -> GroupSteps:
         """Return the text of its steps, without its objects."""
-        into, table, pages = named("into", self), named("table", self._store), named("pages", self._store.pages)
-        g, gl = named_class("g", TableRow), named_class("gl", TableRow)
+        into, table, pages = name_attributes("into", self), name_attributes("table", self._store), name_attributes("pages",
+            self._store.pages)
+        g, gl = name_class_attributes("g", TableRow), name_class_attributes("gl", TableRow)
 
         def change(key: str) -> tuple[str, ...]:
             return f"{table.changed}()", f"if {pages.touched} is not None: {pages.touched}[{key}] = None"
@@ -455,7 +456,7 @@ def _feed(
     each: IntoColumn, into: IntoTable, environment: Environment, arity: int, *, leaving: bool = False
 ) -> tuple[Callable[[Row], Any], Any]:
     """Return what the table's accumulator gets of a row, and which rows it gets. ``leaving``: of a row that leaves."""
-    arguments = arguments_of(each.plan, environment, arity)
+    arguments = compile_arguments(each.plan, environment, arity)
     if leaving and arguments.moment is not None:
         arguments.moment.entering = False
     column = into.table.columns[each.position]

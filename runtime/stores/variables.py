@@ -28,9 +28,9 @@ class VariableCell:
         self.observers: list[Callable[[Any, Any], None]] = []
         self.value: Any = None
         if value is not None:
-            self.value = self.coerced(value)
+            self.value = self.coerce(value)
 
-    def coerced(self, value: Any) -> Any:
+    def coerce(self, value: Any) -> Any:
         """Return the value as the variable's type holds it; raise EplRuntimeError in Esper's words."""
         if value is None:
             return None
@@ -47,10 +47,10 @@ class VariableCell:
             ) from None
 
     def checked(self, value: Any) -> Any:
-        """Do as ``coerced`` for an assignment: constants refuse."""
+        """Do as ``coerce`` for an assignment: constants refuse."""
         if self.variable.constant:
             raise EplRuntimeError(f"Variable by name '{self.variable.name}' is declared as constant and may not be assigned a new value")
-        return self.coerced(value)
+        return self.coerce(value)
 
     def assign(self, value: Any) -> None:
         """Set by the API: constants refuse."""
@@ -97,7 +97,7 @@ class VariableCells(dict[str, VariableCell]):
         """Return all, by what names each in a saved state."""
         return {**self, **{f"{name}@{cell.deployment}": cell for name, older in self.older.items() for cell in older}}
 
-    def seen(self, sees: Callable[[VariableCell], bool]) -> Mapping[str, VariableCell]:
+    def visible_cells(self, sees: Callable[[VariableCell], bool]) -> Mapping[str, VariableCell]:
         """Return the variables as one who sees these of several of one name has them."""
         if not self.older:
             return self

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from epl.analysis.statements.annotations import unknown_in_module
-from epl.analysis.statements.doubts import Doubt, doubts_in
-from epl.analysis.statements.faults import faults_of
+from epl.analysis.statements.doubts import Doubt, find_doubts
+from epl.analysis.statements.faults import find_faults
 from epl.errors import EplError
 from epl.spans import Span
 from epl.syntax import Annotation
-from runtime.api.plan_cache import parsed
-from runtime.api.runtime import Runtime, engine_of
-from runtime.tools.modules import Piece, at_its_place
+from runtime.api.plan_cache import parse_text
+from runtime.api.runtime import Runtime, internal_engine
+from runtime.tools.modules import ModulePiece, at_its_place
 
 if TYPE_CHECKING:
     from runtime.esper_config import Plugins
@@ -30,7 +30,7 @@ class Checked:
     text: str
     whole: Span
     errors: list[EplError] = attrs.field(factory=list)
-    halves: tuple[Piece, ...] = ()
+    halves: tuple[ModulePiece, ...] = ()
     unknown_annotations: tuple[Annotation, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     internal: Exception | None = None
@@ -40,28 +40,28 @@ class Checked:
         return not self.errors and self.internal is None
 
 
-def check_piece(runtime: Runtime, text: str, headers: list[Piece], piece: Piece, name: str) -> Checked:
+def check_piece(runtime: Runtime, text: str, headers: list[ModulePiece], piece: ModulePiece, name: str) -> Checked:
     """Deploy one statement of the module ``text`` as ``name``, so that later ones see what it declares; nothing raises."""
     padded = at_its_place(text, headers, piece)
     whole = Span(piece.start, piece.start + len(piece.text))
     try:
-        module = parsed(padded)
+        module = parse_text(padded)
     except EplError as error:
         return Checked(padded, whole, [error], (piece.halves(error.span.start) or ()) if error.span is not None else ())
-    catalog = engine_of(runtime).catalog(module.name)
+    catalog = internal_engine(runtime).catalog(module.name)
     errors: list[EplError] = []
     internal = None
     try:
         runtime.deploy(padded, name=name)
     except EplError as error:
-        errors = faults_of(module, catalog) or [error]
+        errors = find_faults(module, catalog) or [error]
     except Exception as error:  # noqa: BLE001 - reported like every other refusal: the others are still to be checked
         internal = error
-    doubts = () if errors or internal else tuple(doubt for statement in module.statements for doubt in doubts_in(statement, catalog))
+    doubts = () if errors or internal else tuple(doubt for statement in module.statements for doubt in find_doubts(statement, catalog))
     return Checked(padded, whole, errors, (), tuple(unknown_in_module(module, catalog)), doubts, internal)
 
 
-def stand_in(runtime: Runtime, plugins: Plugins) -> None:
+def register_placeholders(runtime: Runtime, plugins: Plugins) -> None:
     """Register functions and aggregations that take anything and return a value of unknown type, in place of those that are Java's."""
     for name in plugins.functions:
         runtime.register_function(name, _of_java)
@@ -69,7 +69,7 @@ def stand_in(runtime: Runtime, plugins: Plugins) -> None:
         runtime.register_aggregation(name, _AggregationOfJava)
 
 
-def calls_of(text: str, plugins: Plugins | None) -> list[str]:
+def plugin_calls(text: str, plugins: Plugins | None) -> list[str]:
     """Return the names among ``plugins`` that a statement calls, as it is written."""
     if plugins is None:
         return []
@@ -100,4 +100,4 @@ class _AggregationOfJava:
         _of_java()
 
 
-__all__ = ["Checked", "calls_of", "check_piece", "stand_in"]
+__all__ = ["Checked", "check_piece", "plugin_calls", "register_placeholders"]

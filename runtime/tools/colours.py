@@ -16,7 +16,7 @@ AMBIGUOUS_TYPES = frozenset({"date", "calendar", "number", "object", "null", "de
 
 
 @attrs.frozen
-class Rule:
+class ColourRule:
     """What looks like this. ``pattern`` is read by Python's and by editors' regular expressions; the first rule that matches wins."""
 
     kind: str
@@ -24,32 +24,32 @@ class Rule:
 
 
 @cache
-def rules() -> tuple[Rule, ...]:
+def rules() -> tuple[ColourRule, ...]:
     """Return the rules, in order; words match without regard to case."""
     words = vocabulary()
     plain = set(words.keywords) - (AGGREGATIONS.keys() - {"first", "last"}) - {"prev", "prior", "cast", "coalesce", "typeof", "instanceof"}
     types = set(words.types) - AMBIGUOUS_TYPES - plain
     return (
-        Rule("comment", r"//[^\r\n]*"),
-        Rule("block comment", r"/\*[\s\S]*?\*/"),
-        Rule("class text", r'"""[\s\S]*?"""'),
-        Rule("string", r"'[^'\\]*(?:\\[\s\S][^'\\]*)*'"),
-        Rule("string", r'"[^"\\]*(?:\\[\s\S][^"\\]*)*"'),
-        Rule("quoted name", r"`[^`]*`"),
-        Rule("annotation", rf"@{NAME}(?:\.{NAME})*"),
-        Rule("namespace", rf"(?:\b|(?<=[.#])){_any(words.namespaces)}(?=:)"),
-        Rule("window", rf"(?<=[#:]){_any(words.windows)}(?![\w$])"),
-        Rule("number", r"0[xX][0-9a-fA-F]+[lL]?|0[bB][01]+[lL]?|(?:\d+\.\d*|\.\d+|\d[\d_]*)(?:[eE][+-]?\d+)?[lLfFdD]?(?![\w$])"),
-        Rule("method", rf"(?<=[.:]){NAME}(?=\s*\()"),
-        Rule("property", rf"(?<=\.){NAME}"),
-        Rule("function", rf"(?<![\w$]){_any(words.functions)}(?=\s*\()"),
-        Rule("constant", rf"(?<![\w$]){_any(words.constants)}(?![\w$])"),
-        Rule("operator word", rf"(?<![\w$]){_any(words.operators)}(?![\w$])"),
-        Rule("keyword", rf"(?<![\w$]){_any(plain)}(?![\w$])"),
-        Rule("type", rf"(?<![\w$]){_any(types)}(?![\w$(])"),
-        Rule("name", NAME),
-        Rule("operator", r"->|=>|<=|>=|<>|!=|==|\|\||[-+*/%&|^~=<>?]"),
-        Rule("punctuation", r"[()\[\]{},.;:#@!\\]"),
+        ColourRule("comment", r"//[^\r\n]*"),
+        ColourRule("block comment", r"/\*[\s\S]*?\*/"),
+        ColourRule("class text", r'"""[\s\S]*?"""'),
+        ColourRule("string", r"'[^'\\]*(?:\\[\s\S][^'\\]*)*'"),
+        ColourRule("string", r'"[^"\\]*(?:\\[\s\S][^"\\]*)*"'),
+        ColourRule("quoted name", r"`[^`]*`"),
+        ColourRule("annotation", rf"@{NAME}(?:\.{NAME})*"),
+        ColourRule("namespace", rf"(?:\b|(?<=[.#])){_any(words.namespaces)}(?=:)"),
+        ColourRule("window", rf"(?<=[#:]){_any(words.windows)}(?![\w$])"),
+        ColourRule("number", r"0[xX][0-9a-fA-F]+[lL]?|0[bB][01]+[lL]?|(?:\d+\.\d*|\.\d+|\d[\d_]*)(?:[eE][+-]?\d+)?[lLfFdD]?(?![\w$])"),
+        ColourRule("method", rf"(?<=[.:]){NAME}(?=\s*\()"),
+        ColourRule("property", rf"(?<=\.){NAME}"),
+        ColourRule("function", rf"(?<![\w$]){_any(words.functions)}(?=\s*\()"),
+        ColourRule("constant", rf"(?<![\w$]){_any(words.constants)}(?![\w$])"),
+        ColourRule("operator word", rf"(?<![\w$]){_any(words.operators)}(?![\w$])"),
+        ColourRule("keyword", rf"(?<![\w$]){_any(plain)}(?![\w$])"),
+        ColourRule("type", rf"(?<![\w$]){_any(types)}(?![\w$(])"),
+        ColourRule("name", NAME),
+        ColourRule("operator", r"->|=>|<=|>=|<>|!=|==|\|\||[-+*/%&|^~=<>?]"),
+        ColourRule("punctuation", r"[()\[\]{},.;:#@!\\]"),
     )
 
 
@@ -58,4 +58,4 @@ def _any(words: object) -> str:
     return f"(?:{'|'.join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))})"  # type: ignore[call-overload]
 
 
-__all__ = ["Rule", "rules"]
+__all__ = ["ColourRule", "rules"]

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from difflib import get_close_matches
 
 from epl.errors import EplError, EplRuntimeError, EplSyntaxError
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.explain.formats import WRITERS
-from runtime.explain.notebook_html import folded_html, picture_html
+from runtime.explain.notebook_html import fold_html, picture_html
 from runtime.replay.epl_online import Later, format_time, parse_script, parse_time
 from runtime.tools.output import Shown, output, plain, table
-from runtime.tools.session import Call, Session
+from runtime.tools.session import Session, WatchedCall
 
 BEGINNINGS = ("select", "create", "insert", "on", "update", "context", "@name")
 """How statements begin."""
@@ -59,7 +59,7 @@ class Commands:
         return table(rows) if rows else plain("nothing is deployed")
 
     def types(self, argument: str) -> Shown:
-        catalog = engine_of(self.session.runtime).catalog()
+        catalog = internal_engine(self.session.runtime).catalog()
         known = {**{name: t.event_type for name, t in catalog.tables.items()}, **catalog.event_types}
         if not argument:
             rows = [{"name": name, "kind": each.kind, "properties": ", ".join(each.properties)} for name, each in known.items()]
@@ -77,7 +77,7 @@ class Commands:
             return plain(self.session.statement(name.strip()).explain(last))  # type: ignore[arg-type]
         statement = self.session.statement(name.strip() if last == "text" and name else argument)
         shown = plain(statement.explain())
-        return Shown(shown.text, picture_html(statement.graph()) + folded_html("plan as text", shown.html))
+        return Shown(shown.text, picture_html(statement.graph()) + fold_html("plan as text", shown.html))
 
     def text(self, argument: str) -> Shown:
         return plain(self.session.statement(argument).plan.text)
@@ -95,12 +95,12 @@ class Commands:
         target = self._target(argument)
         with self.session.recording() as calls:
             self.session.runtime.advance_time_span(target * self.session.runtime.settings.units_per_second // 1000)
-        seen = self.seen(calls)
+        seen = self.select_calls(calls)
         shown = output(seen, 0)
         now = format_time(self._ms())
         return Shown(f"{shown.text}\n{now}", f"{shown.html}<p>{now}</p>") if seen else plain(now)
 
-    def seen(self, calls: list[Call]) -> list[Call]:
+    def select_calls(self, calls: list[WatchedCall]) -> list[WatchedCall]:
         """Return the calls of watched statements."""
         return [call for call in calls if self.watched is None or call.statement in self.watched]
 

@@ -13,7 +13,7 @@ import attrs
 
 from epl.catalog import Catalog
 from epl.event_types import EventOf, EventType
-from runtime.tools.reference import Entry, entries
+from runtime.tools.reference import ReferenceEntry, entries
 from runtime.tools.vocabulary import vocabulary
 
 WORD = re.compile(r"[A-Za-z_$][\w$]*(?:-[a-z]+)*")
@@ -26,17 +26,17 @@ BEFORE_TYPES = frozenset(["from", "join", "into", "on", "update", "every", "unti
 
 
 @attrs.frozen
-class Candidate:
+class CompletionItem:
     """``kind``: keyword, type, property, window, function, method, annotation, variable, alias, context."""
 
     text: str
     kind: str
     detail: str = ""
-    entry: Entry | None = None
+    entry: ReferenceEntry | None = None
 
 
 @attrs.frozen
-class Place:
+class CursorPlace:
     """What is around the place in a text where something is to be written. ``prefix``: the beginning of the word there."""
 
     statement: str
@@ -44,7 +44,7 @@ class Place:
     prefix: str
 
     @classmethod
-    def of(cls, text: str, offset: int) -> Place:
+    def of(cls, text: str, offset: int) -> CursorPlace:
         """Return the statement in which the offset is, with comments and strings blank, and what is before the word there."""
         blank = SKIPPED.sub(lambda match: re.sub(r"[^\n]", " ", match.group()), text)
         begin = blank.rfind(";", 0, offset) + 1
@@ -55,30 +55,30 @@ class Place:
         return cls(blank[begin : end if end >= 0 else len(blank)], head[: len(head) - len(prefix)].rstrip(), prefix)
 
 
-def complete(text: str, offset: int, catalog: Catalog) -> list[Candidate]:
+def complete(text: str, offset: int, catalog: Catalog) -> list[CompletionItem]:
     """Return what may be at the offset, best first; only what begins with the letters before it, without regard to case."""
-    place = Place.of(text, offset)
+    place = CursorPlace.of(text, offset)
     prefix = place.prefix.lower()
     unique = {c.text: c for c in reversed([*_candidates(place, catalog)]) if c.text.lower().startswith(prefix)}
     return list(reversed(unique.values()))
 
 
-def _candidates(place: Place, catalog: Catalog) -> Iterator[Candidate]:
+def _candidates(place: CursorPlace, catalog: Catalog) -> Iterator[CompletionItem]:
     before = place.before
     last = TOKEN.findall(before[-200:])[-2:]
     sign = last[-1] if last else ""
     if sign == "#" or (sign == ":" and len(last) > 1 and last[0] in ("win", "std", "ext", "stat")):
         yield from _windows(catalog)
     elif sign == ":" and len(last) > 1 and last[0] == "timer":
-        yield from (Candidate(name, "function") for name in ("interval", "at", "schedule", "within", "withinmax"))
+        yield from (CompletionItem(name, "function") for name in ("interval", "at", "schedule", "within", "withinmax"))
     elif sign == "@":
-        yield from (Candidate(name, "annotation") for name in vocabulary().annotations)
+        yield from (CompletionItem(name, "annotation") for name in vocabulary().annotations)
     elif sign == ".":
         yield from _members(place, catalog)
     elif sign.lower() == "context" and "create" not in before.lower():
-        yield from (Candidate(name, "context") for name in catalog.contexts)
+        yield from (CompletionItem(name, "context") for name in catalog.contexts)
     else:
-        event = event_of(place, catalog)
+        event = bracket_event_type(place, catalog)
         if event is not None:
             yield from properties(event)
         if sign.lower() in BEFORE_TYPES or sign in ("=", "->", "[", "("):
@@ -86,7 +86,7 @@ def _candidates(place: Place, catalog: Catalog) -> Iterator[Candidate]:
         if sign.lower() not in ("from", "join", "into"):
             yield from _values(place, catalog)
         yield from _types(catalog)
-        yield from (Candidate(word, "keyword") for word in _keywords())
+        yield from (CompletionItem(word, "keyword") for word in _keywords())
 
 
 @cache
@@ -95,65 +95,65 @@ def _keywords() -> dict[str, None]:
     return dict.fromkeys((*words.keywords, *words.operators, *words.constants))
 
 
-def _windows(catalog: Catalog) -> Iterator[Candidate]:
+def _windows(catalog: Catalog) -> Iterator[CompletionItem]:
     known = entries()["windows"]
     for name, config in catalog.window_configs.items():
         if ":" not in name:
             entry = known.get(config.names[0])
-            yield Candidate(name, "window", entry.signatures if entry else "", entry)
+            yield CompletionItem(name, "window", entry.signatures if entry else "", entry)
 
 
-def _types(catalog: Catalog) -> Iterator[Candidate]:
+def _types(catalog: Catalog) -> Iterator[CompletionItem]:
     for name, event_type in catalog.event_types.items():
-        yield Candidate(name, "type", ", ".join(event_type.properties))
-    yield from (Candidate(name, "type", "table") for name in catalog.tables)
+        yield CompletionItem(name, "type", ", ".join(event_type.properties))
+    yield from (CompletionItem(name, "type", "table") for name in catalog.tables)
 
 
-def properties(event_type: EventType) -> Iterator[Candidate]:
+def properties(event_type: EventType) -> Iterator[CompletionItem]:
     """Yield the properties of a type, with their types."""
     for name, each in event_type.properties.items():
-        yield Candidate(name, "property", str(each.type))
+        yield CompletionItem(name, "property", str(each.type))
 
 
-def _values(place: Place, catalog: Catalog) -> Iterator[Candidate]:
+def _values(place: CursorPlace, catalog: Catalog) -> Iterator[CompletionItem]:
     """Yield what an expression may begin with."""
-    aliases = aliases_of(place.statement, catalog)
+    aliases = statement_aliases(place.statement, catalog)
     for event_type in dict.fromkeys(aliases.values()) or tuple(catalog.event_types.values())[-MOST_TYPES:]:
         yield from properties(event_type)
-    yield from (Candidate(alias, "alias", event_type.name) for alias, event_type in aliases.items() if alias != event_type.name)
-    yield from (Candidate(name, "variable", str(variable.type)) for name, variable in catalog.variables.items())
-    yield from (Candidate(name, "function", "declared expression") for name in catalog.declarations)
+    yield from (CompletionItem(alias, "alias", event_type.name) for alias, event_type in aliases.items() if alias != event_type.name)
+    yield from (CompletionItem(name, "variable", str(variable.type)) for name, variable in catalog.variables.items())
+    yield from (CompletionItem(name, "function", "declared expression") for name in catalog.declarations)
     reference = entries()
     for name in vocabulary().functions:
         entry = reference["aggregations"].get(name) or reference["functions"].get(name)
-        yield Candidate(name, "function", entry.signatures if entry else "", entry)
-    yield from (Candidate(name, "function", "registered function") for name in catalog.functions.single_row if ":" not in name)
-    yield from (Candidate(name, "type", "class") for name in vocabulary().classes)
+        yield CompletionItem(name, "function", entry.signatures if entry else "", entry)
+    yield from (CompletionItem(name, "function", "registered function") for name in catalog.functions.single_row if ":" not in name)
+    yield from (CompletionItem(name, "type", "class") for name in vocabulary().classes)
 
 
-def _members(place: Place, catalog: Catalog) -> Iterator[Candidate]:
+def _members(place: CursorPlace, catalog: Catalog) -> Iterator[CompletionItem]:
     """Yield what may follow the dot after a chain of names: properties of what it is, then methods."""
     chain = re.search(r"[A-Za-z_$][\w$]*(?:\s*\.\s*[A-Za-z_$][\w$]*)*\s*\.$", place.before)
     names = TOKEN.findall(chain.group())[::2] if chain else []
-    aliases = aliases_of(place.statement, catalog)
+    aliases = statement_aliases(place.statement, catalog)
     reference = entries()
     if names:
         yield from (
-            Candidate(key.split(".")[1], "method", entry.signatures, entry)
+            CompletionItem(key.split(".")[1], "method", entry.signatures, entry)
             for key, entry in reference["functions"].items() if key.startswith(f"{names[0]}.")
         )  # fmt: skip
         event_type = aliases.get(names[0]) or catalog.event_types.get(names[0])
         if event_type is not None:
-            yield from _nested(event_type, names[1:])
+            yield from _inner_properties(event_type, names[1:])
         elif len(names) == 1:
             for each in dict.fromkeys(aliases.values()):
-                yield from _nested(each, names)
+                yield from _inner_properties(each, names)
                 yield from properties(each)  # a variable of match_recognize, a tag
     for page in ("enumeration", "date_time"):
-        yield from (Candidate(name, "method", entry.signatures, entry) for name, entry in reference[page].items())
+        yield from (CompletionItem(name, "method", entry.signatures, entry) for name, entry in reference[page].items())
 
 
-def _nested(event_type: EventType, names: list[str]) -> Iterator[Candidate]:
+def _inner_properties(event_type: EventType, names: list[str]) -> Iterator[CompletionItem]:
     """Yield the properties of the event that the names lead to."""
     current: EventType | None = event_type
     for name in names:
@@ -163,7 +163,7 @@ def _nested(event_type: EventType, names: list[str]) -> Iterator[Candidate]:
         yield from properties(current)
 
 
-def event_of(place: Place, catalog: Catalog) -> EventType | None:
+def bracket_event_type(place: CursorPlace, catalog: Catalog) -> EventType | None:
     """Return the type of ``Type = {…`` or ``Type(…`` inside of whose brackets the place is."""
     depth = 0
     tokens = TOKEN.findall(place.before)
@@ -175,7 +175,7 @@ def event_of(place: Place, catalog: Catalog) -> EventType | None:
     return None
 
 
-def aliases_of(statement: str, catalog: Catalog) -> dict[str, EventType]:
+def statement_aliases(statement: str, catalog: Catalog) -> dict[str, EventType]:
     """Return the types that a statement names, by alias or tag, and by their own name."""
     tokens = TOKEN.findall(statement)
     known = {**{name: table.event_type for name, table in catalog.tables.items()}, **catalog.event_types}
@@ -207,4 +207,4 @@ def _past_views(tokens: list[str], index: int) -> int:
     return index
 
 
-__all__ = ["Candidate", "Place", "aliases_of", "complete", "event_of", "properties"]
+__all__ = ["CompletionItem", "CursorPlace", "bracket_event_type", "complete", "properties", "statement_aliases"]

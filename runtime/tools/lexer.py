@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runtime.tools.colours import Rule, rules
+from runtime.tools.colours import ColourRule, rules
 
 TOKENS = {
     "comment": "Comment.Single", "block comment": "Comment.Multiline", "class text": "String.Doc", "string": "String",
@@ -62,7 +62,7 @@ def text() -> str:
     return HEAD + "".join(line for rule in rules() for line in _lines(rule)) + TAIL
 
 
-def _lines(rule: Rule) -> Iterator[str]:
+def _lines(rule: ColourRule) -> Iterator[str]:
     pieces = [_literal(piece) for piece in _pieces(rule.pattern)]
     if len(pieces) == 1:
         yield f"            ({pieces[0]}, {TOKENS[rule.kind]}),\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from epl.analysis.expressions.rewriting import nodes_of
+from epl.analysis.expressions.rewriting import syntax_nodes
 from epl.errors import EplError
 from epl.parse import parse_statement
 from epl.syntax import Chain, Name, Stream, TypeFilter
@@ -22,23 +22,23 @@ def properties_read(text: str, type_name: str) -> set[str]:
         statement = parse_statement(text)
     except EplError:
         return set()
-    nodes = list(nodes_of(statement))
+    nodes = list(syntax_nodes(statement))
     aliases = dict(_aliases(nodes))
     filters = [node for node in nodes if isinstance(node, (TypeFilter, FilterAtom)) and node.type_name == type_name]
-    read = {name for each in filters for name in _unqualified(each.filters, aliases)}
-    read |= {inner.name for name, inner in _qualified(nodes) if aliases.get(name.name) == type_name}
+    read = {name for each in filters for name in _bare_names(each.filters, aliases)}
+    read |= {inner.name for name, inner in _name_pairs(nodes) if aliases.get(name.name) == type_name}
     if {node.type_name for node in nodes if isinstance(node, (TypeFilter, FilterAtom))} == {type_name}:
-        read |= set(_unqualified(statement, aliases))
+        read |= set(_bare_names(statement, aliases))
     return read
 
 
-def _unqualified(value: Any, aliases: dict[str, str]) -> Iterator[str]:
-    for node in nodes_of(value):
+def _bare_names(value: Any, aliases: dict[str, str]) -> Iterator[str]:
+    for node in syntax_nodes(value):
         if isinstance(node, Chain) and node.root is None and isinstance(node.links[0], Name) and node.links[0].name not in aliases:
             yield node.links[0].name
 
 
-def _qualified(nodes: list[Any]) -> Iterator[tuple[Name, Name]]:
+def _name_pairs(nodes: list[Any]) -> Iterator[tuple[Name, Name]]:
     for node in nodes:
         if isinstance(node, Chain) and node.root is None and len(node.links) > 1:
             first, second = node.links[:2]

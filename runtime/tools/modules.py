@@ -27,7 +27,7 @@ BEGINNING = re.compile("|".join(sorted(rf"{word}\b" if word.isalpha() else word 
 
 
 @attrs.frozen
-class Piece:
+class ModulePiece:
     """One item of a module. ``start``: its offset in the text; ``is_counted``: whether it has been counted as refused already, since the
     semicolon after it is missing."""
 
@@ -44,7 +44,7 @@ class Piece:
         """The names that it seems to declare, whether or not it is EPL."""
         return DECLARES.findall(self.text)
 
-    def halves(self, at: int) -> tuple[Piece, Piece] | None:
+    def halves(self, at: int) -> tuple[ModulePiece, ModulePiece] | None:
         """Return two statements between which the semicolon is missing: a whole one before the offset ``at`` of the module's text, and what
         may be the beginning of another; None where it is not so."""
         head, tail = self.text[: at - self.start], self.text[at - self.start :]
@@ -54,10 +54,10 @@ class Piece:
             parse_statement(head)
         except EplError:
             return None
-        return Piece(head.rstrip(), self.start, is_counted=True), Piece(tail, at)
+        return ModulePiece(head.rstrip(), self.start, is_counted=True), ModulePiece(tail, at)
 
 
-def pieces(text: str) -> Iterator[Piece]:
+def pieces(text: str) -> Iterator[ModulePiece]:
     """Yield the module's items: the text between semicolons outside of quotes, comments and scripts.
 
     >>> [p.text for p in pieces("module a; select ';' from B; // end")]
@@ -71,14 +71,14 @@ def pieces(text: str) -> Iterator[Piece]:
     yield from _piece(text, start, len(text))
 
 
-def _piece(text: str, start: int, end: int) -> Iterator[Piece]:
+def _piece(text: str, start: int, end: int) -> Iterator[ModulePiece]:
     space = SPACE.match(text, start, end)
     begin = space.end() if space else start
     if begin < end:
-        yield Piece(text[begin:end].rstrip(), begin)
+        yield ModulePiece(text[begin:end].rstrip(), begin)
 
 
-def at_its_place(text: str, headers: list[Piece], piece: Piece) -> str:
+def at_its_place(text: str, headers: list[ModulePiece], piece: ModulePiece) -> str:
     """Return the headers and one statement, at the lines and columns that they have in the module; everything else is blank."""
     parts: list[str] = []
     at = 0

@@ -9,10 +9,10 @@ from typing import Any
 
 import attrs
 
-from epl.reprs import str_of
+from epl.reprs import safe_str
 from runtime.conversion.rows import Rows, table_html
 from runtime.replay.epl_online import output_text
-from runtime.tools.session import MOST_CALLS, Call, Deployed
+from runtime.tools.session import MOST_CALLS, DeploymentResult, WatchedCall
 
 MOST_SHOWN = 200
 """How many calls are shown."""
@@ -38,7 +38,7 @@ def plain(text: str) -> Shown:
     return Shown(text, f"<pre>{escape(text)}</pre>")
 
 
-def output(calls: Sequence[Call], events: int, notes: Iterable[str] = ()) -> Shown:
+def output(calls: Sequence[WatchedCall], events: int, notes: Iterable[str] = ()) -> Shown:
     """Return what statements emitted, by time, as EPL Online shows it; ``notes`` after it."""
     texts, cells = [], []
     for at, group in groupby(calls[:MOST_SHOWN], key=lambda call: call.at):
@@ -80,12 +80,12 @@ def table(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] = ()) -> Sho
 
 
 def _cell(value: Any) -> str:
-    text = "(null)" if value is None else str_of(value)
+    text = "(null)" if value is None else safe_str(value)
     text = "".join(character if character.isprintable() else "·" for character in text)
     return text if len(text) <= WIDEST else f"{text[: WIDEST - 1]}…"
 
 
-def deployed(result: Deployed) -> Shown:
+def show_deployment(result: DeploymentResult) -> Shown:
     """Return the statements that were deployed, and what happened to others."""
     deployment = result.deployment
     rows = [
@@ -98,4 +98,4 @@ def deployed(result: Deployed) -> Shown:
     return Shown("\n".join([shown.text, *extra]), shown.html + "".join(f"<p>{escape(each)}</p>" for each in extra))
 
 
-__all__ = ["Shown", "deployed", "output", "plain", "table"]
+__all__ = ["Shown", "output", "plain", "show_deployment", "table"]

@@ -15,7 +15,7 @@ from epl.plan.windows import WindowConfig
 from windows.registry import WINDOWS
 
 
-class Entry(NamedTuple):
+class ReferenceEntry(NamedTuple):
     """``signatures``: `` | `` between them; ``time_line``: what a window contains over time, or nothing."""
 
     signatures: str
@@ -30,33 +30,33 @@ class Entry(NamedTuple):
 
 
 @cache
-def entries() -> dict[str, dict[str, Entry]]:
+def entries() -> dict[str, dict[str, ReferenceEntry]]:
     """Return everything that the registries hold, by page of the reference and key."""
     registry = builtin_functions()
     functions = [*registry.single_row.values(), *registry.static.values()]
     methods = [s for specs in registry.methods.values() for s in specs]
     return {
         "windows": {c.names[0]: _window(c) for c in WINDOWS.values()},
-        "patterns": {e.key: Entry(" | ".join(e.signatures), e.meaning) for e in ELEMENTS},
-        "aggregations": {s.name: Entry(s.signature, s.summary) for s in AGGREGATIONS.values()},
-        "functions": _sorted({s.key: Entry(s.signature, s.summary) for s in functions}),
-        "methods": _sorted({s.key: _method(s) for s in methods if not s.key.startswith("dt.")}),
-        "enumeration": {s.name: Entry(s.signature, s.summary) for s in registry.enumeration.values()},
-        "date_time": {s.key[3:]: Entry(s.signature, s.summary) for s in methods if s.key.startswith("dt.")},
+        "patterns": {e.key: ReferenceEntry(" | ".join(e.signatures), e.meaning) for e in ELEMENTS},
+        "aggregations": {s.name: ReferenceEntry(s.signature, s.summary) for s in AGGREGATIONS.values()},
+        "functions": _sort_entries({s.key: ReferenceEntry(s.signature, s.summary) for s in functions}),
+        "methods": _sort_entries({s.key: _method(s) for s in methods if not s.key.startswith("dt.")}),
+        "enumeration": {s.name: ReferenceEntry(s.signature, s.summary) for s in registry.enumeration.values()},
+        "date_time": {s.key[3:]: ReferenceEntry(s.signature, s.summary) for s in methods if s.key.startswith("dt.")},
     }
 
 
-def _sorted(by_key: dict[str, Entry]) -> dict[str, Entry]:
+def _sort_entries(by_key: dict[str, ReferenceEntry]) -> dict[str, ReferenceEntry]:
     """Class by class, each in the order of registration."""
-    return dict(sorted(by_key.items(), key=lambda item: class_of(item[0])))
+    return dict(sorted(by_key.items(), key=lambda item: method_class(item[0])))
 
 
-def class_of(key: str) -> str:
+def method_class(key: str) -> str:
     """Return the class of a method's key, ``Math.abs`` or ``String#concat``."""
     return re.split(r"[.#:]", key)[0]
 
 
-def _window(config: type[WindowConfig]) -> Entry:
+def _window(config: type[WindowConfig]) -> ReferenceEntry:
     """Describe a window: its signature is in its module's first line, its meaning and time line in its own docstring."""
     module = (sys.modules[config.__module__].__doc__ or "").splitlines()[0]
     signature = next((s for s in re.findall(r"``([^`]+)``", module) if re.match(rf"{config.names[0]}\b", s)), "")
@@ -64,13 +64,13 @@ def _window(config: type[WindowConfig]) -> Entry:
     meaning = " ".join(words.split("\n\n")[0].split())
     lines = [each for each in line.splitlines() if each.strip()]
     margin = min((len(each) - len(each.lstrip()) for each in lines), default=0)
-    return Entry(signature, meaning.replace("``", "`"), "\n".join(each[margin:].rstrip() for each in lines))
+    return ReferenceEntry(signature, meaning.replace("``", "`"), "\n".join(each[margin:].rstrip() for each in lines))
 
 
-def _method(spec: FunctionSpec) -> Entry:
+def _method(spec: FunctionSpec) -> ReferenceEntry:
     """Return the receiver's class instead of its name."""
-    receiver = class_of(spec.key)
-    return Entry(" | ".join(re.sub(r"^\w+\.", f"{receiver}.", s) for s in spec.signature.split(" | ")), spec.summary)
+    receiver = method_class(spec.key)
+    return ReferenceEntry(" | ".join(re.sub(r"^\w+\.", f"{receiver}.", s) for s in spec.signature.split(" | ")), spec.summary)
 
 
-__all__ = ["Entry", "class_of", "entries"]
+__all__ = ["ReferenceEntry", "entries", "method_class"]

@@ -28,7 +28,7 @@ MOST_CALLS = 10_000
 
 
 @attrs.frozen
-class Call:
+class WatchedCall:
     """The rows that one statement emitted at once, at engine time ``at``."""
 
     at: int
@@ -38,7 +38,7 @@ class Call:
 
 
 @attrs.define
-class Deployed:
+class DeploymentResult:
     """What a text became. ``again``: other texts that use it and were deployed again; ``notes``: what the user should know."""
 
     deployment: Deployment
@@ -60,7 +60,7 @@ class Session:
 
     # ------------------------------------------------------------------ deploying
 
-    def deploy(self, text: str, key: str | None = None) -> Deployed:
+    def deploy(self, text: str, key: str | None = None) -> DeploymentResult:
         """Deploy a module in place of what has its key, its names or its text; nothing changes if it is refused. Texts that use what it
         declares are deployed again, and begin with empty state."""
         key = text.strip() if key is None else key
@@ -68,7 +68,7 @@ class Session:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", EplWarning)
             deployment = self.runtime.deploy(text, replace=True)
-        result = Deployed(deployment, notes=[str(warning.message) for warning in caught])
+        result = DeploymentResult(deployment, notes=[str(warning.message) for warning in caught])
         replaced = [each for each in before.values() if each.id not in self.runtime.deployments]
         self._replace(key, replaced, result)
         self.texts[key], self.ids[key] = text, deployment.id
@@ -76,7 +76,7 @@ class Session:
             self._deploy_again(dependent, result)
         return result
 
-    def _replace(self, key: str, replaced: list[Deployment], result: Deployed) -> None:
+    def _replace(self, key: str, replaced: list[Deployment], result: DeploymentResult) -> None:
         """Undeploy what the key had before, unless that has happened already; forget the keys of what was replaced."""
         previous = self.runtime.deployments.get(self.ids.get(key, ""))
         if previous is not None:
@@ -100,7 +100,7 @@ class Session:
                 declared += deployment.plan.declared
         return keys
 
-    def _deploy_again(self, key: str, result: Deployed) -> None:
+    def _deploy_again(self, key: str, result: DeploymentResult) -> None:
         text, identity = self.texts.pop(key), self.ids.pop(key)
         title = _title(self.runtime.deployments[identity], key)
         try:
@@ -132,13 +132,13 @@ class Session:
     # ------------------------------------------------------------------ events and time
 
     @contextmanager
-    def recording(self) -> Iterator[list[Call]]:
+    def recording(self) -> Iterator[list[WatchedCall]]:
         """Collect what all statements emit meanwhile."""
-        calls: list[Call] = []
+        calls: list[WatchedCall] = []
 
         def listener(new: Rows, old: Rows, statement: Statement, runtime: Any) -> None:
             if len(calls) < MOST_CALLS:
-                calls.append(Call(self.runtime.now, statement.name, tuple(new), tuple(old)))
+                calls.append(WatchedCall(self.runtime.now, statement.name, tuple(new), tuple(old)))
 
         statements = [s for d in self.runtime.deployments.values() for s in d if s.plan.body.output_type is not None]
         for statement in statements:
@@ -229,4 +229,4 @@ def _title(deployment: Deployment, key: str) -> str:
     return ", ".join(names) or (key if "\n" not in key and len(key) < 60 else deployment.id)
 
 
-__all__ = ["Call", "Deployed", "Session", "json_event"]
+__all__ = ["DeploymentResult", "Session", "WatchedCall", "json_event"]

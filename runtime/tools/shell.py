@@ -1,6 +1,6 @@
 """``epl shell``: deploy statements, send events, move time, query, watch what comes out.
 
-`Shell` handles one input at a time and prints; `interactive` and `piped` read inputs from a terminal or a file.
+`Shell` handles one input at a time and prints; `interactive` and `run_lines` read inputs from a terminal or a file.
 """
 
 from __future__ import annotations
@@ -96,12 +96,12 @@ class Shell:
             return self.commands.run(text.strip().rstrip(";"))
         if kind == "events":
             return self._play(text)
-        return output.deployed(self.session.deploy(text))
+        return output.show_deployment(self.session.deploy(text))
 
     def _play(self, script: str) -> Shown | None:
         with self.session.recording() as calls:
             events = self.session.play(script)
-        seen = self.commands.seen(calls)
+        seen = self.commands.select_calls(calls)
         shown = output.output(seen, events, self.session.notes)
         return shown if seen or self.session.notes else None
 
@@ -121,10 +121,10 @@ class Shell:
         return plain(f"watching {', '.join(sorted(self.commands.watched)) or 'no statement'}")
 
     def _load(self, argument: str) -> Shown:
-        return output.deployed(self.session.deploy(_text_of(argument), f"file {argument}"))
+        return output.show_deployment(self.session.deploy(_read_file(argument), f"file {argument}"))
 
     def _play_file(self, argument: str) -> Shown:
-        return self._play(_text_of(argument)) or plain("no output")
+        return self._play(_read_file(argument)) or plain("no output")
 
     def _help(self, argument: str) -> Shown:
         return plain("\n".join([HELP, "Commands:", *self.commands.help_lines()]))
@@ -134,7 +134,7 @@ class Shell:
         return plain("")
 
 
-def _text_of(name: str) -> str:
+def _read_file(name: str) -> str:
     try:
         return Path(name.strip("'\"")).expanduser().read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -152,7 +152,7 @@ def visible(text: str) -> str:
     return "".join(character if character.isprintable() or character == "\n" else "·" for character in text)
 
 
-def piped(shell: Shell, lines: Iterable[str]) -> None:
+def run_lines(shell: Shell, lines: Iterable[str]) -> None:
     """Handle the inputs of a file or pipe, to its end or ``quit``."""
     waiting = ""
     for line in lines:
@@ -177,8 +177,8 @@ def main(
     if sys.stdin.isatty():
         interactive(shell, history)
         return 0
-    piped(shell, sys.stdin)
+    run_lines(shell, sys.stdin)
     return 1 if shell.failures else 0
 
 
-__all__ = ["Shell", "main", "piped", "visible"]
+__all__ = ["Shell", "main", "run_lines", "visible"]

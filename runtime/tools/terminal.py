@@ -14,10 +14,10 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import PygmentsLexer
 
 from epl_spark_pygments import EplLexer
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.api.version import version
 from runtime.replay.epl_online import format_time
-from runtime.tools.completion import Candidate, Place, complete
+from runtime.tools.completion import CompletionItem, CursorPlace, complete
 from runtime.tools.shell import Shell
 
 OF_STATEMENTS = frozenset({"explain", "rows", "undeploy", "text", "watch", "unwatch"})
@@ -32,11 +32,11 @@ class EplCompleter(Completer):
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         text = document.text_before_cursor
-        prefix = Place.of(text, len(text)).prefix
+        prefix = CursorPlace.of(text, len(text)).prefix
         for each in self.candidates(document.text, document.cursor_position):
             yield Completion(each.text, -len(prefix), display_meta=f"{each.kind}  {each.detail}"[:80])
 
-    def candidates(self, text: str, offset: int) -> list[Candidate]:
+    def candidates(self, text: str, offset: int) -> list[CompletionItem]:
         before = text[:offset]
         commands = self.shell.commands.by_name
         words = before.split()
@@ -44,10 +44,10 @@ class EplCompleter(Completer):
         if words and words[0].lower() in OF_STATEMENTS and (len(words) > 1 or before[-1:].isspace()):
             prefix = "" if before[-1:].isspace() else words[-1]
             names = dict.fromkeys(s.name for d in runtime.deployments.values() for s in d)
-            return [Candidate(name, "statement") for name in names if name.startswith(prefix)]
-        known = complete(text, offset, engine_of(runtime).catalog())
+            return [CompletionItem(name, "statement") for name in names if name.startswith(prefix)]
+        known = complete(text, offset, internal_engine(runtime).catalog())
         if len(words) < 2 and not before[-1:].isspace():
-            known = [Candidate(name, "command", commands[name][1]) for name in commands if name.startswith(before.lower())] + known
+            known = [CompletionItem(name, "command", commands[name][1]) for name in commands if name.startswith(before.lower())] + known
         return known
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from runtime.tools.colours import Rule, rules
+from runtime.tools.colours import ColourRule, rules
 
 SCOPES = {
     "comment": "comment.line.double-slash", "block comment": "comment.block", "class text": "string.quoted.triple",
@@ -29,7 +29,7 @@ def grammar() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _pattern(rule: Rule) -> dict[str, Any]:
+def _pattern(rule: ColourRule) -> dict[str, Any]:
     scope = f"{SCOPES[rule.kind]}.epl"
     if rule.kind in BLOCKS:
         begin, end = BLOCKS[rule.kind]

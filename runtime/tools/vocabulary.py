@@ -51,20 +51,20 @@ def vocabulary() -> Vocabulary:
     methods = {*reference["enumeration"], *reference["date_time"]}
     methods |= {re.split(r"[#.]", key)[1] for page in ("methods", "functions") for key in reference[page] if re.search(r"[#.]", key)}
     return Vocabulary(
-        keywords=_ordered(keywords() - CONSTANTS - OPERATORS),
-        operators=_ordered(OPERATORS),
-        constants=_ordered(CONSTANTS),
-        windows=_ordered(name for name in WINDOWS if ":" not in name),
-        namespaces=_ordered({name.split(":")[0] for name in WINDOWS if ":" in name} | {"timer", "method", "sql"}),
-        functions=_ordered(called),
-        types=_ordered(name for name in NAMED if "." not in name),
-        annotations=_ordered(ATTRIBUTES),
-        classes=_ordered({key.split(".")[0] for key in reference["functions"] if "." in key}),
-        methods=_ordered(methods),
+        keywords=_order_words(keywords() - CONSTANTS - OPERATORS),
+        operators=_order_words(OPERATORS),
+        constants=_order_words(CONSTANTS),
+        windows=_order_words(name for name in WINDOWS if ":" not in name),
+        namespaces=_order_words({name.split(":")[0] for name in WINDOWS if ":" in name} | {"timer", "method", "sql"}),
+        functions=_order_words(called),
+        types=_order_words(name for name in NAMED if "." not in name),
+        annotations=_order_words(ATTRIBUTES),
+        classes=_order_words({key.split(".")[0] for key in reference["functions"] if "." in key}),
+        methods=_order_words(methods),
     )
 
 
-def _ordered(names: Iterable[str]) -> tuple[str, ...]:
+def _order_words(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(names, key=str.lower))
 
 

@@ -14,7 +14,7 @@ from epl.event_types import EventOf, EventType, Property
 from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import Constant, Order, StreamEvent, StreamProperty
 from epl.value_types import BIG_DECIMAL, BOOLEAN, BOXED_DOUBLE, BOXED_FLOAT, BOXED_INT, BOXED_LONG, INT, STRING, ArrayType
-from runtime.aggregation import GroupFactory, evaluate_over
+from runtime.aggregation import GroupFactory, evaluate_rows
 from runtime.expressions import Environment
 from windows.event import Event, event_class
 
@@ -171,14 +171,14 @@ def test_nth_counts_values_that_are_there() -> None:
 
 
 def test_int_average_wraps_as_its_sum_does() -> None:
-    readers = evaluate_over(GroupFactory([plan("avg", "i")], Environment(), 1), [event(i=1), event(i=2**31 - 1)])
+    readers = evaluate_rows(GroupFactory([plan("avg", "i")], Environment(), 1), [event(i=1), event(i=2**31 - 1)])
     assert readers[0].value() == -1073741824.0
 
 
 def test_average_of_big_decimals_is_exact_or_zero() -> None:
     factory = GroupFactory([plan("avg", "b")], Environment(), 1)
-    assert evaluate_over(factory, [event(b=Decimal("1.10")), event(b=Decimal("2.2"))])[0].value() == Decimal("1.65")
-    assert evaluate_over(factory, [event(b=Decimal(n)) for n in ("1.10", "2.2", "2")])[0].value() == 0
+    assert evaluate_rows(factory, [event(b=Decimal("1.10")), event(b=Decimal("2.2"))])[0].value() == Decimal("1.65")
+    assert evaluate_rows(factory, [event(b=Decimal(n)) for n in ("1.10", "2.2", "2")])[0].value() == 0
 
 
 def test_nan_is_the_greatest_number_and_no_median() -> None:

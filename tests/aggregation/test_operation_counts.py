@@ -14,9 +14,9 @@ import pytest
 
 from epl.value_types import DOUBLE
 from runtime.aggregation.criteria import Ranked, SmallestOrLargest, key_maker
-from runtime.aggregation.extremes import Extreme
-from runtime.aggregation.linear import FirstOrLast, Kept
-from runtime.aggregation.navigation import SortedEvents
+from runtime.aggregation.extremes import SlidingExtreme
+from runtime.aggregation.linear import FirstOrLast, KeptEvents
+from runtime.aggregation.navigation import SortedList
 from runtime.aggregation.numeric import Median
 from runtime.aggregation.sorted_bag import LOAD, SortedBag
 from windows.event import Event
@@ -67,7 +67,7 @@ def ranked() -> Ranked:
 
 
 def extreme(largest: bool, rows: list[Row]) -> tuple[Any, Callable[[], Any]]:
-    made = Extreme(value_of, largest)
+    made = SlidingExtreme(value_of, largest)
     made.restore([[row.x for row in rows], 0])
     return made, made.value
 
@@ -85,7 +85,7 @@ def by_criteria(read: Callable[[Ranked], Callable[[], Any]], rows: list[Row]) ->
 
 
 def linear(newest: bool, rows: list[Row]) -> tuple[Any, Callable[[], Any]]:
-    made = Kept(event_of)  # type: ignore[arg-type]
+    made = KeptEvents(event_of)  # type: ignore[arg-type]
     made.restore([[row, 1] for row in rows])
     return made, FirstOrLast(made, None, None, newest).value
 
@@ -94,7 +94,7 @@ MAKERS: dict[str, Callable[[list[Row]], tuple[Any, Callable[[], Any]]]] = {
     "min": lambda rows: extreme(False, rows),
     "median": median,
     "maxby": lambda rows: by_criteria(lambda kept: SmallestOrLargest(kept, True).value, rows),
-    "sorted": lambda rows: by_criteria(lambda kept: lambda: SortedEvents(kept).floor_event(0.5), rows),
+    "sorted": lambda rows: by_criteria(lambda kept: lambda: SortedList(kept).floor_event(0.5), rows),
     "first": lambda rows: linear(False, rows),
     "last": lambda rows: linear(True, rows),
 }

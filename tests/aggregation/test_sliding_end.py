@@ -4,7 +4,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from epl.zeros import ordered
+from epl.zeros import sort_value
 from runtime.aggregation.sliding_end import SlidingEnd
 
 VALUES = st.one_of(st.integers(-4, 4).map(float), st.sampled_from([-0.0, 0.5, float("inf")]))
@@ -12,7 +12,7 @@ OUT_OF_TURN = st.sampled_from([0, 0, 0, 0, 3, 99])
 """Mostly the oldest leaves; 99: a value that is not there."""
 
 
-@given(st.lists(st.one_of(VALUES.map(ordered), OUT_OF_TURN.map(lambda place: (place,)))), st.booleans())
+@given(st.lists(st.one_of(VALUES.map(sort_value), OUT_OF_TURN.map(lambda place: (place,)))), st.booleans())
 def test_as_a_sorted_list(steps: list[object], largest: bool) -> None:
     made, there = SlidingEnd(largest), list[object]()
     for step in steps:
@@ -28,7 +28,7 @@ def test_as_a_sorted_list(steps: list[object], largest: bool) -> None:
         assert repr(made.end()) == repr((expected[-1] if largest else expected[0]) if expected else None)
 
 
-@given(st.lists(VALUES.map(ordered), min_size=1), st.booleans())
+@given(st.lists(VALUES.map(sort_value), min_size=1), st.booleans())
 def test_restored_and_emptied_it_goes_on_in_turn(values: list[object], largest: bool) -> None:
     made = SlidingEnd(largest)
     made.put(values)

@@ -92,7 +92,7 @@ def test_hints_are_the_types() -> None:
     runtime = Runtime()
     runtime.register_aggregation("Spread", Spread)
     runtime.deploy(SCHEMA + "@name('s0') select spread(x) as s from T#keepall")
-    assert str(runtime.statement("s0").event_type.type_of("s")) == "Double"
+    assert str(runtime.statement("s0").event_type.property_type("s")) == "Double"
     with pytest.raises(EplValidationError, match="Failed to resolve aggregation function 'spread'"):
         runtime.deploy("select spread(k) from T#keepall")
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from runtime.tools.serve.options import Limits
+from runtime.tools.serve.options import ServeLimits
 from tests.serve.conftest import serving
 
 MODULE = """create schema T(k string, n int, d double, t java.util.Date); @name('s') select * from T;
@@ -24,7 +24,7 @@ DRAWN = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCh
 
 @pytest.fixture(scope="module")
 def http() -> Iterator[httpx.Client]:
-    limits = Limits(body=300_000, text=50_000, body_seconds=2)
+    limits = ServeLimits(body=300_000, text=50_000, body_seconds=2)
     with serving(playground=False, limits=limits) as address, httpx.Client(base_url=f"{address}/api/v1", timeout=30) as client:
         assert client.post("/deployments", json={"epl": MODULE, "name": "m"}).status_code == 201
         yield client

@@ -8,14 +8,14 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from runtime import Runtime
-from runtime.api.runtime import engine_of
-from runtime.api.statement import output_of
-from runtime.batch.compiler.kernels import compiled, interpreted
+from runtime.api.runtime import internal_engine
+from runtime.api.statement import internal_output
+from runtime.batch.compiler.kernels import compile_kernel, interpret_kernel
 from runtime.batch.runs.run import RunContext
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.tier.build import build_run
-from runtime.conversion.columns import columns_of
+from runtime.conversion.columns import read_columns
 from tests.batch.compiled_statements import compiled_once, declared
 from windows.paging import plain as unpaged
 
@@ -75,13 +75,14 @@ def by_rows(text: str, batches: list[tuple[pa.Table, Any]], until: int) -> list[
 def by_columns(text: str, batches: list[tuple[pa.Table, Any]], until: int, *, fast: bool) -> list[Any]:
     runtime, module = compiled_once(SCHEMA, text)
     plan = module.statements[0].body
-    run = build_run(plan, RunContext(StringPool(), engine_of(runtime).deployer.environment({}), compiled if fast else interpreted))
+    run = build_run(plan, RunContext(StringPool(), internal_engine(runtime).deployer.environment({}),
+        compile_kernel if fast else interpret_kernel))
     found: list[Any] = []
     empty = pa.table({f.name: pa.array([], f.type) for f in ARROW})
     for table, times in [*batches, (empty, np.zeros(0, np.int64))]:
         end = int(times[-1]) if len(times) else until
         with np.errstate(all="ignore"):
-            made = run.feed(Intake(runtime.event_type("T"), columns_of(table, "T")), times, end, causes=True)
+            made = run.feed(BatchIntake(runtime.event_type("T"), read_columns(table, "T")), times, end, causes=True)
         if made.new is not None:
             assert made.new_causes is not None and len(made.new_causes.row) == len(made.new)
             found.extend(made.new.to_pylist())
@@ -107,20 +108,21 @@ def moved(text: str, batches: list[tuple[pa.Table, Any]], until: int, where: lis
         deployment = runtime.deploy(compiled_once(SCHEMA, text)[1])
         statement = deployment["s0"]
         if columns:
-            run = build_run(statement.plan.body, RunContext(StringPool(), engine_of(runtime).deployer.environment({}), interpreted))
+            run = build_run(statement.plan.body, RunContext(StringPool(), internal_engine(runtime).deployer.environment({}),
+                interpret_kernel))
             with np.errstate(all="ignore"):
                 if state is not None:
                     run.restore(state)
-                made = run.feed(Intake(runtime.event_type("T"), columns_of(table, "T")), times, now)
+                made = run.feed(BatchIntake(runtime.event_type("T"), read_columns(table, "T")), times, now)
             found.extend([] if made.new is None else made.new.to_pylist())
             state = unpaged(run.state())
         else:
             if state is not None:
-                output_of(statement).running.restore(state)
+                internal_output(statement).running.restore(state)
             statement.add_batch_listener(lambda new, *_: found.extend([] if new is None else new.to_pylist()))
             if len(times):
                 runtime.send_batch("T", table.append_column("at_time", pa.array(times)), time="at_time")
             runtime.advance_time_span(now)
-            state = unpaged(output_of(statement).running.state())
+            state = unpaged(internal_output(statement).running.state())
         deployment.undeploy()
     return found

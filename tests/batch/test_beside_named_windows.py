@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from runtime import Runtime
-from runtime.api.runtime import engine_of
-from runtime.api.statement import output_of
+from runtime.api.runtime import internal_engine
+from runtime.api.statement import internal_output
 
 TRADES = """
     @public @buseventtype create schema Trade(symbol string, volume int);
@@ -44,7 +44,7 @@ def test_other_components_stay_in_columns(modules: tuple[str, ...]) -> None:
     runtime, seen = rows_of("auto", modules)
     assert runtime.statement("sums").tier == "batch"
     for name in ("filled", "changed", "counted"):
-        tier, why = engine_of(runtime).tier_of(output_of(runtime.statement(name)))
+        tier, why = internal_engine(runtime).statement_tier(internal_output(runtime.statement(name)))
         assert (tier, "create window" in why) == ("row", True)
     assert seen == rows_of("row", (TRADES,))[1]
     assert [(row.id, row.amount) for row in runtime.query("select * from Totals order by id")] == [("x", 8), ("y", 4)]

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from epl.errors import EplError
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.batch.available import is_available
-from runtime.batch.compiler.kernels import compiled, interpreted
+from runtime.batch.compiler.kernels import compile_kernel, interpret_kernel
 from runtime.batch.refusals import NotInBatchTier
 from tests.batch.drawn_statements import drawn_statement
 from tests.batch.two_tiers import ROWS
@@ -107,12 +107,12 @@ CONSTANTS = st.fixed_dictionaries({
 class Heard:
     """What the batch listeners of one runtime have heard."""
 
-    def __init__(self, text: str, tier: str, compile: Any = compiled) -> None:
+    def __init__(self, text: str, tier: str, compile: Any = compile_kernel) -> None:
         self.tier, self.compile = tier, compile
         self.calls: list[Any] = []
         self.runtime = Runtime(tier=tier)
-        if engine_of(self.runtime).batch_tier is not None:
-            engine_of(self.runtime).batch_tier.compile = self.compile
+        if internal_engine(self.runtime).batch_tier is not None:
+            internal_engine(self.runtime).batch_tier.compile = self.compile
         self.runtime.deploy(SCHEMA + text)
         self._listen()
 
@@ -131,8 +131,8 @@ class Heard:
     def restore(self) -> None:
         before = self.runtime
         self.runtime = Runtime.restore(before.snapshot(), tier=self.tier)
-        if engine_of(self.runtime).batch_tier is not None:
-            engine_of(self.runtime).batch_tier.compile = self.compile
+        if internal_engine(self.runtime).batch_tier is not None:
+            internal_engine(self.runtime).batch_tier.compile = self.compile
         self._listen()
 
 
@@ -171,13 +171,13 @@ def test_compiled_shape(module: str, constants: dict[str, Any], rows: list[Any],
 def test_drawn_statement(of: Any, rows: list[Any], cuts: list[int], restored: int) -> None:
     text = f"@name('a') {drawn_statement(of)}"
     try:
-        Heard(text, "batch", interpreted)
+        Heard(text, "batch", interpret_kernel)
     except (EplError, NotInBatchTier):
         reject()
-    assert_same(text, rows, cuts, restored, interpreted)
+    assert_same(text, rows, cuts, restored, interpret_kernel)
 
 
-def assert_same(text: str, rows: list[Any], cuts: list[int], restored: int, compile: Any = compiled) -> None:
+def assert_same(text: str, rows: list[Any], cuts: list[int], restored: int, compile: Any = compile_kernel) -> None:
     """Both tiers tell the same; a snapshot of the batch tier is restored in front of a batch."""
     expected, found = Heard(text, "row", compile), Heard(text, "batch", compile)
     bounds = sorted({0, len(rows), *(c for c in cuts if c < len(rows))})

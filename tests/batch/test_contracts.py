@@ -19,10 +19,10 @@ from epl.plan.result_set import LimitPlan, OrderKey, OutputPlan, ResultSetPlan
 from epl.plan.statements import SelectPlan
 from epl.plan.streams import FilterPlan, StreamPlan
 from runtime import Runtime
-from runtime.api.runtime import engine_of
-from runtime.api.statement import output_of
+from runtime.api.runtime import internal_engine
+from runtime.api.statement import internal_output
 from runtime.batch import contracts
-from runtime.batch.compiler.kernels import interpreted
+from runtime.batch.compiler.kernels import interpret_kernel
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.rule_sets.kernel import rule
 from runtime.batch.runs.run import RunContext
@@ -267,8 +267,8 @@ def fewer(contract: Contract, place: Place) -> Contract:
 @pytest.mark.parametrize(("owner", "name", "engine"), [
     (contracts, "SELECT", lambda statement: build_run(statement.plan.body, surroundings())),
     (contracts, "RULE", lambda statement: rule(statement.plan.body, surroundings())),
-    (fused.contracts, "SELECT", lambda statement: fused._fused(output_of(statement).running)),
-    (partitioning.contract, "SELECT", lambda statement: partitioning.partitioning_of([statement.plan], statement.name)),
+    (fused.contracts, "SELECT", lambda statement: fused._fuse(internal_output(statement).running)),
+    (partitioning.contract, "SELECT", lambda statement: partitioning.analyse_partitioning([statement.plan], statement.name)),
 ])
 def test_engines_ask_their_contract(owner: Any, name: str, engine: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     runtime = Runtime(tier="row")
@@ -280,7 +280,7 @@ def test_engines_ask_their_contract(owner: Any, name: str, engine: Any, monkeypa
 
 
 def surroundings() -> RunContext:
-    return RunContext(StringPool(), engine_of(Runtime(tier="row")).deployer.environment({}), interpreted)
+    return RunContext(StringPool(), internal_engine(Runtime(tier="row")).deployer.environment({}), interpret_kernel)
 
 
 def outcome(engine: Any, statement: Any) -> str:

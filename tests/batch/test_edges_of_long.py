@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.batch.available import is_available
 from runtime.batch.refusals import NotInBatchTier
 from tests.batch.two_tiers import RowTier, assert_same, assert_state_moves, batches_of
@@ -49,7 +49,7 @@ def test_patterns_go_to_the_row_tier_for_rows_that_go_as_they_come(rows: list[An
     found.runtime = Runtime(tier="auto")
     found.runtime.deploy("@public @buseventtype create schema T(k string, x double, n int, b boolean, m long, d Date)")
     found._listen(found.runtime.deploy(f"@name('s0') {PATTERN}", name="d")["s0"])
-    tier = engine_of(found.runtime).columnar()
+    tier = internal_engine(found.runtime).columnar()
     assert tier is not None
     tier._refresh()
     (component,) = dict.fromkeys(tier._components.values())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from epl.java_hash import string_hash
 from runtime.batch.available import is_available
 from runtime.batch.printing import java_hash
-from runtime.batch.storage.arrays import CODES, Arrays, Field
+from runtime.batch.storage.arrays import CODES, ArrayField, Arrays
 from runtime.batch.storage.strings import StringPool
 from tests.batch.two_tiers import assert_same, batches_of
 
@@ -32,7 +32,7 @@ def test_results(fast: bool, rows: list[tuple[float | None, int | None, int | No
 def test_hashes_of_few_and_of_many_strings_are_java_s() -> None:
     """Few are hashed by Python, many by compiled code; strings of all planes."""
     values = [f"{'aé€😀'[n % 4]}{n}" for n in range(java_hash.FEW + 50)]
-    pool, found = StringPool(), Arrays([Field("h", np.int64, CODES)])
+    pool, found = StringPool(), Arrays([ArrayField("h", np.int64, CODES)])
     for known, size in ((0, 3), (3, java_hash.FEW), (java_hash.FEW, len(values))):
         for value in values[known:size]:
             pool.code(value)

@@ -22,14 +22,14 @@ EXPECTED = 42 - 2**31
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
-    kernels.compiled.cache_clear()
+    kernels.compile_kernel.cache_clear()
     yield tmp_path
-    kernels.compiled.cache_clear()
+    kernels.compile_kernel.cache_clear()
 
 
 def run_kernel() -> int:
-    kernels.compiled.cache_clear()
-    return kernels.compiled(SOURCE)(None, 41)
+    kernels.compile_kernel.cache_clear()
+    return kernels.compile_kernel(SOURCE)(None, 41)
 
 
 def test_compiled_code_is_kept_and_loaded(folder: Path) -> None:
@@ -64,14 +64,14 @@ def test_folder_that_cannot_be_made(tmp_path: Path, folder: Path, monkeypatch: p
 
 
 def test_file_that_cannot_be_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stored = kernels._stored
+    stored = kernels._store
 
     def full(path: Path, text: str) -> Path:
         if folder in path.parents:
             raise OSError(28, "No space left on device")
         return stored(path, text)
 
-    monkeypatch.setattr(kernels, "_stored", full)
+    monkeypatch.setattr(kernels, "_store", full)
     assert run_kernel() == EXPECTED
     assert not [path for path in folder.rglob("*") if path.is_file()]
 

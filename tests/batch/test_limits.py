@@ -10,10 +10,10 @@ import pytest
 
 from epl.errors import EplUnsupportedError
 from runtime import Runtime
-from runtime.api.runtime import engine_of
-from runtime.api.statement import output_of
+from runtime.api.runtime import internal_engine
+from runtime.api.statement import internal_output
 from runtime.batch.available import is_available
-from runtime.batch.compiler.kernels import compiled
+from runtime.batch.compiler.kernels import compile_kernel
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="numba is not installed")
 
@@ -80,7 +80,7 @@ def test_keys_that_leave_make_room(keys: int) -> None:
     sizes = []
     for first in range(0, keys, 20_000):
         runtime.send_batch("T", rows(20_000, first))
-        sizes.append(output_of(runtime.statement("a")).running.run.memory())  # type: ignore[union-attr]
+        sizes.append(internal_output(runtime.statement("a")).running.run.memory())  # type: ignore[union-attr]
     assert sizes[-1] == sizes[0]
     assert {count for new, _ in found for count in set(new["c"].to_numpy())} == {0, 1}
 
@@ -91,8 +91,8 @@ def test_longs_wrap_around_when_compiled() -> None:
     heard_by: dict[str, list[Any]] = {}
     for tier in ("row", "batch"):
         runtime = Runtime(tier=tier)
-        if engine_of(runtime).batch_tier is not None:
-            engine_of(runtime).batch_tier.compile = compiled
+        if internal_engine(runtime).batch_tier is not None:
+            internal_engine(runtime).batch_tier.compile = compile_kernel
         runtime.deploy(SCHEMA + "@name('a') select key * key >= 0 as p, key + key > 0 as s, -key < 0 as n, key * key as q from T(key > 0)")
         runtime.deploy("@name('b') select sum(key) as s from T")
         heard_by[tier] = [heard(runtime, name) for name in "ab"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from epl.errors import EplRuntimeError
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.batch.available import is_available
 
 pytestmark = pytest.mark.skipif(not is_available(), reason="numba is not installed")
@@ -114,8 +114,8 @@ def test_both_tiers_count(text: str, calls: Any) -> None:
 def test_beside_statements_of_the_row_tier(text: str, calls: Any) -> None:
     """Under ``auto``, with one component in either tier."""
     first, second = Played("row", f"{text}; {BESIDE}"), Played("auto", f"{text}; {BESIDE}")
-    engine_of(second.runtime).columnar()
-    tier = engine_of(second.runtime).batch_tier
+    internal_engine(second.runtime).columnar()
+    tier = internal_engine(second.runtime).batch_tier
     assert tier is not None
     tier._refresh()
     tier.promote(next(c for c in tier._components.values() if c.statements[0].name == "a"))
@@ -162,7 +162,7 @@ def test_wide_gaps_alone_do_not_move_a_statement() -> None:
     """A day's events and a night without any: the window holds fewer times than the limit."""
     played = Played("batch", "@name('a') select irstream x from T#time(5 msec)")
     moved: list[Any] = []
-    tier = engine_of(played.runtime).batch_tier
+    tier = internal_engine(played.runtime).batch_tier
     assert tier is not None
     tier.demote = moved.append  # type: ignore[method-assign]
     played.send([("T", "a", n, 1) for n in range(100)] + [("T", "a", 1, 10_000)], "span", 20)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from runtime.batch.available import is_available
 from runtime.batch.compiler import kernels
-from runtime.batch.compiler.kernels import interpreted
+from runtime.batch.compiler.kernels import interpret_kernel
 from tests.batch.test_group_kernels import STATEMENTS as GROUPED
 from tests.batch.test_rate_kernels import STATEMENTS as LIMITED
 from tests.batch.two_tiers import assert_same, batches_of
@@ -106,7 +106,7 @@ def both(source: str, folder: Path, *arguments: np.ndarray[Any, Any]) -> None:
     """Plain Python and the compiled function do the same to copies of the arrays."""
     given_to = [[array.copy() for array in arguments] for _ in range(2)]
     with np.errstate(all="ignore"):
-        results = [interpreted(source)(*given_to[0]), native(source, folder)(*given_to[1])]
+        results = [interpret_kernel(source)(*given_to[0]), native(source, folder)(*given_to[1])]
     assert results[0] == results[1]
     for one, other in zip(*given_to):
         np.testing.assert_array_equal(one, other)
@@ -167,7 +167,7 @@ def test_a_second_process_finds_the_object_file(tmp_path: Path, monkeypatch: pyt
     source = "def kernel(a):\n    return a[0] + 1\n"
     assert native(source, tmp_path)(np.ones(1, np.int64)) == 2
     assert len(list(tmp_path.glob("epl_*.o"))) == 1
-    monkeypatch.setattr(compiler, "object_of", otherwise)
+    monkeypatch.setattr(compiler, "compile_object", otherwise)
     assert native(source, tmp_path)(np.ones(1, np.int64)) == 2
 
 
@@ -192,7 +192,7 @@ def test_a_folder_that_cannot_be_written_to(tmp_path: Path) -> None:
 def test_statements_need_no_other_compiler(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(kernels, "by_numba", lambda source: otherwise())
-    kernels.compiled.cache_clear()
+    kernels.compile_kernel.cache_clear()
     rows = [("ab"[n % 2], float(n), n, n % 3 == 0, n, None, 1) for n in range(200)]
     assert_same(text, batches_of(rows, [70]), 300, fast=True)
 
@@ -206,11 +206,11 @@ def test_numba_where_this_compiler_is_not_at_home(text: str, tmp_path: Path, mon
 
     monkeypatch.setenv("EPL_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(compiler, "is_supported", lambda: False)
-    kernels.compiled.cache_clear()
+    kernels.compile_kernel.cache_clear()
     rows = [("ab"[n % 2] + str(n % 40), float(n), n, n % 3 == 0, n, None, 1) for n in range(200)]
     assert_same(text, batches_of(rows, [70]), 300, fast=True)
     assert list(tmp_path.glob("epl_*.py")) and not list(tmp_path.glob("epl_*.o"))
-    kernels.compiled.cache_clear()
+    kernels.compile_kernel.cache_clear()
 
 
 def test_intrinsics_that_the_host_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

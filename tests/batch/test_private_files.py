@@ -14,8 +14,8 @@ import pytest
 
 from runtime.batch.available import is_available
 from runtime.batch.compiler import kernels, private_files
-from runtime.batch.compiler.llvm.object_files import keep, kept
-from runtime.batch.compiler.private_files import KEY, checked, fault_of, others_may_write, read_private, signed, write_private
+from runtime.batch.compiler.llvm.object_files import keep, read_object
+from runtime.batch.compiler.private_files import KEY, folder_fault, others_may_write, read_private, sign, verify, write_private
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="modes and owners are those of POSIX")
 ADD, SUBTRACT = (f"def kernel(R, n):\n    return R[0] {sign} 3\n" for sign in "+-")
@@ -31,8 +31,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(source: str) -> int:
-    kernels.compiled.cache_clear()
-    return kernels.compiled(source)(TEN, 1)
+    kernels.compile_kernel.cache_clear()
+    return kernels.compile_kernel(source)(TEN, 1)
 
 
 needs_compiler = pytest.mark.skipif(not is_available(), reason="numba is not installed")
@@ -44,7 +44,7 @@ def test_the_folder_and_its_files_are_the_users_alone(folder: Path, umask: int) 
     try:
         assert kernels.cache_folder() == folder
         keep(folder / "a.o", b"code")
-        assert kept(folder / "a.o") == b"code"
+        assert read_object(folder / "a.o") == b"code"
     finally:
         os.umask(before)
     assert folder.stat().st_mode & 0o777 == 0o700
@@ -101,9 +101,9 @@ def test_folders_above(tmp_path: Path) -> None:
     above.chmod(0o777)
     assert not others_may_write(folder)
     with entered_by_all(tmp_path):
-        assert others_may_write(folder) and fault_of(folder) == "others may write to a folder that it is in"
+        assert others_may_write(folder) and folder_fault(folder) == "others may write to a folder that it is in"
         above.chmod(0o1777)
-        assert not others_may_write(folder) and fault_of(folder) is None
+        assert not others_may_write(folder) and folder_fault(folder) is None
 
 
 def test_a_closed_folder_can_still_be_exchanged_from_above(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_closed_folder_can_still_be_exchanged_from_above(tmp_path: Path) -> No
     above.chmod(0o777)
     tmp_path.chmod(0o755)
     with entered_by_all(tmp_path):
-        assert others_may_write(folder) and fault_of(folder) == "others may write to a folder that it is in"
+        assert others_may_write(folder) and folder_fault(folder) == "others may write to a folder that it is in"
     above.chmod(0o700)
     tmp_path.chmod(0o777)
     with entered_by_all(tmp_path.parent):
@@ -135,9 +135,9 @@ def test_a_folder_above_of_another_user(tmp_path: Path, monkeypatch: pytest.Monk
         tmp_path.chmod(mode)
         with entered_by_all(tmp_path.parent), monkeypatch.context() as patch:
             patch.setattr(os, "stat", stat_of)
-            assert fault_of(folder) == "others may write to a folder that it is in"
+            assert folder_fault(folder) == "others may write to a folder that it is in"
         with entered_by_all(tmp_path.parent):
-            assert fault_of(folder) is None
+            assert folder_fault(folder) is None
 
 
 @needs_compiler
@@ -186,7 +186,7 @@ def test_files_that_others_may_have_written(folder: Path, monkeypatch: pytest.Mo
     keep(path, b"code")
     path.chmod(0o620)
     with pytest.warns(RuntimeWarning, match="others may write to it"):
-        assert kept(path) is None
+        assert read_object(path) is None
     path.unlink()
     (folder / "b.o").symlink_to("/etc/hostname")
     with pytest.warns(RuntimeWarning, match="is not used"):
@@ -194,18 +194,18 @@ def test_files_that_others_may_have_written(folder: Path, monkeypatch: pytest.Mo
     assert read_private(folder / "none.o") is None
     write_private(path, b"x" * 5)
     with pytest.warns(RuntimeWarning, match="is damaged or was written by someone else"):
-        assert kept(path) is None
+        assert read_object(path) is None
 
 
 def test_digests_are_of_the_name_and_the_folders_key(folder: Path, tmp_path: Path) -> None:
     folder.mkdir(mode=0o700)
     (tmp_path / "other").mkdir(mode=0o700)
-    data = signed(folder / "a.o", b"code")
-    assert checked(folder / "a.o", data) == b"code" and len((folder / KEY).read_bytes()) == 32
-    assert checked(folder / "b.o", data) is None and checked(tmp_path / "other" / "a.o", data) is None
+    data = sign(folder / "a.o", b"code")
+    assert verify(folder / "a.o", data) == b"code" and len((folder / KEY).read_bytes()) == 32
+    assert verify(folder / "b.o", data) is None and verify(tmp_path / "other" / "a.o", data) is None
     for n in range(len(data)):
-        assert checked(folder / "a.o", data[:n] + bytes([data[n] ^ 1]) + data[n + 1 :]) is None
+        assert verify(folder / "a.o", data[:n] + bytes([data[n] ^ 1]) + data[n + 1 :]) is None
     (folder / KEY).write_bytes(b"short")
-    assert checked(folder / "a.o", data) is None
+    assert verify(folder / "a.o", data) is None
     with pytest.raises(PermissionError, match="is not a key"):
-        signed(folder / "a.o", b"code")
+        sign(folder / "a.o", b"code")

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.batch.available import is_available
-from runtime.batch.compiler.kernels import interpreted
+from runtime.batch.compiler.kernels import interpret_kernel
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.strings import StringPool
@@ -128,4 +128,4 @@ def test_what_stays_in_the_row_tier(interval: str, reason: str) -> None:
     runtime.deploy(f"{SCHEMA}; create variable int v = 1")
     plan = runtime.compile(f"@name('s0') {waiting(clause('A B'), interval)}").statements[0].body
     with pytest.raises(NotCompilable, match=reason):
-        build_run(plan, RunContext(StringPool(), engine_of(runtime).deployer.environment({}), interpreted))
+        build_run(plan, RunContext(StringPool(), internal_engine(runtime).deployer.environment({}), interpret_kernel))

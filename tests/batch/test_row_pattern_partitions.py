@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from runtime import Runtime
-from runtime.api.runtime import engine_of
-from runtime.batch.compiler.kernels import interpreted
+from runtime.api.runtime import internal_engine
+from runtime.batch.compiler.kernels import interpret_kernel
 from runtime.batch.match_recognize import partitions as pattern_partitions
 from runtime.batch.match_recognize.layout import REGISTERS
 from runtime.batch.match_recognize.run import MatchRun
 from runtime.batch.runs.run import RunContext
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.tier.build import build_run
-from runtime.conversion.columns import columns_of
+from runtime.conversion.columns import read_columns
 from tests.batch.row_pattern_statements import SCHEMA, by_columns, by_rows, clause, plain, tables
 
 
@@ -63,10 +63,10 @@ def fed(text: str, rows: list[tuple[Any, ...]]) -> Iterator[MatchRun]:
     runtime = Runtime(tier="row")
     runtime.deploy(SCHEMA)
     plan = runtime.compile(f"@name('s0') {text}").statements[0].body
-    run = build_run(plan, RunContext(StringPool(), engine_of(runtime).deployer.environment({}), interpreted))
+    run = build_run(plan, RunContext(StringPool(), internal_engine(runtime).deployer.environment({}), interpret_kernel))
     assert isinstance(run, MatchRun)
     for table, times in tables(rows, list(range(0, len(rows), 100))):
-        run.feed(Intake(runtime.event_type("T"), columns_of(table, "T")), times, int(times[-1]))
+        run.feed(BatchIntake(runtime.event_type("T"), read_columns(table, "T")), times, int(times[-1]))
         yield run
 
 
@@ -105,7 +105,7 @@ def test_only_rows_that_a_match_in_progress_needs_are_kept(text: str, by: str) -
     for run in fed(text.replace("partition by k", by), rows):
         stored.append(len(run.rows))
         sizes.append(run.memory())
-        assert len(run.held_ids()) <= 1_000  # of partial matches: 40 keys by 2, some rows each
+        assert len(run.row_ids()) <= 1_000  # of partial matches: 40 keys by 2, some rows each
     assert sizes[-1] <= 2 * sizes[20], "arrays grow"
     assert max(stored[20:]) <= max(stored[:20]) + 300, "rows are kept"
 

@@ -10,17 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.batch.available import is_available
-from runtime.batch.compiler.kernels import compiled, interpreted
+from runtime.batch.compiler.kernels import compile_kernel, interpret_kernel
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.rule_sets.kernel import rule
 from runtime.batch.rule_sets.run import RuleSet, RuleSetRun, rule_sets
 from runtime.batch.runs.run import RunContext
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.tier.build import build_run
-from runtime.conversion.columns import columns_of
+from runtime.conversion.columns import read_columns
 
 SCHEMA = (
     "@public @buseventtype create schema T(k string, x double, n int, b boolean, m long, f float, p int);"
@@ -131,7 +131,7 @@ def sets_of(texts: list[str], fast: bool) -> tuple[Runtime, list[tuple[RuleSet, 
     runtime = Runtime(tier="row")
     runtime.deploy(SCHEMA)
     module = runtime.compile("\n".join(f"@name('q{i}') {t};" for i, t in enumerate(texts)))
-    surroundings = RunContext(StringPool(), engine_of(runtime).deployer.environment({}), compiled if fast else interpreted)
+    surroundings = RunContext(StringPool(), internal_engine(runtime).deployer.environment({}), compile_kernel if fast else interpret_kernel)
     sets = rule_sets([(s.body, surroundings) for s in module.statements])
     return runtime, [(each, each.run([build_run(module.statements[n].body, surroundings) for n in each.numbers])) for each in sets]
 
@@ -143,7 +143,7 @@ def by_sets(texts: list[str], batches: list[Any], *, fast: bool = False) -> tupl
     found: list[list[list[Any]]] = [[[] for _ in batches] for _ in range(2 * len(texts))]
     runs = [(s.numbers, run) for s, run in sets]
     for now, (table, times) in enumerate(batches):
-        intake = Intake(runtime.event_type("T"), columns_of(table, "T"))
+        intake = BatchIntake(runtime.event_type("T"), read_columns(table, "T"))
         for numbers, run in runs:
             with np.errstate(all="ignore"):
                 outputs = run.feed(intake, times, int(times[-1]), causes=True)
@@ -214,7 +214,7 @@ def test_variables_are_read_before_each_batch() -> None:
     for least in (2, 0):
         runtime.set_variable("least", least)
         [(table, times)] = batches_of([("a", 1.0, 1, None, None, None, 1, 0), ("a", 2.0, 3, None, None, None, 1, 0)], [])
-        outputs = run.feed(Intake(runtime.event_type("T"), columns_of(table, "T")), times, 0)
+        outputs = run.feed(BatchIntake(runtime.event_type("T"), read_columns(table, "T")), times, 0)
         found.append([None if o.new is None else o.new.column(0).to_pylist() for o in outputs])
     assert found == [[[3], [3]], [[1, 3], [3]]]
 
@@ -226,7 +226,7 @@ def test_more_matches_than_the_room_that_was_made() -> None:
     runtime.deploy(SCHEMA)
     batches = batches_of([("a", 1.0, i % 7, None, None, None, 1, 0) for i in range(200)], [])
     [(_, run)] = sets
-    outputs = run.feed(Intake(runtime.event_type("T"), columns_of(batches[0][0], "T")), batches[0][1], 0)
+    outputs = run.feed(BatchIntake(runtime.event_type("T"), read_columns(batches[0][0], "T")), batches[0][1], 0)
     assert [o.new.column(0).to_pylist() for o in outputs if o.new is not None] == [[i % 7 for i in range(200)]] * 300
     assert run.next_due() is None and run.memory() > 0
 
@@ -255,4 +255,4 @@ def test_what_is_no_rule(text: str, reason: str) -> None:
     runtime.deploy(SCHEMA)
     plan = runtime.compile(f"@name('s0') {text}").statements[0].body
     with pytest.raises(NotCompilable, match=reason):
-        rule(plan, RunContext(StringPool(), engine_of(runtime).deployer.environment({}), interpreted))
+        rule(plan, RunContext(StringPool(), internal_engine(runtime).deployer.environment({}), interpret_kernel))

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime.batch.available import is_available
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.row_store import RowStore
-from runtime.conversion.columns import columns_of
+from runtime.conversion.columns import read_columns
 from tests.batch.two_tiers import (
     EMPTY,
     END,
@@ -129,7 +129,7 @@ def test_rows_that_are_held_no_more_go() -> None:
 def test_a_row_is_one_event() -> None:
     tier = ColumnTier("select k from T#keepall")
     (table, _), = batches_of([("a", 1.0, 1, True, number, None, 1) for number in range(3000)], [])
-    intake = Intake(tier.type, columns_of(table, "T"))
+    intake = BatchIntake(tier.type, read_columns(table, "T"))
     store = RowStore()
     store.add(0, intake)
     before = store.events(np.array([2, 5, 7]))

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 from epl.generated_code import field_name
 from runtime import Runtime
-from runtime.api.runtime import engine_of
-from runtime.batch.compiler.kernels import interpreted
-from runtime.batch.rule_sets.shared_runs import Member, SharedRuns
-from runtime.batch.runs.run import Causes, Output, RunContext
-from runtime.batch.storage.intake import Intake
+from runtime.api.runtime import internal_engine
+from runtime.batch.compiler.kernels import interpret_kernel
+from runtime.batch.rule_sets.shared_runs import RuleSetMember, SharedRuns
+from runtime.batch.runs.run import BatchOutput, Causes, RunContext
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.parted import Parted
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.tier.build import build_run
-from runtime.conversion.columns import columns_of
+from runtime.conversion.columns import read_columns
 
 SCHEMA = "@public @buseventtype create schema T(k string, n int, x double)"
 KEYS, NUMBERS = ["a", "b", "c", "d"], [1, 2, 3]
@@ -62,15 +62,15 @@ def batches_of(rows: list[tuple[Any, ...]], cuts: list[int]) -> list[tuple[pa.Ta
     return found
 
 
-def members_of(texts: list[str]) -> tuple[Runtime, list[Member]]:
+def members_of(texts: list[str]) -> tuple[Runtime, list[RuleSetMember]]:
     runtime = Runtime(tier="row")
     runtime.deploy(SCHEMA)
     module = runtime.compile("\n".join(f"@name('q{i}') {t};" for i, t in enumerate(texts)))
-    surroundings = RunContext(StringPool(), engine_of(runtime).deployer.environment({}), interpreted)
-    return runtime, [Member(s.body, build_run(s.body, surroundings), surroundings) for s in module.statements]
+    surroundings = RunContext(StringPool(), internal_engine(runtime).deployer.environment({}), interpret_kernel)
+    return runtime, [RuleSetMember(s.body, build_run(s.body, surroundings), surroundings) for s in module.statements]
 
 
-def emitted(output: Output) -> Any:
+def emitted(output: BatchOutput) -> Any:
     """An output as plain values: rows, and by row its cause and which rows came together."""
     deltas = np.concatenate([np.zeros(0), *(c.delta for c in (output.new_causes, output.old_causes) if c is not None)])
     steps = np.unique(deltas)
@@ -92,7 +92,7 @@ def test_same_as_each_by_itself(texts: list[str], rows: list[Any], cuts: list[in
     _, alone = members_of(texts)
     shared = SharedRuns(members)
     for table, times, until in batches_of(rows, cuts):
-        intake = Intake(runtime.event_type("T"), columns_of(table, "T"))
+        intake = BatchIntake(runtime.event_type("T"), read_columns(table, "T"))
         shared.prepare(intake)
         found = shared.feed(intake, times, until, causes=True)
         expected = [m.run.feed(intake, times, until, causes=True) for m in alone]
@@ -124,7 +124,7 @@ def test_same_as_row_tier(texts: list[str], rows: list[Any], cuts: list[int]) ->
             runtime.send_batch("T", table.append_column("at_time", pa.array(times)), time="at_time")
         else:
             runtime.advance_time_span(until)
-        for into, output in zip(found, shared.feed(Intake(runtime.event_type("T"), columns_of(table, "T")), times, until)):
+        for into, output in zip(found, shared.feed(BatchIntake(runtime.event_type("T"), read_columns(table, "T")), times, until)):
             if output.new is not None or output.old is not None:
                 into.append([None if b is None else b.to_pylist() for b in (output.new, output.old)])
     assert found == expected
@@ -137,7 +137,7 @@ def test_jumps_give_every_row_to_every_statement() -> None:
     _, alone = members_of(texts)
     shared = SharedRuns(members)
     for table, times, until in batches_of(rows, [2]):
-        intake = Intake(runtime.event_type("T"), columns_of(table, "T"))
+        intake = BatchIntake(runtime.event_type("T"), read_columns(table, "T"))
         found = shared.feed(intake, times, until, jump=True, causes=True)
         assert [emitted(o) for o in found] == [emitted(m.run.feed(intake, times, until, jump=True, causes=True)) for m in alone]
 
@@ -145,7 +145,7 @@ def test_jumps_give_every_row_to_every_statement() -> None:
 def test_parts_that_stay_get_their_own_rows() -> None:
     runtime, _ = members_of([])
     table = pa.table({"k": pa.array([f"s{i}" for i in range(40)]), "n": pa.array(range(40), pa.int32()), "x": pa.array([1.0] * 40)})
-    parted = Parted(Intake(runtime.event_type("T"), columns_of(table, "T")), np.arange(39, -1, -1))
+    parted = Parted(BatchIntake(runtime.event_type("T"), read_columns(table, "T")), np.arange(39, -1, -1))
     first, second = parted.part(0, 8), parted.part(8, 40)
     pool = StringPool()
     places = range(39, 31, -1)
@@ -162,7 +162,7 @@ def test_parts_that_stay_get_their_own_rows() -> None:
     assert not parted.is_held()
     assert seen() == ([f"s{i}" for i in places], list(places), [38, 37])
     assert first.events([1])[0] is event
-    assert first.taken(np.array([3])).arrow("n").to_pylist() == [36]
+    assert first.take_rows(np.array([3])).arrow("n").to_pylist() == [36]
 
 
 @pytest.mark.parametrize(("texts", "sets", "keyed", "each"), [
@@ -177,10 +177,10 @@ def test_what_is_shared(texts: list[str], sets: int, keyed: int, each: int) -> N
 def test_parts_are_whole_batches_to_whoever_joins_them() -> None:
     runtime, _ = members_of([])
     table = pa.table({"k": pa.array(["a", "b", "c"]), "n": pa.array([1, 2, 3], pa.int32()), "x": pa.array([1.0, 2.0, 3.0])})
-    parted = Parted(Intake(runtime.event_type("T"), columns_of(table, "T")), np.array([2, 0, 1]))
+    parted = Parted(BatchIntake(runtime.event_type("T"), read_columns(table, "T")), np.array([2, 0, 1]))
     first, second = parted.part(0, 1), parted.part(1, 3)
     event = second.events([1])[0]
-    joined = Intake.joined([first, second])
+    joined = BatchIntake.join_batches([first, second])
     assert joined.arrow("k").to_pylist() == ["c", "a", "b"]
     assert joined.events([2])[0] is event
 
@@ -190,7 +190,7 @@ def test_state_of_rules_is_that_of_their_runs() -> None:
     texts = [f"select count(*) as c, sum(x) as s from T(k = '{k}')" for k in "abc"]
     runtime, members = members_of(texts)
     [(table, times, _), _] = batches_of([("a", 1, 1.5, 0), ("b", 1, 2.0, 0), ("a", 1, 4.0, 0)], [])
-    intake = Intake(runtime.event_type("T"), columns_of(table, "T"))
+    intake = BatchIntake(runtime.event_type("T"), read_columns(table, "T"))
 
     def last(shared: SharedRuns) -> list[Any]:
         return [None if o.new is None else o.new.to_pylist()[-1] for o in shared.feed(intake, times, 0)]

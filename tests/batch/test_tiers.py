@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.batch.available import is_available
 from runtime.batch.storage import strings as strings_module
 from runtime.batch.tier import tier as tier_module
@@ -216,8 +216,8 @@ def test_strings_that_are_not_held_are_forgotten(monkeypatch: pytest.MonkeyPatch
         for batch in range(20):
             keys = [f"k{(batch * 17 + n) // 2}" for n in range(30)]
             runtime.send_batch("T", pa.table({"k": keys, "x": [1.0] * 30, "n": pa.array([1] * 30, pa.int32())}))
-            if engine_of(runtime).batch_tier is not None:
-                assert len(engine_of(runtime).batch_tier._pool) < 200
+            if internal_engine(runtime).batch_tier is not None:
+                assert len(internal_engine(runtime).batch_tier._pool) < 200
     assert heard["batch"] == heard["row"]
 
 

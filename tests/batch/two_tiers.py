@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import Runtime
-from runtime.api.runtime import engine_of
-from runtime.api.statement import output_of
-from runtime.batch.compiler.kernels import compiled, interpreted
+from runtime.api.runtime import internal_engine
+from runtime.api.statement import internal_output
+from runtime.batch.compiler.kernels import compile_kernel, interpret_kernel
 from runtime.batch.runs.run import RunContext
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.tier.build import build_run
 from runtime.conversion.batch_order import unread_types
-from runtime.conversion.columns import columns_of
+from runtime.conversion.columns import read_columns
 from tests.batch.compiled_statements import compiled_once, declared
 from windows.paging import plain
 
@@ -86,10 +86,10 @@ class RowTier:
         self.runtime.advance_time_span(until)
 
     def state(self) -> Any:
-        return plain(output_of(self.statement).running.state())
+        return plain(internal_output(self.statement).running.state())
 
     def restore(self, state: Any, *, through_bytes: bool = False) -> None:
-        output_of(self.statement).running.restore(state)
+        internal_output(self.statement).running.restore(state)
         if through_bytes:
             self.runtime = Runtime.restore(self.runtime.snapshot())
             self._listen(self.runtime.deployments["d"]["s0"])
@@ -108,7 +108,8 @@ class ColumnTier:
             plan = beside.statement.plan
         self.type = runtime.event_type("T")
         self.unread = unread_types(self.type, plan.reads.of(self.type))
-        surroundings = RunContext(StringPool(), engine_of(runtime).deployer.environment({}), compiled if fast else interpreted)
+        surroundings = RunContext(StringPool(), internal_engine(runtime).deployer.environment({}),
+            compile_kernel if fast else interpret_kernel)
         self.run = build_run(plan.body, surroundings)
         self.output: Outputs = [], []
         self.causes: list[Any] = []
@@ -118,7 +119,7 @@ class ColumnTier:
         table, times = batch
         self.now = until if until is not None else int(times[-1]) if len(times) else self.now
         with np.errstate(all="ignore"):
-            made = self.run.feed(Intake(self.type, columns_of(table, "T", self.unread)), times, self.now, jump=jump)
+            made = self.run.feed(BatchIntake(self.type, read_columns(table, "T", self.unread)), times, self.now, jump=jump)
         for part, found in zip(self.output, (made.new, made.old)):
             part.extend([] if found is None else found.to_pylist())
 

@@ -43,9 +43,9 @@ from epl.value_types import (
     MapType,
     ValueType,
 )
-from runtime.conversion.arrow import arrow_schema, arrow_type_of, to_batch
-from runtime.conversion.columns import columns_of
-from runtime.conversion.from_columns import events_of
+from runtime.conversion.arrow import arrow_schema, to_batch, value_arrow_type
+from runtime.conversion.columns import read_columns
+from runtime.conversion.from_columns import read_events
 from runtime.conversion.from_python import to_event
 from windows.event import Event, event_class
 
@@ -61,7 +61,7 @@ def there_and_back(event_type: EventType, values: list[Any]) -> list[Any]:
     made = event_class(event_type)
     batch = to_batch([made(v) for v in values], event_type)
     assert batch.schema == arrow_schema(event_type)
-    return [event.get("v") for event in events_of(event_type, columns_of(batch, "T"), 1000)]
+    return [event.get("v") for event in read_events(event_type, read_columns(batch, "T"), 1000)]
 
 
 SAMPLES: list[tuple[ValueType, pa.DataType, list[Any]]] = [
@@ -93,7 +93,7 @@ SAMPLES: list[tuple[ValueType, pa.DataType, list[Any]]] = [
 
 @pytest.mark.parametrize(("value_type", "arrow", "values"), SAMPLES, ids=lambda v: str(v) if isinstance(v, ValueType) else "")
 def test_each_type_has_its_arrow_type_and_comes_back(value_type: ValueType, arrow: pa.DataType, values: list[Any]) -> None:
-    assert arrow_type_of(value_type) == arrow
+    assert value_arrow_type(value_type) == arrow
     assert there_and_back(a_type(value_type), [*values, None]) == [*values, None]
 
 
@@ -123,7 +123,7 @@ def test_an_event_is_a_struct() -> None:
     batch = to_batch([event_class(outer)(inner), event_class(outer)(None)], outer)
     assert batch.schema.field("v").type == pa.struct([("x", pa.int32()), ("y", pa.string())])
     assert batch.column(0).to_pylist() == [{"x": 1, "y": None}, None]
-    back = events_of(outer, columns_of(batch, "T"), 1000)
+    back = read_events(outer, read_columns(batch, "T"), 1000)
     assert isinstance(back[0].get("v"), Event) and back[0].get("v").get("x") == 1 and back[1].get("v") is None
 
 
@@ -165,7 +165,7 @@ def test_a_type_without_properties_has_rows_all_the_same() -> None:
 
 def test_primitives_take_nulls_as_send_does() -> None:
     table = pa.table({"v": pa.array([None, 3], pa.int32())})
-    events = events_of(a_type(INT), columns_of(table, "T"), 1000)
+    events = read_events(a_type(INT), read_columns(table, "T"), 1000)
     assert [e.get("v") for e in events] == [0, 3] == [to_event(a_type(INT), {"v": v}).get("v") for v in (None, 3)]
 
 

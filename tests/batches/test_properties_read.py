@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from runtime import Runtime
-from runtime.api.runtime import engine_of
-from runtime.expressions.structs import default_of
+from runtime.api.runtime import internal_engine
+from runtime.expressions.structs import default_value
 from tests.comparison import difference
 from tests.replay.player import TracePlayer
 from tests.test_cases import CASES, KNOWN_GAPS
@@ -91,8 +91,8 @@ def test_super_types_and_sub_types() -> None:
 
 def without_unread(runtime: Runtime, event: Event) -> Event:
     """The event, with null (of primitive types: their default) in all properties that no statement reads."""
-    read = {name for plan in engine_of(runtime).plans() for name in plan.reads.of(event.type)}
-    values = [event.get(name) if name in read else default_of(prop.whole_type) for name, prop in event.type.properties.items()]
+    read = {name for plan in internal_engine(runtime).plans() for name in plan.reads.of(event.type)}
+    values = [event.get(name) if name in read else default_value(prop.whole_type) for name, prop in event.type.properties.items()]
     pruned = event_class(event.type)(*values)
     if event.extra is not None:
         pruned.extra = event.extra

@@ -3,10 +3,10 @@ from __future__ import annotations
 
 import pytest
 
-from epl.analysis.statements.doubts import doubts_in
+from epl.analysis.statements.doubts import find_doubts
 from epl.parse import parse_module
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 
 SCHEMA = "create schema A(k string, v int, n int); create schema B(k string); create table T(k string primary key, c count(*)); "
 
@@ -43,9 +43,9 @@ SOUND = [
 def warnings_of(text: str) -> list[str]:
     runtime = Runtime(tier="row")
     runtime.deploy(SCHEMA)
-    catalog = engine_of(runtime).catalog()
+    catalog = internal_engine(runtime).catalog()
     runtime.deploy(text)
-    return [f"{each.code}: {each.message}: {each.hint}" for each in doubts_in(parse_module(text).statements[0], catalog)]
+    return [f"{each.code}: {each.message}: {each.hint}" for each in find_doubts(parse_module(text).statements[0], catalog)]
 
 
 @pytest.mark.parametrize(("text", "expected"), DOUBTFUL)

@@ -450,7 +450,7 @@ def test_a_topic_knows_its_state() -> None:
         sink: Any = KafkaSink("t", "localhost:1", transactional_id="x")
         sink._state, sink._marker = "mine", marker(committed)
         sink._kafka = attrs.make_class("Client", ["KafkaException", "TopicPartition"])(ValueError, lambda *_: None)
-        assert (sink._delivered(), sink.holds) == (delivered, holds)
+        assert (sink._last_delivery(), sink.holds) == (delivered, holds)
 
 
 class _Committed:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from runtime import Runtime, Settings
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.event_loop.filter_tables import EntryList, HashedRanges, HashTable
 
 TYPES = "create schema E(k string, v int); create schema X(k string, v int);\n"
@@ -24,8 +24,8 @@ def entries(table: Any) -> int:
 
 def kept(runtime: Runtime) -> tuple[int, int, int]:
     """(prepared filters, their entries, timers) of a runtime."""
-    tables = [table for index in engine_of(runtime).core.filters._by_type.values() for table in index.active.values()]
-    return sum(table.users for table in tables), sum(map(entries, tables)), len(engine_of(runtime).core.schedule)
+    tables = [table for index in internal_engine(runtime).core.filters._by_type.values() for table in index.active.values()]
+    return sum(table.users for table in tables), sum(map(entries, tables)), len(internal_engine(runtime).core.schedule)
 
 
 def test_an_instance_that_fails_while_it_starts_leaves_nothing() -> None:

@@ -8,7 +8,7 @@ from unittest.mock import patch
 import pytest
 
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.statements.select_statement import RunningSelect
 
 TYPES = "@public @buseventtype create schema E(k string, v int); @public @buseventtype create schema X(k string, v int);\n"
@@ -69,7 +69,7 @@ def test_changed_pages_restore_what_runs(context: str, statement: str) -> None:
 
 def take(runtime: Runtime, kind: str, value: Any) -> None:
     if kind == "time":
-        runtime.advance_time(engine_of(runtime).core.clock.now + value)
+        runtime.advance_time(internal_engine(runtime).core.clock.now + value)
     else:
         runtime.send(kind, value)
 

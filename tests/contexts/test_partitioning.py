@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from epl.analysis.partitioning import HashedKey, SplitBy, Whole, partitioning_of
+from epl.analysis.partitioning import HashedKey, SplitBy, Whole, analyse_partitioning
 from epl.functions.partition_hashes import partition_hash
 from epl.plan.statements import ModulePlan
 from runtime import Runtime, Settings
@@ -130,7 +130,7 @@ def check(text: str, types: tuple[str, ...]) -> None:
     """Hold three engines against one; something has to be emitted. What is due when a partition ends at a time runs by the partitions'
     numbers, which several engines do not have in common."""
     plan = compiled(text)
-    verdict = partitioning_of(plan.statements, "s")
+    verdict = analyse_partitioning(plan.statements, "s")
     context, _, statement = text.partition("@name('s')")
     if " after " in context and " sec" in statement:
         assert isinstance(verdict, Whole)
@@ -212,7 +212,7 @@ def test_hash_numbers_are_carried_by_insert_into() -> None:
 ])
 def test_what_stays_in_one_engine(context: str, statement: str, reason: str) -> None:
     plan = compiled(f"create context C {context}; @name('s') context C {statement}")
-    verdict = partitioning_of(plan.statements, "s")
+    verdict = analyse_partitioning(plan.statements, "s")
     assert isinstance(verdict, Whole) and reason in verdict.reason
     assert "the context 'C'" in verdict.operator and verdict.statement == "s"
 
@@ -231,11 +231,11 @@ def test_preallocated_partitions_that_wait_for_events_are_split() -> None:
 ])
 def test_what_is_shared_with_all_partitions_stays_in_one_engine(before: str, statement: str, operator: str) -> None:
     plan = compiled(f"create context C partition by customer from Sale; {before}; @name('s') {statement}")
-    verdict = partitioning_of(plan.statements, "s")
+    verdict = analyse_partitioning(plan.statements, "s")
     assert isinstance(verdict, Whole) and verdict.operator == operator
 
 
 def test_limits_of_all_partitions_keep_them_in_one_engine() -> None:
     plan = compiled("create context C partition by customer from Sale; @name('s') context C select * from Sale")
-    verdict = partitioning_of(plan.statements, "s", settings=Settings(max_partitions=3))
+    verdict = analyse_partitioning(plan.statements, "s", settings=Settings(max_partitions=3))
     assert isinstance(verdict, Whole) and "max_partitions" in verdict.reason

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from epl.analysis.partitioning import HashedKey, Key, SplitBy, partitioning_of
+from epl.analysis.partitioning import HashedKey, Key, SplitBy, analyse_partitioning
 from epl.functions.partition_hashes import partition_hash
 from epl.plan.statements import ModulePlan, StatementPlan
 from runtime import Runtime
@@ -69,7 +69,7 @@ def is_split_right(plan: ModulePlan, statement: StatementPlan, verdict: SplitBy,
 def verdicts(program: Program) -> tuple[ModulePlan, list[tuple[StatementPlan, SplitBy]]]:
     plan = Runtime().compile(program["steps"][0]["epl"].replace(ID, ""))
     listened = [each for each in plan.statements if each.context is not None and each.body.output_type is not None]
-    found = [(each, partitioning_of(plan.statements, each)) for each in listened]
+    found = [(each, analyse_partitioning(plan.statements, each)) for each in listened]
     return plan, [(each, verdict) for each, verdict in found if isinstance(verdict, SplitBy)]
 
 

@@ -11,7 +11,7 @@ from epl.plan.filter_specifications import FilterSpecification
 from epl.plan.patterns.pattern import FilterNode
 from epl.plan.statements import CreateContextPlan, ModulePlan
 from epl.plan.streams import FilterPlan
-from epl.plan.walk import plans_of
+from epl.plan.walk import walk_plan
 from epl.value_types import INT, STRING
 from runtime import Runtime
 
@@ -30,7 +30,7 @@ def context_of(text: str) -> Context:
 
 def partitioned(text: str) -> list[FilterSpecification]:
     """What the filters of the last statement look up for a partition."""
-    parts = list(plans_of(compiled(text).statements[-1].body))
+    parts = list(walk_plan(compiled(text).statements[-1].body))
     filters = [part.partitioned for part in parts if isinstance(part, FilterPlan)]
     atoms = [part.filter for part in parts if isinstance(part, FilterNode)]
     return [each for each in filters if each is not None] + atoms
@@ -74,7 +74,7 @@ def test_levels_add_their_conditions_to_those_within() -> None:
     assert isinstance(outer, KeyedLevel) and isinstance(inner, LifetimeLevel)
     assert inner.prefix == ("Y",)
     for condition in (inner.start, inner.end):
-        specification = next(part for part in plans_of(condition) if isinstance(part, FilterSpecification))
+        specification = next(part for part in walk_plan(condition) if isinstance(part, FilterSpecification))
         assert ContextValue(type=STRING, path=("X", "key1")) in specification.values
     assert context.names == ("name", "id", "X", "Y")
     known = dict(context.properties)
@@ -84,7 +84,7 @@ def test_levels_add_their_conditions_to_those_within() -> None:
 def test_the_end_of_a_keyed_partition_has_its_key_and_not_the_filter_of_its_item() -> None:
     (level,) = context_of("create context C partition by customer from Sale(amount > 0) as s terminated by Sale(amount < s.amount)").levels
     assert isinstance(level, KeyedLevel)
-    end = next(part for part in plans_of(level.terminated_by) if isinstance(part, FilterSpecification))
+    end = next(part for part in walk_plan(level.terminated_by) if isinstance(part, FilterSpecification))
     assert {value.path for part in end.values for value in part.walk() if isinstance(value, ContextValue)} == {("key1",), ("s",)}
     assert level.items[0].conditions and end.range is not None and end.range.low is None
 

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from epl.dialects import types as k
-from epl.dialects.scopes import Column
+from epl.dialects.scopes import SqlColumn
 from epl.dialects.syntax import tree as t
 from epl.dialects.syntax.lexis import SQL
 from epl.dialects.syntax.read_patterns import PatternReader
@@ -18,7 +18,7 @@ from epl.dialects.syntax.reader import Reader
 from tests.dialects import draw
 from tests.dialects.reference_rows import Clause, Expression, Failed, K, N, Place, Row, marked
 
-TABLE = (Column("n", k.INTEGER), Column("ts", k.BIGINT, is_time=True), Column("k", k.INTEGER))
+TABLE = (SqlColumn("n", k.INTEGER), SqlColumn("ts", k.BIGINT, is_time=True), SqlColumn("k", k.INTEGER))
 VALUES = (0, 1, 2, 3, None)
 OPTIONAL_END = re.compile(r"\$[*?{]")
 """Waited for, though it changes nothing."""

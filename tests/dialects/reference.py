@@ -19,7 +19,7 @@ Way = tuple[str, ...]
 class Reference:
     """Matches over one partition. ``conditions``: by variable; a variable without one takes any row."""
 
-    def __init__(self, pattern: t.Pattern, conditions: dict[str, Condition], rows: Sequence[Any]) -> None:
+    def __init__(self, pattern: t.SqlPattern, conditions: dict[str, Condition], rows: Sequence[Any]) -> None:
         self.pattern = pattern
         self.conditions = conditions
         self.rows = rows
@@ -28,16 +28,16 @@ class Reference:
         """Return the variables of the preferred match that begins at a row."""
         return next(self.ways(self.pattern, start, ()), None)
 
-    def ways(self, node: t.Pattern, start: int, way: Way) -> Iterator[Way]:
+    def ways(self, node: t.SqlPattern, start: int, way: Way) -> Iterator[Way]:
         """Yield the extensions of a way by a pattern, preferred first."""
         match node:
-            case t.Variable():
+            case t.PatternVariable():
                 yield from self._take(node.name.canonical, start, way)
-            case t.Group() | t.Exclusion():
+            case t.PatternGroup() | t.Exclusion():
                 yield from self.ways(node.pattern, start, way)
             case t.Sequence():
                 yield from self._sequence(node.parts, start, way)
-            case t.Alternation():
+            case t.PatternAlternation():
                 for choice in node.choices:
                     yield from self.ways(choice, start, way)
             case t.Permutation():
@@ -46,7 +46,7 @@ class Reference:
             case t.Anchor():
                 if start + len(way) == (0 if node.sign == "^" else len(self.rows)):
                     yield way
-            case t.Quantified():
+            case t.QuantifiedPattern():
                 yield from self._repeated(node, node.least, node.most, start, way)
 
     def _take(self, label: str, start: int, way: Way) -> Iterator[Way]:
@@ -56,14 +56,14 @@ class Reference:
             if condition is None or condition(self.rows, start, longer):
                 yield longer
 
-    def _sequence(self, parts: Sequence[t.Pattern], start: int, way: Way) -> Iterator[Way]:
+    def _sequence(self, parts: Sequence[t.SqlPattern], start: int, way: Way) -> Iterator[Way]:
         if not parts:
             yield way
             return
         for longer in self.ways(parts[0], start, way):
             yield from self._sequence(parts[1:], start, longer)
 
-    def _repeated(self, node: t.Quantified, least: int, most: int | None, start: int, way: Way) -> Iterator[Way]:
+    def _repeated(self, node: t.QuantifiedPattern, least: int, most: int | None, start: int, way: Way) -> Iterator[Way]:
         """Bounded repetitions are so many copies. In an unbounded one, an iteration that took no row is the last one."""
         fewer = None if most is None else most - 1
         if least == 0 and not node.greedy:

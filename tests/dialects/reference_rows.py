@@ -103,7 +103,7 @@ class Clause:
     """What a text says. ``pattern``: as ``marked`` returns it. ``skip``: past last, next, first, last; ``target``: its variables;
     ``per_match``: one, show, omit, unmatched."""
 
-    pattern: t.Pattern
+    pattern: t.SqlPattern
     conditions: dict[str, tuple[bool, Expression]]
     """With whether it reads its row alone."""
     measures: Sequence[Expression]
@@ -191,10 +191,10 @@ def marked(node: Any) -> Any:
     def renamed(each: Any, hides: bool) -> Any:
         if isinstance(each, tuple):
             return tuple(renamed(one, hides) for one in each)
-        if isinstance(each, t.Variable):
+        if isinstance(each, t.PatternVariable):
             name = attrs.evolve(each.name, canonical=each.name.canonical + MARK) if hides else each.name
             return attrs.evolve(each, name=name)
-        if not isinstance(each, t.Pattern):
+        if not isinstance(each, t.SqlPattern):
             return each
         hides = hides or isinstance(each, t.Exclusion)
         return attrs.evolve(each, **{field.name: renamed(getattr(each, field.name), hides) for field in attrs.fields(type(each))})

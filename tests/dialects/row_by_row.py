@@ -7,9 +7,9 @@ from typing import Any
 
 import attrs
 
-from epl.dialects.plans import Plan, RecognitionPlan, RenamedPlan, SelectPlan
+from epl.dialects.plans import Plan, RecognitionPlan, RenamedPlan, SqlSelectPlan
 from epl.dialects.queries import compile_query
-from epl.dialects.scopes import Column
+from epl.dialects.scopes import SqlColumn
 from epl.dialects.syntax.lexis import DIALECTS
 from runtime.dialects.streaming.flink_partition import FlinkRecognizer
 from runtime.dialects.streaming.sql_partition import SqlRecognizer
@@ -36,7 +36,7 @@ class Counted:
 def clause_of(plan: Plan) -> RecognitionPlan:
     """Return the only clause of a query ``SELECT * FROM t MATCH_RECOGNIZE (…)``."""
     while not isinstance(plan, RecognitionPlan):
-        assert isinstance(plan, SelectPlan | RenamedPlan)
+        assert isinstance(plan, SqlSelectPlan | RenamedPlan)
         assert plan.input is not None
         plan = plan.input
     return plan
@@ -45,7 +45,7 @@ def clause_of(plan: Plan) -> RecognitionPlan:
 class RowByRow:
     """The clause of a text over one partition. ``times``: read from the column that the rows are ordered by."""
 
-    def __init__(self, text: str, columns: Sequence[Column], dialect: str = "sql", limit: int | None = None) -> None:
+    def __init__(self, text: str, columns: Sequence[SqlColumn], dialect: str = "sql", limit: int | None = None) -> None:
         streaming = attrs.evolve(DIALECTS[dialect], streaming=True)
         self.plan = clause_of(compile_query(text, streaming, {"t": tuple(columns)}))
         self.states = Counted(limit=limit)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from runtime import Runtime
-from runtime.api.statement import output_of
+from runtime.api.statement import internal_output
 from runtime.operators.recognition_entry import RecognitionEntry
 
 SCHEMA = "create schema T(g string, x int, n long, ts long);"
@@ -38,7 +38,7 @@ def drawn_rows(count: int, *, keys: int = 6, seed: int = 1) -> list[dict[str, An
 
 
 def held(runtime: Runtime) -> int:
-    entry = output_of(runtime.statement("s")).running.entry  # type: ignore[attr-defined]
+    entry = internal_output(runtime.statement("s")).running.entry  # type: ignore[attr-defined]
     assert isinstance(entry, RecognitionEntry)
     return sum(len(partition.rows.items) for partition in entry._partitions.values()) + len(entry.order.held)
 

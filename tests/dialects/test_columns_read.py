@@ -15,10 +15,10 @@ import pytest
 from epl.dialects.columns_read import columns_read
 from epl.dialects.errors import QueryFailed
 from epl.dialects.queries import compile_query
-from epl.dialects.scopes import Column
+from epl.dialects.scopes import SqlColumn
 from epl.errors import EplError
 from runtime import Runtime
-from runtime.dialects.sql import dialect_of, run_rows
+from runtime.dialects.sql import find_dialect, run_rows
 from tests.dialects.test_queries import shown
 
 RECORDED = json.loads((pathlib.Path(__file__).parent / "queries.json").read_text(encoding="utf-8"))
@@ -55,16 +55,16 @@ ODD = pa.table({
 ])
 def test_columns_that_are_read(query: str, expected: str) -> None:
     names = ("id", "v", "w", "g")
-    kind = dialect_of("sql")
+    kind = find_dialect("sql")
     columns = run_rows("select 1, 1, 1, 1", {})[0]
-    plan = compile_query(query, kind, {"t": tuple(Column(name, column.type) for name, column in zip(names, columns))})
+    plan = compile_query(query, kind, {"t": tuple(SqlColumn(name, column.type) for name, column in zip(names, columns))})
     read = columns_read(plan)
     assert ({*names} if read is None else {names[place] for place in read["t"]}) == {*expected.split()}
 
 
-def _without(query: str, columns: Sequence[Column], rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+def _without(query: str, columns: Sequence[SqlColumn], rows: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """The rows, with null in each column that the query does not read."""
-    read = columns_read(compile_query(query, dialect_of("sql"), {"tt": tuple(columns)}))
+    read = columns_read(compile_query(query, find_dialect("sql"), {"tt": tuple(columns)}))
     if read is None:
         return list(rows)
     return [tuple(value if place in read.get("tt", ()) else None for place, value in enumerate(row)) for row in rows]

@@ -14,7 +14,7 @@ import pytest
 from epl.errors import EplError
 from runtime import Runtime
 from runtime.dialects.frames import FrameCompiler
-from runtime.dialects.visited import LEAST_VISITS, MOST_VISITS, Visited, is_long, visits_of
+from runtime.dialects.visited import LEAST_VISITS, MOST_VISITS, Visited, is_long, visit_limit
 from runtime.dialects.ydb_recognition import Way
 
 LETTERS = "A, B, C, D, E, F, G"
@@ -115,7 +115,7 @@ def test_a_condition_of_the_row_alone_is_evaluated_once_a_row(
     dialect: str, pattern: str, defines: str, calls: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = 0
-    compiled = FrameCompiler.condition_of
+    compiled = FrameCompiler.compile_condition
 
     def counted(self: FrameCompiler, label: str, typed: Any) -> Any:
         condition = compiled(self, label, typed)
@@ -127,7 +127,7 @@ def test_a_condition_of_the_row_alone_is_evaluated_once_a_row(
 
         return counting
 
-    monkeypatch.setattr(FrameCompiler, "condition_of", counted)
+    monkeypatch.setattr(FrameCompiler, "compile_condition", counted)
     assert query(pattern, defines, dialect, "SKIP TO NEXT ROW", rows=200) == 0
     assert 200 < made <= calls
 
@@ -148,24 +148,24 @@ def test_ways_are_compared_by_the_rows_of_their_variables(seed: int) -> None:
         for row in range(rows):
             drawn.choice(listed).append(row)
     ways = [Way(0, None, rows, tuple(sum(1 << row for row in each) for each in listed)) for listed in (one, other)]
-    assert ways[0].is_before(ways[1]) == (one <= other)
+    assert ways[0].precedes(ways[1]) == (one <= other)
 
 
 def test_a_long_partition_may_be_searched_through() -> None:
-    assert visits_of(10, 5) == LEAST_VISITS
-    assert visits_of(100_000, 10) == 4_000_000
-    assert visits_of(10_000_000, 10) == MOST_VISITS
+    assert visit_limit(10, 5) == LEAST_VISITS
+    assert visit_limit(100_000, 10) == 4_000_000
+    assert visit_limit(10_000_000, 10) == MOST_VISITS
     assert query("A+ B", "A AS A.v >= FIRST(A.v) - 100, B AS B.id = 39999", rows=40_000) == 1
 
 
 def test_states_are_equal_where_marks_totals_and_paths_are() -> None:
     visited = Visited(100)
     once, again = (1, 2), tuple(range(1, 3))
-    assert not visited.seen(1, 2, once, (5,), 0) and visited.seen(1, 2, again, (5,), 0)
-    assert not visited.seen(1, 2, once, (6,), 0) and not visited.seen(1, 2, once, (5,), 1)
+    assert not visited.visit(1, 2, once, (5,), 0) and visited.visit(1, 2, again, (5,), 0)
+    assert not visited.visit(1, 2, once, (6,), 0) and not visited.visit(1, 2, once, (5,), 1)
     long = tuple(range(20))
-    assert not visited.seen(1, 2, once, (long,), 0) and visited.seen(1, 2, once, (tuple(range(20)),), 0)
-    assert not visited.seen(1, 2, once, ([1],), 0) and visited.seen(1, 2, once, ([1],), 0)
+    assert not visited.visit(1, 2, once, (long,), 0) and visited.visit(1, 2, once, (tuple(range(20)),), 0)
+    assert not visited.visit(1, 2, once, ([1],), 0) and visited.visit(1, 2, once, ([1],), 0)
     assert all(not is_long(key) for key in visited.states)
     path = visited.path(visited.path(0, "A"), "B")
     assert visited.path(visited.path(0, "A"), "B") == path != visited.path(visited.path(0, "B"), "B")

@@ -6,7 +6,7 @@ import pytest
 
 from epl.errors import EplRuntimeError
 from runtime import Runtime
-from runtime.api.faults import fault_of
+from runtime.api.faults import build_fault
 
 TABLE = pa.table({"a": [1, 2], "b": [1, 0], "s": ["1", "x"]})
 CLAUSE = "match_recognize (order by a measures A.a as a\n pattern (A) define A as 1 / b > 0) as m"
@@ -41,7 +41,7 @@ def test_try_still_gives_null() -> None:
 @pytest.mark.parametrize("named", ["annotation", "argument"])
 def test_a_statement_names_the_place(dialect: str, named: str) -> None:
     faults = []
-    with Runtime(on_error=lambda error, name, event: faults.append(fault_of(runtime, error, name, event))) as runtime:
+    with Runtime(on_error=lambda error, name, event: faults.append(build_fault(runtime, error, name, event))) as runtime:
         runtime.deploy("create schema S(a long, b long)")
         if named == "annotation":
             runtime.deploy(f"@name('m') @Dialect('{dialect}')\nselect * from S {CLAUSE}")

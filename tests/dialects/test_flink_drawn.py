@@ -7,20 +7,20 @@ from typing import Any
 import pyarrow as pa
 
 from epl.dialects import types as k
-from epl.dialects.scopes import Column
-from epl.dialects.values import instant_of
+from epl.dialects.scopes import SqlColumn
+from epl.dialects.values import parse_instant
 from epl.errors import EplError
 from runtime.dialects.sql import run_rows
 from tests.dialects import draw_flink
 from tests.dialects.over_streams import run_stream
 
 KINDS = (k.INTEGER, k.INTEGER, k.TIMESTAMP)
-TABLE = tuple(Column(name, kind, None, kind == k.TIMESTAMP) for name, kind in zip(draw_flink.COLUMNS, KINDS))
+TABLE = tuple(SqlColumn(name, kind, None, kind == k.TIMESTAMP) for name, kind in zip(draw_flink.COLUMNS, KINDS))
 
 
 def ours(text: str, rows: list[list[Any]]) -> list[list[Any]] | str:
     try:
-        _, result = run_rows(text, {"t": (TABLE, [(a, b, instant_of(c)) for a, b, c in rows])}, "flink", streaming=True)
+        _, result = run_rows(text, {"t": (TABLE, [(a, b, parse_instant(c)) for a, b, c in rows])}, "flink", streaming=True)
         return [list(row) for row in result]
     except EplError as error:
         return error.message
@@ -49,6 +49,6 @@ def test_events_give_what_tables_give() -> None:
         clause = text.partition("MATCH_RECOGNIZE (")[2].rpartition(")")[0]
         table = pa.table({
             "id": pa.array([row[0] for row in rows], pa.int32()), "k": pa.array([row[1] for row in rows], pa.int32()),
-            "ts": pa.array([instant_of(row[2]) for row in rows], pa.timestamp("ms")),
+            "ts": pa.array([parse_instant(row[2]) for row in rows], pa.timestamp("ms")),
         })  # fmt: skip
         assert run_stream(clause, table, "flink", restarts=1) == [tuple(row) for row in expected], (seed, text, rows)

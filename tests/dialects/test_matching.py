@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from epl.dialects import types as k
-from epl.dialects.scopes import Column
+from epl.dialects.scopes import SqlColumn
 from epl.dialects.syntax.lexis import SQL
 from epl.dialects.syntax.read_patterns import PatternReader
 from epl.dialects.syntax.reader import Reader
@@ -17,7 +17,7 @@ from runtime.dialects.sql import run_rows
 from tests.dialects import draw
 from tests.dialects.reference import Reference
 
-TABLE = tuple(Column(name, k.INTEGER) for name in draw.COLUMNS)
+TABLE = tuple(SqlColumn(name, k.INTEGER) for name in draw.COLUMNS)
 ANSWERS = draw.answers()
 SHARE = 100
 
@@ -80,4 +80,4 @@ def test_engine_and_reference_prefer_the_same_match(seed: int) -> None:
 def draw_variables(pattern: Any) -> list[Any]:
     from epl.dialects.syntax import tree as t
 
-    return [node for node in t.descendants(pattern) if isinstance(node, t.Variable)]
+    return [node for node in t.descendants(pattern) if isinstance(node, t.PatternVariable)]

@@ -13,7 +13,7 @@ import pytest
 from epl.dialects import types as k
 from epl.dialects.aggregates import AGGREGATES
 from epl.dialects.functions.registry import SCALARS
-from epl.dialects.scopes import Column
+from epl.dialects.scopes import SqlColumn
 from epl.dialects.types import SqlType
 from epl.dialects.values import Months
 from epl.errors import EplError
@@ -36,7 +36,7 @@ VALUES: dict[str, tuple[SqlType, list[Any]]] = {
     "m": (k.YEAR_MONTH, [Months(0), Months(-1), Months(2**31)]),
     "v": (SqlType("varbinary"), [b"", b"abc", b"\xff"]),
 }  # fmt: skip
-TABLE = (tuple(Column(name, kind) for name, (kind, _) in VALUES.items()), list(zip(*(values for _, values in VALUES.values()))))
+TABLE = (tuple(SqlColumn(name, kind) for name, (kind, _) in VALUES.items()), list(zip(*(values for _, values in VALUES.values()))))
 CASTS = (
     "integer", "double", "real", "decimal(10,2)", "varchar", "varchar(2)", "boolean", "date", "timestamp", "array(varchar)",
     "array(integer)",

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from epl.dialects.errors import DialectError, DialectUnsupported, located
+from epl.dialects.errors import DialectError, DialectUnsupported, locate_message
 from epl.dialects.values import Months
 from epl.errors import EplError
 from runtime.dialects.sql import run_rows
@@ -46,7 +46,7 @@ def answer(query: str) -> dict[str, Any]:
     try:
         columns, rows = run_rows(query, {})
     except (DialectError, DialectUnsupported) as error:
-        return {"error": located(error, query)}
+        return {"error": locate_message(error, query)}
     except EplError as error:
         return {"error": error.message}
     names = [column.name if column.name is not None else f"_col{place}" for place, column in enumerate(columns)]

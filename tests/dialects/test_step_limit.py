@@ -12,7 +12,7 @@ from runtime import Runtime
 from runtime.batch.dialects import matching
 from runtime.batch.dialects.queries import ColumnQueries
 from runtime.dialects import step_limit
-from runtime.dialects.limits import MOST_ROWS, Limits
+from runtime.dialects.limits import MOST_ROWS, QueryLimits
 from runtime.dialects.sql import run_query
 from tests.calls import calls
 
@@ -83,9 +83,9 @@ def test_columns(is_compiled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     most = 100 if is_compiled else 5_000
     text = clause("A B* Z", "B AS B.v >= FIRST(A.v) - 100, Z AS Z.v > 100 + FIRST(A.v)")
     with pytest.raises(QueryFailed, match=r"the query needs more than 5[0-9]{3} steps"):
-        run_query(text, {"t": TABLE}, by_columns=lambda frames: ColumnQueries(frames, 1), limits=Limits(max_steps=most))
+        run_query(text, {"t": TABLE}, by_columns=lambda frames: ColumnQueries(frames, 1), limits=QueryLimits(max_steps=most))
     for enough in (1_000_000, None):
-        run_query(text, {"t": TABLE}, by_columns=lambda frames: ColumnQueries(frames, 1), limits=Limits(max_steps=enough))
+        run_query(text, {"t": TABLE}, by_columns=lambda frames: ColumnQueries(frames, 1), limits=QueryLimits(max_steps=enough))
 
 
 @pytest.mark.parametrize("limit", ["max_rows", "max_steps"])

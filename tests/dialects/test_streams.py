@@ -15,11 +15,11 @@ from epl.formatting import format_module
 from epl.grammar.modules import Grammar
 from epl.parse import parse_module
 from epl.plan.patterns.recognition_streams import RecognitionStreamPlan
-from epl.plan.walk import plans_of
+from epl.plan.walk import walk_plan
 from epl.syntax import RecognitionSource, Select
 from epl.unparse import unparse
 from runtime import Runtime, Settings
-from runtime.api.statement import output_of
+from runtime.api.statement import internal_output
 
 SCHEMA = "create schema T(g string, x int, ts long);"
 RISES = """(partition by g order by ts measures FIRST(A.x) as low, LAST(B.x) as high, COUNT(*) as n
@@ -176,7 +176,7 @@ def test_a_dialect_may_be_given_beside_the_text(by_settings: bool) -> None:
     runtime = Runtime(settings=Settings(dialect="flink" if by_settings else "epl"))
     options: Any = {} if by_settings else {"dialect": "flink"}
     plan = runtime.compile(f"{SCHEMA} /* one */ {FLINKS};\n@Dialect('sql') {FLINKS}; select * from T", **options)
-    clauses = [part.clause.dialect for each in plan.statements for part in plans_of(each.body) if isinstance(part, RecognitionStreamPlan)]
+    clauses = [part.clause.dialect for each in plan.statements for part in walk_plan(each.body) if isinstance(part, RecognitionStreamPlan)]
     assert clauses == ["flink", "sql"]
     runtime.deploy(SCHEMA + f"@name('s') {FLINKS}", **options)
     assert "dialect: flink" in Runtime.restore(runtime.snapshot()).statement("s").explain()
@@ -389,7 +389,7 @@ def test_damaged_states_are_refused() -> None:
     from windows.protocol import Damaged
 
     runtime, _ = deployed(f"@name('s') @Dialect('sql') select * from T match_recognize {RISES} as m")
-    entry = output_of(runtime.statement("s")).running.entry  # type: ignore[attr-defined]
+    entry = internal_output(runtime.statement("s")).running.entry  # type: ignore[attr-defined]
     assert isinstance(entry, RecognitionEntry)
     good = {"partitions": [], "order": [[], None, None, [0, 0, 0]], "due": None, "input": None}
     for bad in ({"partitions": [["a", [1, 2]]]}, {"partitions": [["a", None]]},

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from epl.dialects import types as k
-from epl.dialects.scopes import Column
+from epl.dialects.scopes import SqlColumn
 from epl.errors import EplError
 from runtime.dialects.sql import run_rows
 from tests.replay.corpus import plain
@@ -36,7 +36,7 @@ def near(value: Any) -> Any:
 
 @pytest.mark.parametrize("recorded", RECORDED, ids=lambda recorded: recorded["expression"])
 def test_expressions_give_what_trino_gives(recorded: dict[str, Any]) -> None:
-    table = (tuple(Column(name, kind) for name, kind in KINDS.items()), ROWS)
+    table = (tuple(SqlColumn(name, kind) for name, kind in KINDS.items()), ROWS)
     text = f"SELECT {recorded['expression']} FROM t"
     if "error" in recorded:
         with pytest.raises(EplError) as caught:
@@ -99,7 +99,7 @@ def test_aggregates_keep_null_values_and_take_arrays(call: str, rows: str, value
 
 
 def test_decimals_of_38_digits_stay_exact() -> None:
-    table = (Column("d", k.decimal(38, 2)),)
+    table = (SqlColumn("d", k.decimal(38, 2)),)
     rows = [(Decimal("123456789012345678901234567890123456.12"),), (Decimal("-0.01"),)]
     _, answer = run_rows("SELECT sum(d), avg(d), abs(min(d)), -max(d), round(max(d), 1), max(d) % 7 FROM t", {"t": (table, rows)})
     assert answer == [tuple(Decimal(text) for text in (

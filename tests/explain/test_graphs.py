@@ -13,7 +13,7 @@ import pytest
 from epl.errors import EplError, EplWarning
 from runtime import Runtime
 from runtime.cli import main
-from runtime.explain import Graph, Node, picture
+from runtime.explain import Graph, GraphNode, picture
 from runtime.explain.svg import svg
 
 CASES = sorted((pathlib.Path(__file__).resolve().parents[1] / "cases").glob("*/*.json"))[::5]
@@ -32,7 +32,7 @@ def labelled(graph: Graph) -> set[tuple[str, str, str]]:
     return {(first[edge.source], edge.label, first[edge.target]) for edge in graph.edges}
 
 
-def of_kind(graph: Graph, kind: str) -> list[Node]:
+def of_kind(graph: Graph, kind: str) -> list[GraphNode]:
     return [node for node in graph.nodes if node.kind == kind]
 
 
@@ -141,7 +141,7 @@ HOSTILE = ['"]; click n0 call alert()', "%%{init: {'securityLevel': 'loose'}}%%"
 @drawn
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_no_text_of_a_user_is_syntax(hostile: str) -> None:
-    node = Node(id="n0", kind="filter", lines=(hostile, "second"))
+    node = GraphNode(id="n0", kind="filter", lines=(hostile, "second"))
     graph = Graph(kind="statement", title=hostile, nodes=(node,), edges=())
     with Runtime(tier="row"):
         from runtime.explain.dot import dot

@@ -9,7 +9,7 @@ import pytest
 from epl.analysis.expressions import declared
 from epl.errors import EplUnsupportedError
 from epl.plan.expressions import Applied
-from epl.plan.walk import expressions_of
+from epl.plan.walk import plan_expressions
 from runtime import Runtime
 from tests.calls import calls
 
@@ -75,7 +75,7 @@ def test_batches_give_the_same() -> None:
 
 def test_small_arguments_stay_in_place() -> None:
     runtime, _ = running("create expression d { x => x + x }; @name('s') select d(d(n + 1)) as c from A")
-    assert not any(isinstance(node, Applied) for each in expressions_of(runtime.statement("s").plan) for node in each.walk())
+    assert not any(isinstance(node, Applied) for each in plan_expressions(runtime.statement("s").plan) for node in each.walk())
 
 
 def test_two_arguments_and_lambdas_keep_their_names() -> None:

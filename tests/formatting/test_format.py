@@ -87,7 +87,8 @@ def test_texts_of_the_cases_keep_words_and_meaning(monkeypatch: pytest.MonkeyPat
     as_written = []
     choices = epl.formatting.keyword_choices()
     monkeypatch.setattr(epl.formatting, "keyword_choices", lambda: (*choices, None))
-    monkeypatch.setattr(epl.formatting, "lowered", lambda pieces, keywords: pieces if keywords is not None else as_written.append(pieces))
+    monkeypatch.setattr(epl.formatting, "lower_keywords", lambda pieces,
+        keywords: pieces if keywords is not None else as_written.append(pieces))
     count = 0
     for text in case_texts()[::16]:
         try:

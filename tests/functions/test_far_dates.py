@@ -22,7 +22,7 @@ TIMES = calendars.TimeSettings()
 
 
 def _milliseconds(moment: Any) -> int:
-    return calendars.units_of(moment, TIMES)
+    return calendars.epoch_units(moment, TIMES)
 
 
 @pytest.mark.parametrize("row", recorded("gregorian_calendar"), ids=lambda row: f"{row[0]} {row[1]}")
@@ -53,10 +53,10 @@ CHANGES = [
 @given(st.integers(NEAR_BEGIN // 1000, NEAR_END // 1000 - 1), st.integers(-3000, 12000), st.sampled_from(CHANGES),
     st.sampled_from(list(ZONES)))
 def test_near_and_far_moments_agree(milliseconds: int, number: int, change: Any, zone: str) -> None:
-    near = calendars.moment_of(milliseconds, calendars.TimeSettings(ZONES[zone]))
+    near = calendars.engine_moment(milliseconds, calendars.TimeSettings(ZONES[zone]))
     far = FarMoment(milliseconds * 1000, ZONES[zone])
     assert formatter(PATTERN + " Z z", True)(near) == formatter(PATTERN + " Z z", True)(far)
-    assert _milliseconds(calendars.carried(change, "long")(near, number)) == _milliseconds(change(far, number))
+    assert _milliseconds(calendars.extend_years(change, "long")(near, number)) == _milliseconds(change(far, number))
 
 
 FAR = datetime.datetime(9999, 12, 31, 23, tzinfo=UTC)

@@ -12,7 +12,7 @@ from epl.functions import java_strings, patterns
 from epl.functions.java_regex import DEEPEST, LONGEST_PATTERN, UnsupportedPattern, translate
 from epl.functions.java_values import JavaException
 from epl.functions.linear_regex import NotLinear, linear
-from epl.functions.patterns import MOST_STEPS, QUICK_STEPS, JavaPattern, found_one_after_another, java_pattern
+from epl.functions.patterns import MOST_STEPS, QUICK_STEPS, JavaPattern, find_successive, java_pattern
 from runtime import Runtime
 
 ATOMS = st.sampled_from([
@@ -51,7 +51,7 @@ def test_both_engines_say_the_same(pattern: str, texts: list[str]) -> None:
         if by_re2.takes(text):
             assert by_re2.matches(text) == (python.fullmatch(text) is not None), (pattern, text)
             if by_re2.finds_alike:
-                assert shown(by_re2.finditer(text)) == shown(found_one_after_another(python, text)), (pattern, text)
+                assert shown(by_re2.finditer(text)) == shown(find_successive(python, text)), (pattern, text)
 
 
 # ------------------------------------------------------------------ steps

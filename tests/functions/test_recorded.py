@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from epl.errors import EplError
-from epl.functions.casts import dated_cast_key
+from epl.functions.casts import date_cast_key
 from epl.functions.intervals import RELATIONS
-from epl.value_types import BOXED_LONG, CALENDAR, DATE, LOCAL_DATE_TIME, STRING, ZONED_DATE_TIME, ValueType, named_type
+from epl.value_types import BOXED_LONG, CALENDAR, DATE, LOCAL_DATE_TIME, STRING, ZONED_DATE_TIME, ValueType, find_type
 from tests.functions.calls import MOMENT, REGISTRY, UTC, VALUES, Refused, evaluate, recorded, shown
 
 JULY = datetime.datetime(2024, 7, 15, 22, 40, 31, 600000)
@@ -58,9 +58,9 @@ def test_dated_cast(cast: str, expected_type: str, expected: Any) -> None:
     if found is None:
         pytest.skip("no text to cast")
     text, pattern = found[1], found[3] if found[3] is not None else VALUES["s"][1]
-    target = named_type(found[2])
+    target = find_type(found[2])
     assert target is not None
-    spec = REGISTRY.single_row[dated_cast_key(target)]
+    spec = REGISTRY.single_row[date_cast_key(target)]
 
     def run() -> tuple[ValueType, Any]:
         bound = spec.bind([STRING, STRING], [text, pattern])

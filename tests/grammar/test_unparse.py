@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from epl import syntax as S
 from epl.parse import parse_expression, parse_statement
 from epl.syntax import patterns as P
-from epl.unparse import expression_text, quoted, unparse
+from epl.unparse import expression_text, quote_expression, unparse
 
 names = st.sampled_from(["a", "b", "price", "order", "where", "last", "odd name", "a.b", "$x", "count"])
 literals = st.one_of(
@@ -168,5 +168,6 @@ def test_columns_are_named_as_esper_names_them(text: str, column: str) -> None:
 
 
 def test_long_texts_are_cut_in_messages() -> None:
-    assert quoted(parse_expression("case when 1=2 then 1 when 1=3 then true end")) == "'case when 1=2 then 1 when 1=3 then ...(43 chars)'"
-    assert quoted(parse_expression("a + 1")) == "'a+1'"
+    assert quote_expression(
+        parse_expression("case when 1=2 then 1 when 1=3 then true end")) == "'case when 1=2 then 1 when 1=3 then ...(43 chars)'"
+    assert quote_expression(parse_expression("a + 1")) == "'a+1'"

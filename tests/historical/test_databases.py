@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import EplDeploymentError, EplRuntimeError, EplValidationError, LruCache, Runtime
-from runtime.historical.database import bound
+from runtime.historical.database import bind_query
 
 try:
     import duckdb
@@ -156,7 +156,7 @@ def test_values_never_become_text(runtime: Runtime, value: str) -> None:
     ],
 )
 def test_parameters_in_each_style(style: str, text: str, parameters: Any) -> None:
-    assert bound(("a ", " b% ", " c"), [1, 2], style) == (text, parameters)
+    assert bind_query(("a ", " b% ", " c"), [1, 2], style) == (text, parameters)
 
 
 class Recorded:

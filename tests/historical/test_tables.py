@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import EplDeploymentError, EplRuntimeError, EplUnsupportedError, EplValidationError, Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.stores.counting import counting
 
 DIMS = pa.table({"k": ["A", "B", "B", None], "w": [1, 2, 3, 4]})
@@ -272,7 +272,7 @@ def test_sources_are_shared_with_a_restored_runtime(runtime: Runtime) -> None:
 
 def test_an_index_goes_with_the_last_statement_that_needs_it(runtime: Runtime) -> None:
     runtime.register_table("Dims", DIMS)
-    rows = engine_of(runtime).definitions.historical.tables["Dims"].rows
+    rows = internal_engine(runtime).definitions.historical.tables["Dims"].rows
     kept = runtime.deploy("select * from Trade as t, Dims as d where t.k = d.k")
     for n in range(9):
         ranged, equal = f"select * from Trade as t, Dims as d where t.n < d.w + {n}", "select * from Trade as t, Dims as d where t.k = d.k"

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 
 VALUES = st.lists(st.sampled_from([1, 2, 3, 13]), min_size=4, max_size=40)
 SHAPES = {
@@ -41,7 +41,7 @@ class Run:
 
     @property
     def states(self) -> int:
-        return engine_of(self.runtime).core.match_states.count
+        return internal_engine(self.runtime).core.match_states.count
 
 
 def f(v: int) -> int:

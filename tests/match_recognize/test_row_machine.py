@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from epl.analysis.match_recognize.program import compile_program
-from runtime.match_recognize.machine import CompiledConditions, Machine, PartialMatch, rows_of
+from runtime.match_recognize.machine import CompiledConditions, Machine, PartialMatch, variable_rows
 from runtime.match_recognize.ranking import Match, Ranking
 from runtime.match_recognize.state import PathReader, PathWriter
 from tests.match_recognize.row_harness import ROW, row
@@ -56,8 +56,8 @@ def test_two_ways_over_the_same_rows_are_two_matches() -> None:
 def test_a_greedy_variable_takes_the_row() -> None:
     letters = {"A": "ab", "B": "ab"}
     machine, ranking = machine_of("A?? B?", letters)
-    best = ranking.chosen(run(machine, "a")[0])
-    assert [rows_of(m.path, machine.variables, 2) != [[], []] and m.path[2] for m in best] == [1]
+    best = ranking.choose(run(machine, "a")[0])
+    assert [variable_rows(m.path, machine.variables, 2) != [[], []] and m.path[2] for m in best] == [1]
 
 
 def test_partial_matches_keep_no_rows_of_dead_matches() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import runtime.match_recognize as rooms
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 
 SCHEMA = "@public @buseventtype create schema T(k int, v int, n int);\n"
 PATTERNS = {
@@ -39,7 +39,7 @@ def outcome(epl: str, rows: list[tuple[int, int, int | None, int]], stop: int) -
     errors: list[str] = []
 
     def start(into: Runtime) -> None:
-        engine_of(into).core.on_error = lambda error, name, event: errors.append(f"{type(error).__name__}: {error}")
+        internal_engine(into).core.on_error = lambda error, name, event: errors.append(f"{type(error).__name__}: {error}")
         into.statement("s0").add_listener(lambda new, old, *_: outcomes.append([row.to_dict() for row in new]))
 
     runtime.deploy(SCHEMA + epl)
@@ -52,7 +52,7 @@ def outcome(epl: str, rows: list[tuple[int, int, int | None, int]], stop: int) -
         time += wait
         runtime.advance_time(time)
         runtime.send("T", {"k": k, "v": v, "n": n})
-        outcomes.append((engine_of(runtime).core.match_states.count, len(errors), [row.to_dict() for row in runtime.statement("s0")]))
+        outcomes.append((internal_engine(runtime).core.match_states.count, len(errors), [row.to_dict() for row in runtime.statement("s0")]))
     return [*outcomes, *errors]
 
 

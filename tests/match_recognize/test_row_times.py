@@ -6,7 +6,7 @@ import random
 import pytest
 
 from runtime import Runtime
-from runtime.api.statement import output_of
+from runtime.api.statement import internal_output
 
 SCHEMA = "create schema Step(place int, size int); "
 
@@ -40,7 +40,7 @@ def test_times_of_rows_that_begin_nothing_are_forgotten(window: str, condition: 
     ))
     for number in range(2000):
         runtime.send("Step", {"place": number, "size": -number})
-    running = output_of(runtime.statement("s")).running
+    running = internal_output(runtime.statement("s")).running
     assert running is not None
     kept = running.state()["match_recognize"]["interval"]["began"]
     assert len(kept) < 250

@@ -14,8 +14,8 @@ from rich.console import Console
 import runtime as package
 from epl.errors import EplRuntimeError
 from runtime import Runtime, StatementMetrics
-from runtime.api.runtime import engine_of
-from runtime.api.statement import output_of
+from runtime.api.runtime import internal_engine
+from runtime.api.statement import internal_output
 from runtime.cli import main
 from runtime.event_loop.loop import EventLoop
 from runtime.live.dashboard import dashboard, reading
@@ -102,7 +102,8 @@ def test_it_begins_and_ends_with_statements() -> None:
     runtime.send("A", {"k": "a", "x": 1})
     assert by_name(runtime)["sum"].events == 1 and by_name(runtime)["ctx"].new_rows == 1
     runtime.undeploy_all()
-    assert runtime.metrics == [] and engine_of(runtime).core.measured is not None and engine_of(runtime).core.measured.counts == {}  # type: ignore[attr-defined]
+    assert runtime.metrics == [
+        ] and internal_engine(runtime).core.measured is not None and internal_engine(runtime).core.measured.counts == {}  # type: ignore[attr-defined]
 
 
 def test_a_recording_leaves_it_as_it_was() -> None:
@@ -137,9 +138,9 @@ def test_an_event_loop_that_is_not_measured_has_no_part_in_it() -> None:
     """Its methods are those of its class, and the code that is generated for it names nothing of this."""
     runtime, _ = run(measured=False)
     replaced = {"make_intake", "_process_one", "deliver", "run_due", "_run_all"}
-    assert not replaced & vars(engine_of(runtime).core).keys() and "deliver" not in vars(engine_of(runtime).core.store_deltas)
+    assert not replaced & vars(internal_engine(runtime).core).keys() and "deliver" not in vars(internal_engine(runtime).core.store_deltas)
     measured, _ = run(measured=True)
-    assert replaced <= vars(engine_of(measured).core).keys()
+    assert replaced <= vars(internal_engine(measured).core).keys()
     assert "measured" not in inspect.getsource(EventLoop.deliver) + inspect.getsource(EventLoop.process)
 
 
@@ -177,7 +178,7 @@ def test_top_sorts_statements_by_the_time_that_they_take() -> None:
     registry.register(RuntimeMetrics(runtime))
     before = reading(prometheus_client.generate_latest(registry).decode())
     runtime.send("A", {"k": "a", "x": 1})
-    engine_of(runtime).core.measured.of(output_of(runtime.statement("mr")).number).nanoseconds += 500_000_000  # type: ignore[attr-defined]
+    internal_engine(runtime).core.measured.of(internal_output(runtime.statement("mr")).number).nanoseconds += 500_000_000  # type: ignore[attr-defined]
     console = Console(width=160, record=True, file=io.StringIO())
     console.print(dashboard(reading(prometheus_client.generate_latest(registry).decode()), before, 1.0))
     lines = [line.split() for line in console.export_text().splitlines()]

@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from epl.analysis.partitioning import AnySplit, Path, SplitBy, Whole, partitioning_of
+from epl.analysis.partitioning import AnySplit, Path, SplitBy, Whole, analyse_partitioning
 from epl.plan.statements import ModulePlan
 from runtime import Runtime
 from runtime.api.statement import Statement
@@ -43,7 +43,7 @@ def compiled(text: str) -> ModulePlan:
 def verdict_of(text: str) -> SplitBy | AnySplit | Whole:
     """Of the last statement."""
     plan = compiled(text)
-    return partitioning_of(plan.statements, plan.statements[-1])
+    return analyse_partitioning(plan.statements, plan.statements[-1])
 
 
 class Engine:

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from epl.analysis.partitioning import AnySplit, Whole, partitioning_of
+from epl.analysis.partitioning import AnySplit, Whole, analyse_partitioning
 from epl.errors import EplError
 from epl.plan.statements import ModulePlan
 from runtime import Runtime
@@ -105,7 +105,7 @@ def test_accepted_is_right(text: str, rows: list[Row], engines: int, salt: int) 
     if plan is None:
         event("no statement")
         return
-    verdict = partitioning_of(plan.statements, plan.statements[-1])
+    verdict = analyse_partitioning(plan.statements, plan.statements[-1])
     event(type(verdict).__name__)
     if isinstance(verdict, Whole):
         return
@@ -127,7 +127,7 @@ def test_the_draw_is_not_in_vain() -> None:
     @given(modules())
     def look(text: str) -> None:
         plan = plan_of(text)
-        seen.add(None if plan is None else type(partitioning_of(plan.statements, plan.statements[-1])).__name__)
+        seen.add(None if plan is None else type(analyse_partitioning(plan.statements, plan.statements[-1])).__name__)
 
     look()
     assert {"SplitBy", "Whole"} <= seen

@@ -6,10 +6,10 @@ import pathlib
 import attrs
 import pytest
 
-from epl.analysis.partitioning import AnySplit, SplitBy, Whole, partitioning_of
-from epl.analysis.partitioning.facts import Demand, Facts, Feed
+from epl.analysis.partitioning import AnySplit, SplitBy, Whole, analyse_partitioning
+from epl.analysis.partitioning.facts import Demand, Facts, RowFeed
 from epl.analysis.partitioning.paths import Carrying
-from epl.analysis.partitioning.solve import Graph, dimensions
+from epl.analysis.partitioning.solve import StreamGraph, dimensions
 from epl.analysis.partitioning.statements import FACTS, PURE
 from epl.errors import EplValidationError
 from epl.event_types import EventType
@@ -31,7 +31,7 @@ Found = SplitBy | AnySplit | Whole
 def verdict(text: str, *names: str, settings: Settings | None = None) -> Found:
     """Of the statements of those names, or of the last one."""
     plan = Runtime(settings=settings).compile(SCHEMA + text)
-    return partitioning_of(plan.statements, *(names or (plan.statements[-1],)), settings=settings)
+    return analyse_partitioning(plan.statements, *(names or (plan.statements[-1],)), settings=settings)
 
 
 def keys(found: Found) -> dict[str, str]:
@@ -97,7 +97,7 @@ def test_only_what_rows_come_through_counts() -> None:
 def test_sub_types_go_by_the_key_of_their_super_types() -> None:
     plan = Runtime().compile(SCHEMA + "select k, count(*) as c from Base group by k")
     types = {d.name: d.value for d in plan.declared}
-    found = partitioning_of(plan.statements, plan.statements[-1])
+    found = analyse_partitioning(plan.statements, plan.statements[-1])
     assert isinstance(found, SplitBy)
     assert found.key_of(types["Base"]) == found.key_of(types["Sub"]) == (("k",),)
     with pytest.raises(EplValidationError, match="not read from outside"):
@@ -116,7 +116,7 @@ def test_a_sub_type_of_types_with_different_keys_has_none() -> None:
         "create schema A(a string); create schema B(b string); create schema AB() inherits A, B;"
         "@name('x') select a, count(*) as c from A group by a; @name('y') select b, count(*) as c from B group by b"
     )
-    found = partitioning_of(plan.statements, "x", "y")
+    found = analyse_partitioning(plan.statements, "x", "y")
     assert isinstance(found, SplitBy)
     with pytest.raises(EplValidationError, match="different keys"):
         found.key_of(next(d.value for d in plan.declared if d.name == "AB"))
@@ -144,9 +144,9 @@ def test_a_stream_that_feeds_itself_has_to_carry_its_key() -> None:
 def test_paths_that_grow_in_a_circle_come_to_an_end() -> None:
     """Events of M hold events of M, and are taken apart into others; N is filled from M."""
     m, n = EventType("M", "bean", {}), EventType("N", "bean", {})
-    apart = Feed(m, (Carrying({"k": ("m", "k"), "m": ("m", "m")}),))
+    apart = RowFeed(m, (Carrying({"k": ("m", "k"), "m": ("m", "m")}),))
     demand = Demand("s", "group by", (("k",),))
-    graph = Graph([Facts("apart", m, feeds=(apart,)), Facts("fill", m, feeds=(Feed(n, (Carrying(),)),)), Facts("s", n, (demand,))])
+    graph = StreamGraph([Facts("apart", m, feeds=(apart,)), Facts("fill", m, feeds=(RowFeed(n, (Carrying(),)),)), Facts("s", n, (demand,))])
     assert dimensions(graph, graph.demands()) == [[]]
 
 
@@ -199,7 +199,7 @@ class NewPlan(BodyPlan):
 
 
 def test_unknown_statements_are_refused() -> None:
-    found = partitioning_of([StatementPlan(name="s", body=NewPlan(None), text="", reads=Reads())], "s")
+    found = analyse_partitioning([StatementPlan(name="s", body=NewPlan(None), text="", reads=Reads())], "s")
     assert isinstance(found, Whole) and found.describe() == (
         "not at all: new of statement 's': this kind of statement is not known to be local to a key"
     )

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from epl.analysis.partitioning import SplitBy, Whole, partitioning_of
+from epl.analysis.partitioning import SplitBy, Whole, analyse_partitioning
 from epl.analysis.partitioning.recognition_streams import refuse_other_orders
 from epl.settings import Settings
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 
 SCHEMA = "create schema T(g string, h string, x int, ts long);"
 
@@ -19,7 +19,7 @@ SCHEMA = "create schema T(g string, h string, x int, ts long);"
 def verdict(clause: str, dialect: str = "sql", select: str = "*", settings: Settings | None = None) -> Any:
     with Runtime() as runtime:
         runtime.deploy(f"{SCHEMA} @name('s') @Dialect('{dialect}') select {select} from T match_recognize ({clause}) as m")
-        return partitioning_of(engine_of(runtime).plans(), "s", settings=settings)
+        return analyse_partitioning(internal_engine(runtime).plans(), "s", settings=settings)
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_what_follows_goes_with_the_partition() -> None:
     with Runtime() as runtime:
         runtime.deploy(f"{SCHEMA} @Dialect('sql') insert into O select m.g as k, x from T match_recognize ({clause}) as m;"
                        "@name('s') select k, sum(x) as total from O#keepall group by k")
-        found = partitioning_of(engine_of(runtime).plans(), "s")
+        found = analyse_partitioning(internal_engine(runtime).plans(), "s")
     assert isinstance(found, SplitBy) and found.keys["T"] == (("g",),)
 
 
@@ -68,7 +68,7 @@ def test_rows_that_wait_for_those_of_all_keys_are_not_split() -> None:
     clause = "partition by g order by ts measures A.x as x pattern (A) define A as true"
     with Runtime(settings=Settings(order_late="5 seconds")) as runtime:
         runtime.deploy(f"{SCHEMA} @name('s') select * from T match_recognize ({clause})")
-        found = partitioning_of(engine_of(runtime).plans(), "s")
+        found = analyse_partitioning(internal_engine(runtime).plans(), "s")
     assert isinstance(found, Whole) and "how long its rows wait" in found.describe()
 
 
@@ -76,8 +76,8 @@ def test_rows_in_another_order_than_the_jobs_are_not_split() -> None:
     with Runtime() as runtime:
         clause = "partition by g order by ts measures A.x as x pattern (A) define A as true"
         runtime.deploy(f"{SCHEMA} @name('s') select * from T match_recognize ({clause})")
-        plans = engine_of(runtime).plans()
-        found = partitioning_of(plans, "s")
+        plans = internal_engine(runtime).plans()
+        found = analyse_partitioning(plans, "s")
     assert isinstance(found, SplitBy)
     assert refuse_other_orders(found, plans, lambda name: "ts") is found
     assert isinstance(refuse_other_orders(found, plans, lambda name: "x"), Whole)

@@ -16,7 +16,7 @@ from runtime import Runtime
 from runtime.pattern import operators
 from runtime.pattern.atoms import FilterInstance
 from runtime.pattern.followed_by import FollowedByInstance
-from runtime.pattern.operators import And, AndInstance, Every, EveryInstance, NotInstance, OrInstance
+from runtime.pattern.operators import AndInstance, AndOperator, EveryInstance, EveryOperator, NotInstance, OrInstance
 
 INF = 1 << 60
 TYPES = "ABCDE"
@@ -226,16 +226,16 @@ def test_finds_what_the_definition_finds(example: tuple[str, Pattern, History, i
 
 
 def _keeps_no_match(self: AndInstance, child: Any, match: Any, ended: bool) -> None:
-    self.parent.matched(self, match, ended)
+    self.parent.take_match(self, match, ended)
 
 
 def _ends_nothing(self: OrInstance, child: Any, match: Any, ended: bool) -> None:
-    self.parent.matched(self, match, ended)
+    self.parent.take_match(self, match, ended)
 
 
 def _begins_once(self: EveryInstance, child: Any, match: Any, ended: bool) -> None:
     if child is not self.starting:
-        self.parent.matched(self, match, False)
+        self.parent.take_match(self, match, False)
     else:
         self.immediate = True
 
@@ -247,7 +247,7 @@ def _never_fails(self: Any, child: Any) -> None:
 def _keeps_its_filter(self: FilterInstance, event: Any) -> None:
     match = self.atom.with_event(self.match, event)
     if match is not None:
-        self.parent.matched(self, match, True)
+        self.parent.take_match(self, match, True)
 
 
 def _forgets_tags(match: Any, other: Any) -> Any:
@@ -260,22 +260,22 @@ def _is_always_the_last(self: FollowedByInstance, child: Any, match: Any, ended:
         if ended:
             self._forget(child)
         if at == self.followed_by.last:
-            self.parent.matched(self, match, True)
+            self.parent.take_match(self, match, True)
         else:
             self._begin(at + 1, match)
 
 
-def _restores_nothing_of_and(self: And, parent: Any, match: Any, state: Any) -> Any:
+def _restores_nothing_of_and(self: AndOperator, parent: Any, match: Any, state: Any) -> Any:
     instance = _restored_and(self, parent, match, state)
     instance.matches = [[] for _ in self.items]
     return instance
 
 
-def _restores_the_first(self: Every, parent: Any, match: Any, state: Any) -> Any:
+def _restores_the_first(self: EveryOperator, parent: Any, match: Any, state: Any) -> Any:
     return _restored_every(self, parent, match, [state[0][:1]])
 
 
-_restored_and, _restored_every = And.restored, Every.restored
+_restored_and, _restored_every = AndOperator.restore_instance, EveryOperator.restore_instance
 
 FAULTS: dict[str, tuple[Any, str, Any]] = {
     "and keeps no match": (AndInstance, "matched", _keeps_no_match),
@@ -289,8 +289,8 @@ FAULTS: dict[str, tuple[Any, str, Any]] = {
     "not does not fail": (NotInstance, "matched", lambda self, child, match, ended: None),
     "followed by ends with its first match": (FollowedByInstance, "matched", _is_always_the_last),
     "followed by does not fail": (FollowedByInstance, "failed", _never_fails),
-    "a restart loses the matches of and": (And, "restored", _restores_nothing_of_and),
-    "a restart loses instances of every": (Every, "restored", _restores_the_first),
+    "a restart loses the matches of and": (AndOperator, "restored", _restores_nothing_of_and),
+    "a restart loses instances of every": (EveryOperator, "restored", _restores_the_first),
 }
 """What could be wrong with an operator: the class, its method, and what it does instead."""
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from tests.calls import calls_of
 
 SCHEMAS = "".join(f"@public @buseventtype create schema {name}(id string, v int);" for name in "ABC")
@@ -56,7 +56,7 @@ def entries(runtime: Runtime) -> int:
     """How many filters are active."""
     places: set[int] = set()
     for name in "ABC":
-        for index in engine_of(runtime).core.filters.indexes(runtime.event_type(name)):
+        for index in internal_engine(runtime).core.filters.indexes(runtime.event_type(name)):
             for table in index.active.values():
                 places.update(id(entry) for entry in _all(table))
     return len(places)
@@ -84,21 +84,21 @@ def _collect(value: Any, found: list[Any]) -> None:
 @pytest.mark.parametrize("pattern", [WAITING[name] for name in ("a filter", "a filter with a time limit", "absence", "either")])
 def test_what_ends_leaves_no_filter_and_no_timer(pattern: str) -> None:
     runtime, _ = running(pattern, 0)
-    before = entries(runtime), len(engine_of(runtime).core.schedule)
+    before = entries(runtime), len(internal_engine(runtime).core.schedule)
     for number in range(50):
         runtime.send("A", {"id": f"i{number}", "v": 1})
     assert entries(runtime) >= before[0] + 50
     for number in range(50):
         runtime.send("B", {"id": f"i{number}", "v": 2})
-    assert (entries(runtime), len(engine_of(runtime).core.schedule)) == before
+    assert (entries(runtime), len(internal_engine(runtime).core.schedule)) == before
 
 
 def test_undeployment_takes_everything_out() -> None:
     runtime, _ = running("every a=A -> (b=B(id = a.id) where timer:within(1 hour))", 20)
     deployment = next(iter(runtime.deployments))
     runtime.undeploy(deployment)
-    assert len(engine_of(runtime).core.schedule) == 0
-    assert not engine_of(runtime).core.filters._by_type
+    assert len(internal_engine(runtime).core.schedule) == 0
+    assert not internal_engine(runtime).core.filters._by_type
     assert runtime.subexpressions_in_progress == 0
 
 

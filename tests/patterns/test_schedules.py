@@ -11,7 +11,7 @@ from runtime import Runtime
 from runtime.clock.instants import LAST
 from runtime.clock.periods import add_months
 from runtime.pattern import schedules
-from runtime.pattern.schedules import Series, due_after
+from runtime.pattern.schedules import Series, next_occurrence
 from tests.calls import calls
 
 DAY = 86_400_000
@@ -39,7 +39,7 @@ def test_as_by_walking(anchor: int, months: int, units: int, first: int, last: i
     if (months, units) == (0, 0) or months * 31 * DAY + units < (now - anchor) / 1000:
         now = anchor + (months * 30 * DAY + units) * (days % 100) + beside
     series = anchor, months, units, first, last
-    assert due_after(series, now, zone) == by_walking(series, now, zone)
+    assert next_occurrence(series, now, zone) == by_walking(series, now, zone)
 
 
 @pytest.mark.parametrize("now", [10**12, 2**50, 2**58, 2**60, LAST - 1])
@@ -47,7 +47,7 @@ def test_as_by_walking(anchor: int, months: int, units: int, first: int, last: i
 def test_far_times_take_few_steps(now: int, months: int, units: int, monkeypatch: pytest.MonkeyPatch) -> None:
     steps = []
     monkeypatch.setattr(schedules, "add_months", lambda *arguments: steps.append(1) or add_months(*arguments))
-    due = due_after((0, months, units, 0, -1), now, Settings())
+    due = next_occurrence((0, months, units, 0, -1), now, Settings())
     assert due is not None and now < due <= now + months * 32 * DAY + units + 1
     assert len(steps) < 100
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from runtime import Runtime
-from runtime.api.runtime import engine_of
-from runtime.api.statement import output_of
+from runtime.api.runtime import internal_engine
+from runtime.api.statement import internal_output
 from runtime.event_loop.loop import log_error
 from windows.paging import plain
 from windows.protocol import Damaged
@@ -41,7 +41,7 @@ def test_a_change_writes_few_pages_of_many_instances() -> None:
     for id in ("i0", "i7", "new3"):
         restored.send("B", {"id": id, "v": 2})
     assert [dict(row)["a"]["id"] for row in rows] == ["i7", "new3"]
-    assert len(engine_of(restored).core.schedule) == 3998
+    assert len(internal_engine(restored).core.schedule) == 3998
 
 
 PATTERNS = (
@@ -61,24 +61,24 @@ def test_a_damaged_state_is_refused(pattern: str) -> None:
     runtime = deployed(pattern)
     for step in range(3):
         runtime.send("A", {"id": f"i{step}", "v": step})
-    state = output_of(runtime.statement("s")).running.state()
+    state = internal_output(runtime.statement("s")).running.state()
     places = list(_places(state["pattern"], ()))
     assert len(places) > 2
     errors: list[BaseException] = []
     fresh = deployed(pattern, lambda error, *_: errors.append(error))
     statement = fresh.statement("s")
-    output_of(statement).running.close()
+    internal_output(statement).running.close()
     for path in places:
         is_key = "distinct" in pattern and _is_key(path)
         for wrong in WRONG:
             damaged = {**state, "pattern": _replaced(state["pattern"], path, wrong)}
-            again = output_of(statement).prepared.instantiate()
+            again = internal_output(statement).prepared.instantiate()
             try:
                 again.restore(damaged)
             except Damaged:
                 continue
             assert is_key or not isinstance(wrong, (str, dict, bool, float)), (path, wrong)
-            output_of(statement).running = again
+            internal_output(statement).running = again
             again.start()
             assert repr(plain(again.state()["pattern"])) == repr(plain(damaged["pattern"])), (path, wrong)
             for kind, name in ((1, "A"), (2, "B")):

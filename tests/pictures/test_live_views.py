@@ -16,10 +16,10 @@ import pytest
 from rich.console import Console
 
 from runtime import Runtime
-from runtime.api.statement import output_of
+from runtime.api.statement import internal_output
 from runtime.cli import main
 from runtime.live.dashboard import dashboard, rates, reading
-from runtime.live.job_view import JobView
+from runtime.live.job_view import LiveJobView
 
 TEXT = """# HELP epl_rows_total rows that came
 # TYPE epl_rows_total counter
@@ -115,7 +115,7 @@ def test_a_live_view_of_a_job_ends_with_it() -> None:
     facts = {"status": "running", "engine time": "0", "rows": "0 in"}
     with Runtime(tier="batch") as runtime:
         statement = runtime.deploy("create schema A(x int, y string); @name('s') select irstream * from A#length(1)")["s"]
-        view = JobView([statement], lambda: dict(facts), shown=2, every=0.01)
+        view = LiveJobView([statement], lambda: dict(facts), shown=2, every=0.01)
         assert view.widget.columns == ["statement", "row"] and view.widget.facts == facts
         facts["engine time"] = "5"
         runtime.send_batch("A", pa.table({"x": pa.array([1, 2], pa.int32()), "y": ["<b>", None]}))
@@ -126,7 +126,7 @@ def test_a_live_view_of_a_job_ends_with_it() -> None:
                 break
             time.sleep(0.01)
         assert view.widget.rows == [["5", "-", "s", "x=1, y=<b>"], ["5", "+", "s", "x=2, y=null"]]
-        assert view.widget.facts["status"] == "failed" and not view.widget.is_open and not output_of(statement).batch_listeners
+        assert view.widget.facts["status"] == "failed" and not view.widget.is_open and not internal_output(statement).batch_listeners
         view.close()
 
 

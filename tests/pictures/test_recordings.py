@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from epl.errors import EplRuntimeError
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.cli import main
 from runtime.pictures.recording import Recording
 from runtime.pictures.tracks import Track
@@ -156,13 +156,13 @@ def test_a_recording_changes_nothing(events: list[tuple[str, str, int, int]]) ->
                     runtime.send(name, {"id": key, "x" if name == "A" else "y": number})
                     runtime.advance_time(runtime.now + wait * 1000)
 
-            before = {name: getattr(engine_of(runtime).core, name) for name in ("_process_one", "run_due")}
+            before = {name: getattr(internal_engine(runtime).core, name) for name in ("_process_one", "run_due")}
             if records:
                 with runtime.record(), runtime.record("c"):
                     send(events[:8])
             else:
                 send(events[:8])
-            assert {name: getattr(engine_of(runtime).core, name) for name in before} == before
+            assert {name: getattr(internal_engine(runtime).core, name) for name in before} == before
             send(events[8:])
             logs.append([log, runtime.snapshot()])
     assert logs[0] == logs[1]
@@ -230,7 +230,7 @@ def test_a_recording_that_fails_harms_no_statement(monkeypatch: pytest.MonkeyPat
         statement = runtime.deploy(SCHEMAS + "@name('s') select x from A#length(2)")["s"]
         with runtime.record("s") as recording:
             runtime.send("A", {"id": "a", "x": 1})
-            monkeypatch.setattr("runtime.pictures.recording.windows_of", lambda statement: 1 // 0)
+            monkeypatch.setattr("runtime.pictures.recording.statement_windows", lambda statement: 1 // 0)
             runtime.send("A", {"id": "a", "x": 2})
             statement.remove_all_listeners()
         assert [row.x for row in statement] == [1, 2] and recording.is_cut and "the recording ends" in caplog.text

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import epl
 from epl.errors import EplUnsupportedError
-from epl.generated_code import BUILTINS, class_name, code_of, defined, field_name, literal, local_name
+from epl.generated_code import BUILTINS, class_name, compile_text, define_names, field_name, literal, local_name
 
 ROOT = Path(epl.__file__).parent.parent
 DOOR = "epl/generated_code.py"
@@ -45,7 +45,7 @@ def test_one_module_runs_text() -> None:
     }
     # numba wants a kernel in a module of its own; its text has passed the door's checks before
     assert found == {(file, call) for file in (DOOR, "runtime/batch/compiler/kernels.py") for call in ("exec", "compile")}
-    assert "    code_of(source)" in (ROOT / "runtime/batch/compiler/kernels.py").read_text(encoding="utf-8")
+    assert "    compile_text(source)" in (ROOT / "runtime/batch/compiler/kernels.py").read_text(encoding="utf-8")
 
 
 def test_few_modules_import_by_name() -> None:
@@ -144,22 +144,22 @@ def test_classes_may_have_their_names(name: str) -> None:
 ])
 def test_ways_out_are_refused(text: str) -> None:
     with pytest.raises((EplUnsupportedError, ImportError), match=r"Generated code may not hold the name|__import__ not found"):
-        defined(text, {})
+        define_names(text, {})
 
 
 def test_characters_beyond_ascii_are_refused() -> None:
     with pytest.raises(EplUnsupportedError, match="Generated code may not hold characters beyond ASCII"):
-        code_of("ſ = 1")
+        compile_text("ſ = 1")
 
 
 @pytest.mark.parametrize("name", ["open", "eval", "exec", "compile", "getattr", "setattr", "vars", "type", "globals", "input"])
 def test_builtins_that_lead_out_are_not_there(name: str) -> None:
     assert name not in BUILTINS
     with pytest.raises(NameError):
-        defined(f"def f(): return {name}", {})["f"]()
+        define_names(f"def f(): return {name}", {})["f"]()
 
 
 def test_nesting_beyond_python_is_refused_by_name() -> None:
     for text in (f"f = {'(' * 300}1{')' * 300}", f"f = {'-' * 100_000}1"):
         with pytest.raises(EplUnsupportedError, match="Expressions are nested too deeply"):
-            code_of(text)
+            compile_text(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.stores import queried_rows
 from runtime.stores.counting import counting
 
@@ -23,7 +23,7 @@ def filled(windows: str = "#keepall") -> Runtime:
 
 
 def indexes(runtime: Runtime) -> list[str]:
-    (store,) = (store for event_type, store in engine_of(runtime).core.stores.items() if event_type.name == "W")
+    (store,) = (store for event_type, store in internal_engine(runtime).core.stores.items() if event_type.name == "W")
     return [index.title for index in store.rows.indexes]
 
 

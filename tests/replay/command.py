@@ -12,7 +12,7 @@ from pathlib import Path
 from epl.errors import EplRuntimeError
 from runtime.batch.available import is_available
 from runtime.cli import UsageError
-from runtime.cli.progress import Progress
+from runtime.cli.progress import ProgressLine
 from tests.replay.files import Job, Outcome, replay_files
 from tests.replay.reading import trace_files
 
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     logging.getLogger("epl").addHandler(logging.NullHandler())  # the traces hold what statements throw
     started = time.monotonic()
     done: list[Outcome] = []
-    with Progress("files", len(jobs), None) as progress:
+    with ProgressLine("files", len(jobs), None) as progress:
         try:
             for outcome in replay_files(jobs, options.jobs):
                 done.append(outcome)

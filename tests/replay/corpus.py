@@ -10,10 +10,10 @@ from typing import Any
 
 from epl.dialects import types as k
 from epl.dialects import values as v
-from epl.dialects.errors import DialectError, DialectUnsupported, QueryFailed, located
+from epl.dialects.errors import DialectError, DialectUnsupported, QueryFailed, locate_message
 from epl.dialects.queries import compile_query
 from epl.errors import EplError
-from runtime.dialects.sql import dialect_of, run_rows
+from runtime.dialects.sql import find_dialect, run_rows
 from tests.replay.corpus_letters import replay_letters
 from tests.replay.corpus_tables import TableBuilder
 
@@ -42,7 +42,7 @@ def _actual(case: Mapping[str, Any]) -> dict[str, Any]:
             return _compiled(text, dialect)
         columns, rows = run_rows(text, tables, dialect, streaming=streams)
     except (DialectError, DialectUnsupported) as error:
-        message = located(error, text) if dialect == "sql" else error.message
+        message = locate_message(error, text) if dialect == "sql" else error.message
         return {"error": {"code": error.sql_code, "message": message}}
     except QueryFailed as error:
         return {"error": {"code": error.sql_code, "message": error.message}}
@@ -57,7 +57,7 @@ def _actual(case: Mapping[str, Any]) -> dict[str, Any]:
 
 def _compiled(text: str, dialect: str) -> dict[str, Any]:
     """Compile a case that has no tables; tables that it names are taken as they are used."""
-    plan = compile_query(text, dialect_of(dialect), {}, open_tables=True)
+    plan = compile_query(text, find_dialect(dialect), {}, open_tables=True)
     return {"ok": True, "columns": [column.name for column in plan.columns], "rows": []}
 
 
@@ -88,7 +88,7 @@ def as_java(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return v.text_of(value, k.DOUBLE)
+        return v.varchar_text(value, k.DOUBLE)
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(as_java(each) for each in value)}]"
     return str(value)

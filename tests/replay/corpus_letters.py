@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from epl.dialects import types as k
-from epl.dialects.scopes import Column
+from epl.dialects.scopes import SqlColumn
 from epl.dialects.values import EPOCH
 from epl.errors import EplError
 from runtime.dialects.sql import run_rows
 
-COLUMNS = (Column("id", k.VARCHAR), Column("type", k.VARCHAR), Column("ts", k.TIMESTAMP, None, is_time=True))
+COLUMNS = (SqlColumn("id", k.VARCHAR), SqlColumn("type", k.VARCHAR), SqlColumn("ts", k.TIMESTAMP, None, is_time=True))
 CALLS = {
     "next": "{}", "followedBy": "{{- X*? -}} {}", "followedByAny": "{{- X* -}} {}", "notNext": "[^{}]",
     "notFollowedBy": "{{- X*? -}} [^{}]",

@@ -10,7 +10,7 @@ from typing import Any
 from epl.dialects import types as k
 from epl.dialects import values as v
 from epl.dialects.expression_types import Typing
-from epl.dialects.scopes import Column, Scope
+from epl.dialects.scopes import SqlColumn, SqlScope
 from epl.dialects.syntax.lexis import FLINK
 from epl.dialects.syntax.read_queries import QueryReader
 from epl.dialects.syntax.reader import Reader
@@ -24,7 +24,7 @@ WATERMARK = re.compile(r"\s*WATERMARK\s+FOR\s+[`\"]?([^`\"\s]+)[`\"]?\s+AS\s+(.*
 DECLARED = re.compile(r"\s*[`\"]?([^`\"\s]+)[`\"]?\s+(.*)", re.DOTALL)
 ARRIVAL = datetime.datetime(2000, 1, 1)
 """The processing time of the first row; each further row comes a millisecond later."""
-Table = tuple[tuple[Column, ...], Sequence[Row]]
+Table = tuple[tuple[SqlColumn, ...], Sequence[Row]]
 
 
 class TableBuilder:
@@ -34,7 +34,7 @@ class TableBuilder:
         self.table = table
         self.streams = streams
         self.watermarks = watermarks
-        self.columns: list[Column] = []
+        self.columns: list[SqlColumn] = []
         self.rows: list[list[Any]] = [list(row) for row in table["rows"]]
         self.late: list[tuple[str, str]] = []
 
@@ -96,12 +96,12 @@ class TableBuilder:
         return k.VARCHAR if values else k.ANY
 
     def _column(self, name: str, kind: SqlType, place: int, *, is_time: bool = False) -> None:
-        self.columns.append(Column(name, kind, None, is_time))
+        self.columns.append(SqlColumn(name, kind, None, is_time))
         for row in self.rows:
             row[place] = _value(row[place], kind)
 
     def _arrival(self, name: str) -> None:
-        self.columns.append(Column(name, k.TIMESTAMP, None, is_time=True))
+        self.columns.append(SqlColumn(name, k.TIMESTAMP, None, is_time=True))
         for place, row in enumerate(self.rows):
             row.insert(len(self.columns) - 1, ARRIVAL + datetime.timedelta(milliseconds=place))
 
@@ -111,19 +111,19 @@ class TableBuilder:
             return
         kind, function = self._function(text)
         values = [function(tuple(row)) for row in self.rows]
-        self.columns.append(Column(name, kind))
+        self.columns.append(SqlColumn(name, kind))
         for row, value in zip(self.rows, values):
             row.append(value)
 
     def _function(self, text: str) -> tuple[SqlType, Callable[[Any], Any]]:
         node = QueryReader(Reader(text, FLINK)).expression()
-        typed = Typing(Scope(tuple(self.columns), FLINK), _no_query).typed(node)
-        return typed.type, Execution({}).compiler.compiled(typed)
+        typed = Typing(SqlScope(tuple(self.columns), FLINK), _no_query).typed(node)
+        return typed.type, Execution({}).compiler.compile_expression(typed)
 
     def _mark(self, name: str) -> None:
         for place, column in enumerate(self.columns):
             if column.name == name:
-                self.columns[place] = Column(name, column.type, None, is_time=True)
+                self.columns[place] = SqlColumn(name, column.type, None, is_time=True)
 
     # watermarks
 

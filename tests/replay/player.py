@@ -300,7 +300,7 @@ class TracePlayer(StepPlayer):
             )
         if known is not None and isinstance(props, dict):
             of_class = known.kind == "bean"
-            props = {name: self._value(value, known.type_of(name), of_class) for name, value in props.items()}
+            props = {name: self._value(value, known.property_type(name), of_class) for name, value in props.items()}
         return step["type"], props
 
     def _value(self, value: Any, declared: ValueType | None, of_class: bool) -> Any:

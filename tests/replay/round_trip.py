@@ -7,8 +7,8 @@ from decimal import Decimal
 from typing import Any
 
 from epl.errors import EplError
-from runtime.conversion.columns import columns_of
-from runtime.conversion.from_columns import events_of
+from runtime.conversion.columns import read_columns
+from runtime.conversion.from_columns import read_events
 from windows.event import Event
 
 
@@ -17,7 +17,7 @@ def changed_property(event: Event, table: Any, units_per_second: int) -> str | N
     if not event.type.properties:
         return None
     try:
-        (back,) = events_of(event.type, columns_of(table, event.type.name), units_per_second)
+        (back,) = read_events(event.type, read_columns(table, event.type.name), units_per_second)
     except EplError as error:
         return error.message
     for prop, value, read_back in zip(event.type.properties.values(), event.values(), back.values()):

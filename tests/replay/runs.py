@@ -10,10 +10,10 @@ from typing import Any
 
 import attrs
 
-from epl.analysis.partitioning import AnySplit, Partitioning, SplitBy, partitioning_of
+from epl.analysis.partitioning import AnySplit, Partitioning, SplitBy, analyse_partitioning
 from epl.plan.statements import SelectPlan
 from runtime.api.deployment import Deployment
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from tests.replay.player import TracePlayer
 from windows.event import Event
 
@@ -88,13 +88,13 @@ class Run:
     def ended(self, player: TracePlayer) -> Run:
         """Return the run with its candidates, while its modules are still deployed."""
         self.until = player.runtime.now
-        plans = engine_of(player.runtime).plans()
+        plans = internal_engine(player.runtime).plans()
         place = 0
         for name, deployment in self._deployments:
             for statement in deployment:
                 key = (name, statement.name)
                 if isinstance(statement.plan.body, SelectPlan):
-                    verdict = partitioning_of(plans, statement.plan, settings=player.runtime.settings)
+                    verdict = analyse_partitioning(plans, statement.plan, settings=player.runtime.settings)
                     rows = self._recorded.get(key, []), self._played.get(key, [])
                     self.candidates.append(Candidate(key, place, verdict, *rows, self._heard.get(key, False)))
                 place += 1

@@ -19,7 +19,7 @@ from runtime.api.runtime import Runtime
 from runtime.conversion.arrow import to_batch
 from runtime.spark.driver_host.job import Job, MicroBatchError
 from runtime.spark.driver_host.sinks import Keeping
-from runtime.spark.feed import Feed, Rules
+from runtime.spark.feed import Feed, FeedRules
 from runtime.spark.schemas import arrow_for_spark
 from runtime.spark.sources import SEQUENCE, Sources
 from tests.replay.round_trip import changed_property
@@ -67,7 +67,7 @@ class MicroBatches:
         host = self._host(runtime, sources)
         tables = {each.name: _numbered(events, each) for each in types}
         try:
-            host(self.spark.createDataFrame(sources.merged(tables)), host.step)
+            host(self.spark.createDataFrame(sources.merge_tables(tables)), host.step)
         except MicroBatchError as error:
             raise host.error or error from error
 
@@ -77,7 +77,7 @@ class MicroBatches:
 
     def _host(self, runtime: Runtime, sources: Sources) -> JobOfPlaces:
         if self.host is None or self.host.runtime is not runtime:
-            self.host = JobOfPlaces(Feed(runtime, sources, Rules()), Keeping({}))
+            self.host = JobOfPlaces(Feed(runtime, sources, FeedRules()), Keeping({}))
         self.host.feed.sources = sources
         return self.host
 

@@ -25,7 +25,7 @@ from runtime.api.runtime import Runtime
 from runtime.replay.trace_values import json_row
 from runtime.spark.distributed_host.frames import transform
 from runtime.spark.schemas import arrow_for_spark
-from runtime.spark.wiring import unfilled
+from runtime.spark.wiring import find_unfilled
 from tests.replay.runs import Candidate, Cutter, Run
 from tests.replay.spark_micro_batches import MicroBatches, table_of_events
 from tests.replay.trace_declarations import declarations, one_module
@@ -123,7 +123,7 @@ def _silent(fed: ReplayedInput) -> dict[str, pa.Table]:
     with Runtime(start_time=fed.start, settings=fed.settings, tier="row") as runtime:
         plan = runtime.deploy(fed.epl)[fed.statement].plan
         plans = [statement.plan for deployment in runtime.deployments.values() for statement in deployment]
-        types = {read.name: read for _, read in unfilled(plans, [plan], [runtime.event_type(name) for name in fed.tables])}
+        types = {read.name: read for _, read in find_unfilled(plans, [plan], [runtime.event_type(name) for name in fed.tables])}
     more = [pa.field(TIME, pa.int64()), pa.field(SEQUENCE, pa.int64())]
     return {name: pa.schema([*arrow_for_spark(each), *more]).empty_table() for name, each in types.items()}
 

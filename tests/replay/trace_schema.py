@@ -9,7 +9,7 @@ import attrs
 
 from epl.event_types import EventOf, EventType, Property
 from epl.settings import Settings
-from epl.value_types import OBJECT, ArrayType, ClassType, CollectionType, EnumType, MapType, ValueType, named_type
+from epl.value_types import OBJECT, ArrayType, ClassType, CollectionType, EnumType, MapType, ValueType, find_type
 
 COLLECTIONS = ("Collection", "List", "Set", "Iterable", "ArrayList", "LinkedList", "AbstractList")
 SETTINGS = {
@@ -119,7 +119,7 @@ class TraceTypes:
             return CollectionType(OBJECT, name)
         if simple in ("Map", "HashMap", "LinkedHashMap"):
             return MapType(OBJECT, OBJECT)
-        return named_type(name) or ClassType(simple)
+        return find_type(name) or ClassType(simple)
 
 
 def split_parameters(text: str) -> list[str]:
@@ -193,5 +193,5 @@ def add_variant_streams(config: Mapping[str, Any], types: TraceTypes) -> None:
         members = [types.event_types[m] for m in entry["types"] if m in types.event_types]
         if name in types.event_types or len(members) != len(entry["types"]):
             continue
-        shared = {n: p for n, p in members[0].properties.items() if all(m.type_of(n) == p.type for m in members)} if members else {}
+        shared = {n: p for n, p in members[0].properties.items() if all(m.property_type(n) == p.type for m in members)} if members else {}
         types.event_types[name] = EventType(name, "variant", shared, members=tuple(members), any_type=entry["variance"] == "ANY")

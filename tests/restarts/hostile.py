@@ -11,7 +11,7 @@ import msgpack
 from epl.errors import EplError
 from runtime import Runtime
 from runtime.state.codec import DECIMAL, TUPLE
-from runtime.state.seal import sealed, unsealed
+from runtime.state.seal import seal_payload, unseal_payload
 from tests.restarts.drawn_modules import SCHEMA, Step
 from tests.restarts.sequences import take
 from tests.runtime.damage import NAME, places
@@ -44,7 +44,7 @@ def snapshot_of(texts: Sequence[str], steps: Sequence[Step], tier: str) -> bytes
 
 
 def pages_of(blob: bytes) -> dict[str, bytes]:
-    return dict(msgpack.unpackb(unsealed(blob, NAME)))
+    return dict(msgpack.unpackb(unseal_payload(blob, NAME)))
 
 
 def _decoded(page: bytes) -> list[Any]:
@@ -82,7 +82,7 @@ def changed(pages: dict[str, bytes], change: Change) -> tuple[bytes, str]:
         holder[at] = [*holder[at], *holder[at]] if change.how == "longer" else holder[at][:-1]
     done(holder)
     edited = {**pages, change.key: msgpack.packb([kind, version, *tree])}
-    return sealed(msgpack.packb(list(edited.items())), NAME), shown
+    return seal_payload(msgpack.packb(list(edited.items())), NAME), shown
 
 
 def outcome(blob: bytes, steps: Sequence[Step], tier: str) -> tuple[str, str]:

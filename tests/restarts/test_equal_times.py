@@ -88,6 +88,6 @@ def test_a_deadline_that_is_set_again_keeps_its_place() -> None:
 def test_states_without_places_are_restored(monkeypatch: pytest.MonkeyPatch) -> None:
     """Snapshots of earlier versions have none."""
     monkeypatch.setattr(
-        "runtime.operators.recognition_entry.RecognitionEntry._state_of", lambda entry, each: entry._recognizer.state(each))
+        "runtime.operators.recognition_entry.RecognitionEntry._partition_state", lambda entry, each: entry._recognizer.state(each))
     events = [(key, 4.0, 7_300 + 10 * place) for place, key in enumerate("abcabd")]
     assert _run(STATEMENTS["alibaba"], events, 4) == _run(STATEMENTS["alibaba"], events)

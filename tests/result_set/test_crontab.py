@@ -49,7 +49,7 @@ def test_equals_a_search_through_all_minutes(
     minutes: list[int], hours: list[int], weekdays: list[int] | None, zone: str, shift: int
 ) -> None:
     now = START + shift * 60_000 + 17
-    found = crontab(listed(minutes), listed(hours), ANY, ANY, ANY if weekdays is None else listed(weekdays), zone=zone).next_after(now)
+    found = crontab(listed(minutes), listed(hours), ANY, ANY, ANY if weekdays is None else listed(weekdays), zone=zone).next_due(now)
     at = now // 60_000 * 60_000 + 60_000
     while True:
         local = datetime.datetime.fromtimestamp(at / 1000, ZoneInfo(zone))
@@ -61,15 +61,15 @@ def test_equals_a_search_through_all_minutes(
 
 
 def test_never() -> None:
-    assert crontab(number(0), number(0), number(30), number(2), ANY).next_after(START) is None
+    assert crontab(number(0), number(0), number(30), number(2), ANY).next_due(START) is None
 
 
 def test_microseconds() -> None:
     now = START * 1000
     zone = CronField("value", Constant(value="UTC", type=STRING))
     found = crontab(ANY, ANY, ANY, ANY, ANY, ANY, zone, number(5), number(7), per_second=1_000_000)
-    assert found.next_after(now) == now + 5_007
-    assert found.next_after(now + 5_007) == now + 1_005_007
+    assert found.next_due(now) == now + 5_007
+    assert found.next_due(now + 5_007) == now + 1_005_007
 
 
 def test_days_of_month_and_week_exclude_each_other() -> None:

@@ -179,11 +179,11 @@ def test_a_group_of_output_first_that_was_stored_with_a_due_time_waits_for_it() 
     poll = VariableTimePoll(lambda: now[0], lambda start: start + 1000)
     poll.restore(2000)
     assert poll.state() == 2000
-    assert not poll.met(1, 0)
+    assert not poll.is_met(1, 0)
     now[0] = 2000
-    assert poll.met(1, 0)
+    assert poll.is_met(1, 0)
     assert poll.state() == [2000]
     now[0] = 2999
     again = VariableTimePoll(lambda: now[0], lambda start: start + 1000)
     again.restore(poll.state())
-    assert not again.met(1, 0)
+    assert not again.is_met(1, 0)

@@ -11,7 +11,7 @@ import msgpack
 from epl.errors import EplUnsupportedError
 from runtime import Runtime
 from runtime.state.codec import KEYED, LONG, SET, TUPLE
-from runtime.state.seal import sealed, unsealed
+from runtime.state.seal import seal_payload, unseal_payload
 
 Ext = msgpack.ExtType
 NAME = "the snapshot"
@@ -128,10 +128,10 @@ def damaged(blob: bytes, chance: random.Random) -> bytes:
 
 def crafted(blob: bytes, chance: random.Random) -> bytes:
     """One to three changes in the pages."""
-    pages = dict(msgpack.unpackb(unsealed(blob, NAME)))
+    pages = dict(msgpack.unpackb(unseal_payload(blob, NAME)))
     for _ in range(chance.choice([1, 1, 1, 2, 3])):
         _change(pages, chance)
-    return sealed(msgpack.packb(list(pages.items())), NAME)
+    return seal_payload(msgpack.packb(list(pages.items())), NAME)
 
 
 def _change(pages: dict[str, bytes], chance: random.Random) -> None:

@@ -17,7 +17,7 @@ from epl.event_types import EventType
 from epl.parse import parse_expression
 from epl.plan.filter_specifications import FilterSpecification
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.event_loop import loop as event_loop
 from runtime.event_loop import range_tables
 from runtime.event_loop.prepared_filters import ActiveFilter, PreparedFilter
@@ -41,13 +41,13 @@ def runtime_with_types(**options: Any) -> Runtime:
 def specified(rt: Runtime, condition: str, event_type: str = "Reading") -> FilterSpecification:
     """``e``: the event, ``a``: the event of type Began that an entry starts with."""
     wanted = rt.event_type(event_type)
-    scope = Scope(engine_of(rt).catalog(), (ScopeStream("e", wanted), ScopeStream("a", rt.event_type("Began"))), "filter")
+    scope = Scope(internal_engine(rt).catalog(), (ScopeStream("e", wanted), ScopeStream("a", rt.event_type("Began"))), "filter")
     return filter_specification(wanted, bind_filters((parse_expression(condition),), scope) if condition else ())
 
 
 def prepared(rt: Runtime, condition: str, *, number: int = 1, priority: int = 0, event_type: str = "Reading") -> PreparedFilter:
     specification = specified(rt, condition, event_type)
-    return engine_of(rt).core.filters.prepare(specification, Environment(), f"s{number}", (-priority, number, 0))
+    return internal_engine(rt).core.filters.prepare(specification, Environment(), f"s{number}", (-priority, number, 0))
 
 
 def start_event(rt: Runtime, **values: Any) -> Any:
@@ -285,11 +285,11 @@ def test_a_failing_condition_harms_its_own_entry_alone() -> None:
         rt.register_function("positive", positive)
         received: list[Any] = []
         streams = ScopeStream("e", rt.event_type("Reading")), ScopeStream("a", rt.event_type("Began"))
-        scope = Scope(engine_of(rt).catalog(), streams, "filter")
+        scope = Scope(internal_engine(rt).catalog(), streams, "filter")
         bound = bind_filters((parse_expression("e.k = a.k and positive(a.n) > 0"),), scope)
         specification = filter_specification(rt.event_type("Reading"), bound)
-        environment = Environment(functions=engine_of(rt).definitions.functions)
-        wanted = engine_of(rt).core.filters.prepare(specification, environment, "failing", (0, 1, 0))
+        environment = Environment(functions=internal_engine(rt).definitions.functions)
+        wanted = internal_engine(rt).core.filters.prepare(specification, environment, "failing", (0, 1, 0))
         for n in (-1, 1):
             activate(rt, wanted, Receiver(n, received), k=1, n=n)
         rt.send("Reading", {"k": 1})
@@ -598,11 +598,11 @@ def test_filters_that_look_up_the_same_share_a_table() -> None:
     with runtime_with_types() as rt:
         first = [prepared(rt, condition, number=n) for n, condition in enumerate(("e.s = a.s and e.k = a.k", "a.k = e.k and e.s = a.s"))]
         other = prepared(rt, "e.x in [a.x:a.y)"), prepared(rt, "e.x in [a.y:a.x)"), prepared(rt, "e.x in [a.x:a.y]")
-        index, = engine_of(rt).core.filters.indexes(rt.event_type("Reading"))
+        index, = internal_engine(rt).core.filters.indexes(rt.event_type("Reading"))
         assert len(index.active) == 3
         for each in (*first, *other):
             each.close()
-        assert not engine_of(rt).core.filters.indexes(rt.event_type("Reading"))
+        assert not internal_engine(rt).core.filters.indexes(rt.event_type("Reading"))
 
 
 @pytest.fixture(autouse=True)

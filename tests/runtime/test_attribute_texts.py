@@ -20,13 +20,13 @@ import runtime.match_recognize
 import runtime.operators
 import runtime.result_set
 import windows
-from epl.attribute_text import named, once_a_class
+from epl.attribute_text import name_attributes, once_a_class
 from runtime import Runtime
-from runtime.aggregation.groups import Group
-from runtime.api.statement import output_of
+from runtime.aggregation.groups import AccumulatorGroup
+from runtime.api.statement import internal_output
 from runtime.clock.schedule import ScheduledTimer
 from runtime.conversion.computed_rows import ComputedRow
-from runtime.event_loop.filter_index import Entry
+from runtime.event_loop.filter_index import FilterEntry
 from runtime.event_loop.prepared_filters import ActiveFilter
 from runtime.match_recognize.partitions import LayeredPartition
 from windows.event import Event
@@ -46,7 +46,7 @@ STATEMENTS = [
 def generated(text: str) -> Iterator[FunctionType]:
     """The functions that one statement's events and timers go through."""
     with Runtime() as engine:
-        running: Any = output_of(engine.deploy(SCHEMA + "@name('s') " + text)["s"]).running
+        running: Any = internal_output(engine.deploy(SCHEMA + "@name('s') " + text)["s"]).running
         engine.send("T", {"k": "a", "x": 1, "d": 1.0})
         timer = getattr(running.chain, "timer", None)
         core = running.context.core
@@ -55,8 +55,8 @@ def generated(text: str) -> Iterator[FunctionType]:
 
 
 LOCALS = {
-    "partition": LayeredPartition, "g": Group, "gl": Group, "r": ComputedRow, "timer": ScheduledTimer,
-    "entry": Entry, "active": ActiveFilter,
+    "partition": LayeredPartition, "g": AccumulatorGroup, "gl": AccumulatorGroup, "r": ComputedRow, "timer": ScheduledTimer,
+    "entry": FilterEntry, "active": ActiveFilter,
 }
 """Classes of what generated functions hold in variables of their own."""
 
@@ -96,7 +96,7 @@ def test_text_is_printed_once_a_class() -> None:
         @once_a_class
         def text(self, name: str) -> str:
             printed.append(name)
-            return f"{named(name, self).size}"
+            return f"{name_attributes(name, self).size}"
 
     class Other(Window):
         pass

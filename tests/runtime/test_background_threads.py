@@ -14,10 +14,10 @@ import pytest
 
 from epl.errors import EplRuntimeError
 from runtime import Runtime
-from runtime.api.statement import output_of
+from runtime.api.statement import internal_output
 from runtime.api.system_clock import SystemClock
-from runtime.live.job_view import JobView
-from runtime.live.view import View
+from runtime.live.job_view import LiveJobView
+from runtime.live.view import LiveView
 from tests.replay import files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -110,11 +110,11 @@ def test_a_live_view_of_a_job_that_cannot_be_asked_says_so(caplog: pytest.LogCap
 
     with Runtime(tier="row") as runtime:
         statement = runtime.deploy("create schema A(x int); @name('s') select x from A")["s"]
-        view = JobView([statement], ask, every=0.01)
+        view = LiveJobView([statement], ask, every=0.01)
         broken.set()
         assert becomes(lambda: not view.widget.is_open)
         assert view.widget.facts == {**facts, "error": "ConnectionError: no gateway"}
-        assert not output_of(statement).batch_listeners and "a live view ends" in caplog.text
+        assert not internal_output(statement).batch_listeners and "a live view ends" in caplog.text
         view.close()
 
 
@@ -129,7 +129,7 @@ def test_a_live_view_tries_again(caplog: pytest.LogCaptureFixture) -> None:
 
     with Runtime(tier="row") as runtime:
         statement = runtime.deploy("create schema A(x int); @name('s') select x from A")["s"]
-        view = View(statement, time_text, every=0.01)
+        view = LiveView(statement, time_text, every=0.01)
         broken.set()
         runtime.send("A", {"x": 1})
         assert becomes(lambda: "does not show its rows" in caplog.text) and view.widget.rows == []

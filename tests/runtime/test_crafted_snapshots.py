@@ -13,7 +13,7 @@ from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.settings import Settings
 from runtime import Runtime
 from runtime.state.codec import BIG_INTEGER, DECIMAL, EVENT, KEYED, LONG, MOST_NESTED, SET, TUPLE, ZONED, Decoder, Encoder
-from runtime.state.seal import sealed
+from runtime.state.seal import seal_payload
 
 Ext = msgpack.ExtType
 Pages = dict[str, Any]
@@ -37,7 +37,7 @@ def stored() -> Pages:
 def written(pages: Pages) -> bytes:
     """The pages as a snapshot; what is bytes already is taken as it is."""
     packed = [[key, page if isinstance(page, bytes) else msgpack.packb(page)] for key, page in pages.items()]
-    return sealed(msgpack.packb(packed), "the snapshot")
+    return seal_payload(msgpack.packb(packed), "the snapshot")
 
 
 def replaced(value: Any, code: int, change: Callable[[bytes], Any]) -> Any:

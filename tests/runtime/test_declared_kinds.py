@@ -8,7 +8,7 @@ from epl.catalog import Catalog
 from epl.errors import EplDeploymentError
 from epl.plan.declared import KINDS, Declared
 from runtime import Runtime, Settings
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 
 DECLARATIONS = {
     "event_type": ("create schema D(x int)", "select x from D", "Event type 'D'", "An event type by name 'D'"),
@@ -32,7 +32,7 @@ def test_a_context_that_is_used_is_not_undeployed() -> None:
     runtime = Runtime()
     runtime.deploy(T)
     declared = runtime.deploy("create context D partition by x from T", name="declaring").plan.declared[0]
-    assert (declared.kind, declared.name) == ("context", "D") and engine_of(runtime).catalog().contexts["D"] is declared.value
+    assert (declared.kind, declared.name) == ("context", "D") and internal_engine(runtime).catalog().contexts["D"] is declared.value
     runtime.deploy("context D select x from T", name="using")
     with pytest.raises(EplDeploymentError) as refused:
         runtime.undeploy("declaring")
@@ -41,7 +41,7 @@ def test_a_context_that_is_used_is_not_undeployed() -> None:
     )
     runtime.undeploy("using")
     runtime.undeploy("declaring")
-    assert not engine_of(runtime).catalog().contexts
+    assert not internal_engine(runtime).catalog().contexts
 
 
 @pytest.mark.parametrize("kind", DECLARATIONS)
@@ -49,13 +49,13 @@ def test_a_declared_name_is_in_the_field_of_its_kind(kind: str) -> None:
     runtime = Runtime()
     declared = runtime.compile(DECLARATIONS[kind][0]).declared[0]
     assert (declared.kind, declared.name) == (kind, "D")
-    before = engine_of(runtime).catalog()
+    before = internal_engine(runtime).catalog()
     after = before.with_declared([declared])
     changed = {f.name for f in attrs.fields(Catalog) if getattr(before, f.name) != getattr(after, f.name)}
     rows = {"event_types"} if kind == "named_window" else set()  # the type of the window's rows
     assert changed == {KINDS[declared.kind].field} | rows and getattr(after, KINDS[declared.kind].field)["D"] is declared.value
     runtime.deploy(DECLARATIONS[kind][0])
-    field, now = KINDS[declared.kind].field, engine_of(runtime).catalog()
+    field, now = KINDS[declared.kind].field, internal_engine(runtime).catalog()
     assert "D" in getattr(now, field) and "D" not in getattr(before, field)
 
 
@@ -68,7 +68,7 @@ def test_a_name_that_is_used_is_not_undeployed(kind: str) -> None:
     other = runtime.deploy("select x from T", name="other")
     using = runtime.deploy(use, name="using")
     declared = declaring.plan.declared[0]
-    assert [declared.is_used_by(s.plan.body, s.plan.refers) for d in (other, using) for s in d] == [False, True]
+    assert [declared.is_needed(s.plan.body, s.plan.refers) for d in (other, using) for s in d] == [False, True]
     with pytest.raises(EplDeploymentError) as refused:
         runtime.undeploy("declaring")
     assert refused.value.message == (
@@ -90,7 +90,7 @@ def test_a_plan_whose_name_is_taken_meanwhile_is_refused(kind: str) -> None:
 
 
 def test_nothing_declared_changes_nothing() -> None:
-    catalog = engine_of(Runtime()).catalog()
+    catalog = internal_engine(Runtime()).catalog()
     assert catalog.with_declared([]) is catalog
     assert Declared("variable", "v", None).place("") == "an unknown place"
 

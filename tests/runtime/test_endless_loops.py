@@ -9,7 +9,7 @@ import pytest
 
 from epl.errors import EplRuntimeError
 from runtime import Runtime, Settings
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 
 LIMIT = 500
 SCHEMA = """create schema A(k string, n int); create window W#keepall as (k string, n int); create window V#unique(k) as (k string, n int);
@@ -91,7 +91,7 @@ def test_a_loop_through_windows_ends(loop: str, way: str) -> None:
     assert all(f"one event led to more than {LIMIT} others" in message for _, message in errors)
     held = runtime.stored_rows["W"]
     assert held == len(list(runtime.query("select * from W"))) <= 3 * LIMIT
-    assert not engine_of(runtime).core.queue and not engine_of(runtime).core.routed.unchanged
+    assert not internal_engine(runtime).core.queue and not internal_engine(runtime).core.routed.unchanged
 
 
 @pytest.mark.parametrize("loop", ALL_FOR_EACH.values(), ids=ALL_FOR_EACH)
@@ -102,7 +102,7 @@ def test_what_waits_at_the_limit_is_dropped_where_it_would_lead_to_as_many_again
         runtime.send("A", {"k": f"k{n}", "n": 1})
         runtime.send("Other", {"n": n})
         assert 1 <= len(errors) - before <= 2
-    assert others == [0, 1, 2] and not engine_of(runtime).core.queue and not engine_of(runtime).core.routed.dropped
+    assert others == [0, 1, 2] and not internal_engine(runtime).core.queue and not internal_engine(runtime).core.routed.dropped
     counts = re.search(r"(\d+) events are not processed, .* and with them (\d+) that waited", errors[-1][1])
     assert counts is not None
     number, dropped = map(int, counts.groups())

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 
 Events = list[tuple[int, str]]
 """(number, group) of each event; the numbers are 0, 1, 2, …"""
@@ -306,7 +306,7 @@ def test_a_restart_knows_what_has_failed(epl: str) -> None:
     whole, restarted = Run(epl, raising({3, 6, 7})), Run(epl, raising({3, 6, 7}))
     for event in events:
         blob = restarted.runtime.snapshot()
-        functions = dict(engine_of(restarted.runtime).definitions.user_functions)
+        functions = dict(internal_engine(restarted.runtime).definitions.user_functions)
         restarted.runtime = Runtime.restore(blob, functions=functions, on_error=restarted.on_error)
         restarted.runtime.statement("s0").add_listener(restarted.listener)
         restarted.feed([event])

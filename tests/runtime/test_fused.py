@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from epl.errors import EplRuntimeError
 from runtime import Runtime
-from runtime.api.statement import output_of
+from runtime.api.statement import internal_output
 
 SCHEMA = "@public @buseventtype create schema T(k string, x int, n long, d double, f float, s string);\n"
 WINDOWS = ["", "#length(1)", "#length(3)", "#time(3 sec)", "#time(1 month)"]
@@ -168,7 +168,7 @@ def test_inlining_can_be_switched_off(rows: str, window: str, steps: list[Any]) 
 @pytest.mark.parametrize("enabled", [True, False])
 def test_what_the_switch_inlines(enabled: bool) -> None:
     with patch("runtime.event_loop.lone_receiver.ENABLED", enabled), Runtime() as runtime:
-        running: Any = output_of(runtime.deploy(SCHEMA + "@name('s0') select sum(x) as s from T#time(3 sec)")["s0"]).running
+        running: Any = internal_output(runtime.deploy(SCHEMA + "@name('s0') select sum(x) as s from T#time(3 sec)")["s0"]).running
         runtime.send("T", {"x": 1})
         (intake,) = running.context.core.intakes.values()
         assert ("times.append(now)" in intake.source, running.chain.timer.alone is not None) == (enabled, enabled)
@@ -178,7 +178,7 @@ def test_what_the_switch_inlines(enabled: bool) -> None:
 def test_such_statements_are_fused(text: str) -> None:
     with Runtime() as runtime:
         deployment = runtime.deploy(SCHEMA + "@name('s0') " + text)
-        running = output_of(deployment["s0"]).running
+        running = internal_output(deployment["s0"]).running
         assert running.entry.receiver.receive.__name__ == "take"  # type: ignore[union-attr]
 
 
@@ -191,5 +191,5 @@ def test_such_statements_are_fused(text: str) -> None:
 def test_others_are_left_to_the_operators(text: str) -> None:
     with Runtime() as runtime:
         runtime.register_function("weigh", weigh)
-        running = output_of(runtime.deploy(SCHEMA + "@name('s0') " + text)["s0"]).running
+        running = internal_output(runtime.deploy(SCHEMA + "@name('s0') " + text)["s0"]).running
         assert running.entry.receiver.receive.__name__ != "take"  # type: ignore[union-attr]

@@ -13,8 +13,8 @@ from benchmarks.workloads import LISTENED, WORKLOADS
 from epl import generated_code
 from epl.errors import EplDeploymentError, EplError
 from runtime import Runtime
-from runtime.api.runtime import engine_of
-from runtime.api.statement import Statement, output_of
+from runtime.api.runtime import internal_engine
+from runtime.api.statement import Statement, internal_output
 from runtime.build import PreparedStatement
 from runtime.expressions.printer import Printer
 from runtime.statements.running import NO_STATE
@@ -69,14 +69,14 @@ class Seen:
 
 
 def running(statement: Statement) -> Any:
-    assert output_of(statement).running is not None
-    return output_of(statement).running
+    assert internal_output(statement).running is not None
+    return internal_output(statement).running
 
 
 def replaced(statement: Statement, state: Any) -> Any:
     """Let another instance run in place of the statement's."""
     running(statement).close()
-    output_of(statement).running = instance = output_of(statement).prepared.instantiate(0, state)
+    internal_output(statement).running = instance = internal_output(statement).prepared.instantiate(0, state)
     instance.start()
     return instance
 
@@ -99,10 +99,10 @@ def test_an_instance_does_what_a_deployed_statement_does(text: str) -> None:
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_nothing_is_compiled_for_the_second_instance(text: str) -> None:
-    prepared = output_of(Seen(text).statement).prepared
+    prepared = internal_output(Seen(text).statement).prepared
     prepared.instantiate(1)
     prepared.instantiate(2)  # what reads the instance's own cells is bound once more
-    compiled = patch.object(generated_code, "code_of", side_effect=AssertionError("compiled"))
+    compiled = patch.object(generated_code, "compile_text", side_effect=AssertionError("compiled"))
     printed = patch.object(Printer, "value", side_effect=AssertionError("printed"))
     with compiled, printed:
         prepared.instantiate(3)
@@ -145,7 +145,7 @@ def test_an_instance_is_small(name: str) -> None:
     """Twice what benchmarks/instances.py measures; before, statements shared nothing and an instance had 7 to 33 KB."""
     with Runtime(tier="row") as runtime:
         statement = next(s for s in runtime.deploy(WORKLOADS[name].module()) if LISTENED.fullmatch(s.name))
-        prepared, count = output_of(statement).prepared, 50
+        prepared, count = internal_output(statement).prepared, 50
         kept = [prepared.instantiate(1)]
         gc.collect()
         tracemalloc.start()
@@ -159,11 +159,11 @@ def test_a_refused_instance_leaves_no_timer() -> None:
     with Runtime(start_time=0, tier="row") as runtime:
         runtime.deploy(EVENTS + "create variable int size = 2;")
         statement = runtime.deploy("@name('s0') select * from T#time_batch(1 sec, 'START_EAGER')#length(size) retain-union")["s0"]
-        timers = len(engine_of(runtime).core.schedule)
+        timers = len(internal_engine(runtime).core.schedule)
         runtime.set_variable("size", 0)
         with pytest.raises(EplDeploymentError, match="length view requires a positive integer for size but received 0"):
-            output_of(statement).prepared.instantiate(1)
-        assert len(engine_of(runtime).core.schedule) == timers
+            internal_output(statement).prepared.instantiate(1)
+        assert len(internal_engine(runtime).core.schedule) == timers
 
 
 @pytest.mark.parametrize("pages", [False, True], ids=["snapshot", "pages"])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from epl.errors import EplError, EplRuntimeError
 from runtime import Runtime
-from runtime.conversion.json_text import fault_of
+from runtime.conversion.json_text import find_fault
 
 
 def sent(columns: str, text: str):
@@ -66,9 +66,9 @@ def test_a_text_has_a_fault_exactly_when_python_refuses_it(text):
     try:
         json.loads(text, parse_constant=refuse)
     except ValueError:
-        assert fault_of(text) is not None
+        assert find_fault(text) is not None
     else:
-        assert fault_of(text) is None
+        assert find_fault(text) is None
 
 
 def test_a_row_as_json():

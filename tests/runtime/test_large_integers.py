@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from epl.errors import EplRuntimeError
-from epl.reprs import repr_of, str_of
+from epl.reprs import safe_repr, safe_str
 from runtime import Runtime
 
 LARGE = 10**5000
@@ -23,8 +23,8 @@ class Odd:
     ({"a": {LARGE: "b"}}, "{'a': {" + hex(LARGE) + ": 'b'}}"), ({LARGE}, "{" + hex(LARGE) + "}"), (Odd(), "<Odd>"), ([Odd()], "[<Odd>]"),
 ], ids=range(9))
 def test_any_value_can_be_shown(value: Any, text: str) -> None:
-    assert repr_of(value) == text
-    assert str_of(value) == (value if isinstance(value, str) else text)
+    assert safe_repr(value) == text
+    assert safe_str(value) == (value if isinstance(value, str) else text)
 
 
 @pytest.mark.parametrize("tier", ["row", "auto"])

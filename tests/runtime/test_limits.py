@@ -19,7 +19,7 @@ from epl.errors import EplError, EplRuntimeError, EplUnsupportedError, EplValida
 from epl.functions import java_big, java_strings
 from epl.settings import Settings
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.batch.printing import parameters
 
 SCHEMA = "create schema X(a string, b int, i biginteger, d bigdecimal); create schema T(a string, b int);"
@@ -94,7 +94,7 @@ def test_within_the_limits_nothing_has_changed(left: Decimal, right: Decimal, ex
     for _ in range(exponent):
         product = java.EXACT.multiply(product, left)
     powered = java_big._power(left, exponent)
-    assert powered == product and java.scale_of(powered) == java.scale_of(product)
+    assert powered == product and java.decimal_scale(powered) == java.decimal_scale(product)
     assert java.integer_power(int(right), exponent) == int(right) ** exponent
 
 
@@ -233,7 +233,7 @@ def test_expressions_that_double_are_counted(monkeypatch: pytest.MonkeyPatch) ->
     "cube({20})", "cube({11})", "cube({6}), cube({5})", "rollup({40}), rollup({40})", "grouping sets(cube({10}), rollup({5}))",
     "cube({20}), b"])
 def test_levels_of_a_rollup_are_counted(clause: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grouping, "_levels_of", lambda *_: pytest.fail("levels were made"))
+    monkeypatch.setattr(grouping, "_element_levels", lambda *_: pytest.fail("levels were made"))
     number, made = iter(range(100)), clause
     while "{" in made:
         head, rest = made.split("{", 1)
@@ -287,7 +287,7 @@ def test_loops_of_insert_into_end(loop: str) -> None:
     assert 1000 < seen <= 3 * (1000 + 4 * 100 + 1)
     for message in asked.messages:
         assert message.startswith(("Insert into 'X':", "Insert into 'Y':")) and "one event led to more than 1000 others" in message
-    assert 1 <= len(asked.errors) <= 6 and not engine_of(asked.runtime).core.queue
+    assert 1 <= len(asked.errors) <= 6 and not internal_engine(asked.runtime).core.queue
     if loop != LOOPS["a window"]:
         assert len({statement for _, statement in asked.errors}) >= 1
 

@@ -56,5 +56,5 @@ def test_completion_offers_what_users_call() -> None:
     assert len(shown) <= 24 and not any(hasattr(statement, name) for name in ("waiting_new", "deliver", "running", "prepared", "number"))
     shown = {name for name in dir(runtime) if not name.startswith("_")}
     assert {"deploy", "event_type", "lock", "metrics", "now", "register", "send", "settings", "sql", "statement", "undeploy"} <= shown
-    assert len(shown) <= 57 and not any(hasattr(runtime, name) for name in ("bring_in", "columnar", "on_fault", "plans", "state"))
+    assert len(shown) <= 57 and not any(hasattr(runtime, name) for name in ("import_names", "columnar", "on_fault", "plans", "state"))
     assert all(hasattr(each, name) for each in (statement, runtime) for name in dir(each) if name != "__abstractmethods__")

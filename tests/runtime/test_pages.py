@@ -9,9 +9,9 @@ from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 
 from runtime import EplRuntimeError, Runtime
-from runtime.api.statement import output_of
-from runtime.state.key_pages import ITEMS_A_PAGE, LongPages, page_of
-from runtime.state.seal import sealed, unsealed
+from runtime.api.statement import internal_output
+from runtime.state.key_pages import ITEMS_A_PAGE, LongPages, page_number
+from runtime.state.seal import seal_payload, unseal_payload
 from tests.runtime.listening import listen
 from windows.paging import Long
 
@@ -146,7 +146,7 @@ def test_a_statement_that_was_told_nothing_is_not_asked():
     rt = grouped(10)
     rt.deploy("create schema Other(x int); @name('o') select sum(x) as t from Other#keepall")
     mark = rt.pages().mark
-    output_of(rt.statement("o")).running.state = None
+    internal_output(rt.statement("o")).running.state = None
     rt.send("E", {"k": 1, "x": 1.0})
     assert rt.pages(since=mark).changed
 
@@ -164,8 +164,8 @@ def test_pages_grow_one_by_one():
     assert 20 < sum("/k0/" in key for key in store) / 2 < 64
     assert Runtime.restore(store).snapshot() == rt.snapshot()
     for count in range(1, 70):
-        moved = [h for h in range(1000) if page_of(h, count) != page_of(h, count + 1)]
-        assert {page_of(h, count + 1) for h in moved} <= {count}
+        moved = [h for h in range(1000) if page_number(h, count) != page_number(h, count + 1)]
+        assert {page_number(h, count + 1) for h in moved} <= {count}
 
 
 def test_a_deployment_that_came_and_went_is_counted():
@@ -188,7 +188,7 @@ def test_events_that_are_held_no_more_are_dropped():
         rt.send("E", {"k": k})
         changes = rt.pages(since=mark)
         store, mark = changes.apply_to(store), changes.mark
-    pages_of_events = [unsealed(data, f"page '{key}'") for key, data in store.items() if key.startswith("events/")]
+    pages_of_events = [unseal_payload(data, f"page '{key}'") for key, data in store.items() if key.startswith("events/")]
     held = [len(msgpack.unpackb(page, strict_map_key=False)[2]) for page in pages_of_events]
     assert sum(held) <= 25
 
@@ -229,9 +229,9 @@ def test_marks_and_pages_that_are_not_known_are_refused_by_name():
     with pytest.raises(EplRuntimeError, match="page 'head' is missing"):
         Runtime.restore({})
     with pytest.raises(EplRuntimeError, match="page of unknown kind 'shape'"):
-        Runtime.restore({**store, "clock": sealed(msgpack.packb(["shape", 1, None]), "page 'clock'")})
+        Runtime.restore({**store, "clock": seal_payload(msgpack.packb(["shape", 1, None]), "page 'clock'")})
     with pytest.raises(EplRuntimeError, match="kind 'clock' in version 9"):
-        Runtime.restore({**store, "clock": sealed(msgpack.packb(["clock", 9, None]), "page 'clock'")})
+        Runtime.restore({**store, "clock": seal_payload(msgpack.packb(["clock", 9, None]), "page 'clock'")})
     lost = next(key for key in store if "/k0/" in key)
     with pytest.raises(EplRuntimeError, match="of 3 keys"):
         Runtime.restore({key: data for key, data in store.items() if key != lost})

@@ -24,7 +24,7 @@ from runtime import EplRuntimeError, Runtime
 from runtime.batch.match_recognize.state import PatternState
 from runtime.state.codec import KEYED
 from runtime.state.key_pages import KEYS_A_PAGE, ComparedPages
-from runtime.state.seal import sealed, unsealed
+from runtime.state.seal import seal_payload, unseal_payload
 from windows.paging import Compared
 
 STORED = Path(__file__).parent / "stored" / "partitions_in_one_page.zip"
@@ -188,13 +188,13 @@ def test_keys_of_damaged_pages_are_refused() -> None:
     runtime = begun("layers", "row")
     pages = runtime.pages().apply_to({})
     page = next(key for key in pages if "/k0/" in key)
-    kind, version, rows = msgpack.unpackb(unsealed(pages[page], f"page '{page}'"), strict_map_key=False)
+    kind, version, rows = msgpack.unpackb(unseal_payload(pages[page], f"page '{page}'"), strict_map_key=False)
     for changed, message in (
         ([rows[0], [rows[-1][0] + 1, *rows[0][1:]], *rows[2:]], "two partitions have one key"),
         ([[0, [7], rows[0][2]], *rows[1:]], "a value of type int where a value of type String is expected"),
         ([[0, [], rows[0][2]], *rows[1:]], "a list of 0 where a list of 1 is expected"),
     ):
-        damaged = {**pages, page: sealed(msgpack.packb([kind, version, changed]), f"page '{page}'")}
+        damaged = {**pages, page: seal_payload(msgpack.packb([kind, version, changed]), f"page '{page}'")}
         for tier in TIERS:
             with pytest.raises(EplRuntimeError) as caught:
                 Runtime.restore(damaged, tier=tier)
@@ -218,7 +218,7 @@ def test_compared_pages_are_the_rows_in_their_order(moments: list[list[int]], ra
 def test_keys_are_an_extension_in_the_page_of_the_statement() -> None:
     pages = begun("interval", "row").pages().apply_to({})
     key = next(each for each in pages if each.startswith("state/") and b"match_recognize" in pages[each])
-    recognizer = msgpack.unpackb(unsealed(pages[key], f"page '{key}'"), strict_map_key=False)[2]["match_recognize"]
+    recognizer = msgpack.unpackb(unseal_payload(pages[key], f"page '{key}'"), strict_map_key=False)[2]["match_recognize"]
     assert set(recognizer) == {"row", "partitions", "numbers", "taken", "twice", "histories", "interval"}
     assert recognizer["partitions"].code == recognizer["interval"]["waiting"].code == KEYED
 

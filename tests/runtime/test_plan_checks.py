@@ -16,10 +16,10 @@ from epl.plan.expressions import Constant
 from epl.plan.patterns.match_recognize import RowRecognitionPlan
 from epl.plan.result_set import OutputPlan
 from epl.plan.statements import InsertPlan, SelectPlan, StatementPlan
-from epl.plan.streams import IndexKey, filter_of
+from epl.plan.streams import IndexKey, stream_filter
 from epl.value_types import BOXED_INT
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 
 SCHEMA = "@public @buseventtype create schema T(k string, x int);\n@public create schema U(k string, x int);\n"
 NUMBER = Constant(type=BOXED_INT, value=1)
@@ -52,8 +52,8 @@ CONTRADICTIONS: list[tuple[Any, dict[str, Any], str]] = [
     (JOINED, {"result_set": FORWARD}, "a result set of 1 streams over 2"),
     (BODY, {"output_type": OTHER}, "which is not the output type"),
     (ROWS, {"parameters": (("a", BOXED_INT), ("a", BOXED_INT))}, "substitution parameters that are listed twice: ['a', 'a']"),
-    (filter_of(BODY.streams[0]), {"key": IndexKey("z", (NUMBER,))}, "a key over the property 'z', which 'T' does not have"),
-    (filter_of(BODY.streams[0]), {"key": IndexKey("k", ())}, "a key over 'k' without values"),
+    (stream_filter(BODY.streams[0]), {"key": IndexKey("z", (NUMBER,))}, "a key over the property 'z', which 'T' does not have"),
+    (stream_filter(BODY.streams[0]), {"key": IndexKey("k", ())}, "a key over 'k' without values"),
     (MATCH, {"groups": (True,)}, "1 kinds for 2 variables"),
     (MATCH, {"conditions": ()}, "0 conditions for 2 variables"),
     (MATCH, {"measures": (NUMBER,)}, "1 measures for 2 columns"),
@@ -91,6 +91,6 @@ def test_a_statement_that_does_not_run_yet_has_no_rows() -> None:
     from runtime.statements.statement_output import StatementOutput
 
     runtime = Runtime()
-    plan, engine = runtime.compile(f"{SCHEMA}select k from T").statements[-1], engine_of(runtime)
+    plan, engine = runtime.compile(f"{SCHEMA}select k from T").statements[-1], internal_engine(runtime)
     output = StatementOutput(plan, engine, engine.core, "d0", 1)
     assert Statement(output).rows() == [] and output.running.state() is None

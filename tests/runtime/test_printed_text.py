@@ -160,19 +160,19 @@ class Writing:
 def texts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts that are generated meanwhile."""
     found: list[str] = []
-    compiled = generated_code.code_of
+    compiled = generated_code.compile_text
 
     def recording(text: str) -> Any:
         found.append(text)
         return compiled(text)
 
-    monkeypatch.setattr(generated_code, "code_of", recording)
+    monkeypatch.setattr(generated_code, "compile_text", recording)
     return found
 
 
 def printed(template: str, writing: Writing, tier: Any, texts: list[str]) -> list[str]:
     """The generated texts of a statement, deployed and given two events, with plain names; the error's class where it is refused."""
-    kernels.interpreted.cache_clear()
+    kernels.interpret_kernel.cache_clear()
     texts.clear()
     errors: list[BaseException] = []
     outcome = []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from runtime import Runtime
-from runtime.conversion.property_paths import NoProperty, steps_of
+from runtime.conversion.property_paths import NoProperty, parse_steps
 from runtime.conversion.rows import Row
 
 TYPES = """create schema Leaf(x int, names string[]); create schema Inr(x int, leaf Leaf, m java.util.Map);
@@ -97,5 +97,5 @@ def test_undeclared_properties() -> None:
     "expression", ["a" * 100_000, "a." * 50_000, "a[0]" * 20_000, "(" * 100_000, "\\" * 99_999, "a['" * 30_000],
     ids=["name", "names", "places", "brackets", "escapes", "keys"])
 def test_long_names_end(expression: str) -> None:
-    steps_of(expression)
+    parse_steps(expression)
     assert row_of(STATEMENTS["filter"]).get(expression, 1) == 1

@@ -15,7 +15,7 @@ import runtime.connectors
 import runtime.spark
 from epl.errors import EplError
 from runtime import ContextAccess, Deployment, Runtime, Statement
-from runtime.arguments import checked, parameter_checks
+from runtime.arguments import check_arguments, parameter_checks
 from runtime.connectors import FileSource, RowSource
 
 WRONG: list[Any] = [
@@ -126,7 +126,7 @@ def test_sources_refuse_at_once(make: Callable[[], Any]) -> None:
 
 
 def test_hints_say_what_is_taken() -> None:
-    @checked
+    @check_arguments
     def door(flag: bool = False, number: int | None = None, names: tuple[str, ...] | None = None, often: float = 1.0) -> str:
         return "taken"
 

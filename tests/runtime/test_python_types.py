@@ -77,7 +77,7 @@ def test_the_name_of_an_enum_is_a_type() -> None:
     with Runtime() as rt:
         rt.register_enum(Side)
         rt.deploy("create schema T(side Side, more Side[]); create variable Side latest = Side.SELL")
-        assert str(rt.event_type("T").type_of("side")) == "Side"
+        assert str(rt.event_type("T").property_type("side")) == "Side"
         rt.register("U", {"side": "Side"})
         rows = rows_of(rt, "select side, latest from U(side != Side.SELL)")
         for side in Side:

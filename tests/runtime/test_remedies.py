@@ -5,9 +5,9 @@ import pytest
 
 from epl import foreign_words
 from epl.errors import EplError
-from epl.value_types import named_type
+from epl.value_types import find_type
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 
 SEMICOLON = "begins another statement: write a semicolon between the two"
 COMMENT = "a comment begins with // and ends with its line, or is between /* and */"
@@ -107,11 +107,11 @@ def test_words_of_other_languages_have_their_own_hint(text: str) -> None:
 @pytest.mark.parametrize("table", [foreign_words.FUNCTIONS, foreign_words.TYPES, foreign_words.WINDOWS])
 def test_no_word_of_other_languages_is_one_of_epl(table: dict[str, str]) -> None:
     with Runtime() as runtime:
-        catalog = engine_of(runtime).catalog()
+        catalog = internal_engine(runtime).catalog()
     if table is foreign_words.WINDOWS:
         known = set(catalog.window_configs)
     elif table is foreign_words.TYPES:
-        known = {name for name in table if named_type(name) is not None}
+        known = {name for name in table if find_type(name) is not None}
     else:
         known = {name.lower() for name in catalog.functions.single_row}
     assert not known & set(table)

@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from epl.plan.streams import FilterPlan
-from epl.plan.walk import plans_of
+from epl.plan.walk import walk_plan
 from epl.settings import Settings
 from runtime import Runtime
-from runtime.api.statement import output_of
+from runtime.api.statement import internal_output
 from runtime.batch.refusals import NotInBatchTier
 from tests.runtime.listening import listen
 
@@ -84,8 +84,8 @@ def test_a_parameter_that_equals_another_counts() -> None:
 def test_filters_that_deliver_once_are_not_changed(condition: str) -> None:
     """They keep the receiver that the fused statement has, and its text."""
     runtime = started(f"select x from T({condition})", [])
-    running = output_of(runtime.statement("s0")).running
-    assert not any(each.repeats for each in plans_of(running.plan) if isinstance(each, FilterPlan))
+    running = internal_output(runtime.statement("s0")).running
+    assert not any(each.repeats for each in walk_plan(running.plan) if isinstance(each, FilterPlan))
     assert running.entry.receiver.write is not None
 
 

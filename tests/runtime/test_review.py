@@ -10,8 +10,8 @@ import pytest
 
 from epl.errors import EplError, EplRuntimeError
 from runtime import Runtime
-from runtime.api.runtime import engine_of
-from runtime.api.statement import output_of
+from runtime.api.runtime import internal_engine
+from runtime.api.statement import internal_output
 from runtime.clock.schedule import ScheduledTimer
 from runtime.state.codec import Decoder, Encoder
 
@@ -110,7 +110,7 @@ def test_grouped_delivery_that_fails_harms_no_other_statement() -> None:
         "@name('g') select a from T for grouped_delivery(a); @name('s0') select a from T",
         listeners={"g": lambda *_: None, "s0": lambda new, *_: rows.append(new[0]["a"])},
     )
-    grouped = output_of(rt.statement("g"))
+    grouped = internal_output(rt.statement("g"))
 
     def fails(new: Any, old: Any) -> Any:
         raise ValueError("boom")
@@ -148,8 +148,8 @@ def test_a_statement_that_fails_to_build_leaves_no_watcher_and_no_timer() -> Non
     for epl in ("select * from T#expr(n > current_count)#length(zero)", "select * from T#time_batch(5)#length(zero)"):
         with pytest.raises(EplError):
             rt.deploy(f"create variable int w = 1; select * from T#expr(n > 1); {epl}")
-        assert engine_of(rt).definitions.variables["n"].watchers == [] and "w" not in engine_of(rt).definitions.variables
-        assert rt.next_scheduled_time is None and not rt.deployments and not engine_of(rt).core.filters._by_type
+        assert internal_engine(rt).definitions.variables["n"].watchers == [] and "w" not in internal_engine(rt).definitions.variables
+        assert rt.next_scheduled_time is None and not rt.deployments and not internal_engine(rt).core.filters._by_type
 
 
 def test_numbers_of_derived_classes_survive_a_snapshot() -> None:
@@ -215,7 +215,7 @@ def test_a_snapshot_does_not_lose_routed_events() -> None:
     send(rt, 1)
     assert len(errors) == 1 and "routed events" in errors[0][0]
     assert list(rt.statement("n")) == [{"c": 1}]
-    assert Runtime.restore(rt.snapshot(), functions=engine_of(rt).definitions.user_functions).statement("n").rows() == [{"c": 1}]
+    assert Runtime.restore(rt.snapshot(), functions=internal_engine(rt).definitions.user_functions).statement("n").rows() == [{"c": 1}]
 
 
 @pytest.mark.parametrize("cut", [8, 9, 50, -3])
@@ -223,14 +223,14 @@ def test_a_damaged_snapshot_is_refused(cut: int) -> None:
     rt, _ = made()
     rt.deploy("select sum(a) as total from T#length(3)")
     with pytest.raises(EplRuntimeError, match="snapshot"):
-        Runtime.restore(rt.snapshot()[:cut], functions=engine_of(rt).definitions.user_functions)
+        Runtime.restore(rt.snapshot()[:cut], functions=internal_engine(rt).definitions.user_functions)
 
 
 def test_mean_deviation_of_nan_goes_on_after_restore() -> None:
     rt, _ = made()
     rt.deploy("@name('s0') select avedev(d) as v, count(*) as c from T#length(2)")
     rt.send("T", {"a": 1, "d": float("nan")})
-    restored = Runtime.restore(rt.snapshot(), functions=engine_of(rt).definitions.user_functions)
+    restored = Runtime.restore(rt.snapshot(), functions=internal_engine(rt).definitions.user_functions)
     for each in (rt, restored):
         send(each, 1, 2)
         assert list(each.statement("s0")) == [{"v": None, "c": 2}]
@@ -262,6 +262,6 @@ def test_parameters_of_windows_are_bound_and_survive_a_snapshot() -> None:
     rt, _ = made()
     rt.deploy("@name('s0') select a from T#length(?::int) where a > ?::int", parameters={1: 2, 2: 0})
     send(rt, 1, 2)
-    restored = Runtime.restore(rt.snapshot(), functions=engine_of(rt).definitions.user_functions)
+    restored = Runtime.restore(rt.snapshot(), functions=internal_engine(rt).definitions.user_functions)
     send(restored, 4)
     assert [r["a"] for r in restored.statement("s0")] == [2, 4]

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from runtime import EplRuntimeError, Runtime, Statement
-from runtime.api.statement import output_of
+from runtime.api.statement import internal_output
 
 MODULE = "@public @buseventtype create schema A(x int); @name('s') select irstream x from A#length(2)"
 
@@ -86,7 +86,7 @@ def test_a_reader_that_is_too_slow_gets_an_error_and_holds_nobody_up() -> None:
             await anext(stream)
 
     asyncio.run(read())
-    assert not statement.listeners and not output_of(statement).at_end
+    assert not statement.listeners and not internal_output(statement).at_end
 
 
 def test_a_loop_that_has_ended_lets_the_listener_go() -> None:
@@ -98,7 +98,7 @@ def test_a_loop_that_has_ended_lets_the_listener_go() -> None:
     asyncio.run(leave())
     runtime.send("A", {"x": 1})
     gc.collect()
-    assert not statement.listeners and not output_of(statement).at_end
+    assert not statement.listeners and not internal_output(statement).at_end
 
 
 def test_wrong_use() -> None:

@@ -9,20 +9,20 @@ from hypothesis import strategies as st
 
 from epl.errors import EplRuntimeError
 from runtime import Runtime
-from runtime.state.seal import VERSION, sealed, unsealed
+from runtime.state.seal import VERSION, seal_payload, unseal_payload
 
 KEY = b"0123456789abcdef0123456789abcdef"
 
 
 @given(st.binary(max_size=50), st.text(max_size=9), st.none() | st.binary(min_size=1, max_size=100))
 def test_what_is_sealed_comes_back(payload: bytes, name: str, key: bytes | None) -> None:
-    assert unsealed(sealed(payload, name, key), name, key) == payload
+    assert unseal_payload(seal_payload(payload, name, key), name, key) == payload
 
 
 @given(st.data())
 def test_every_change_is_found(data: st.DataObject) -> None:
     key = data.draw(st.sampled_from([None, KEY]))
-    whole = sealed(data.draw(st.binary(max_size=60)), "a page", key)
+    whole = seal_payload(data.draw(st.binary(max_size=60)), "a page", key)
     damaged = bytearray(whole)
     at = data.draw(st.integers(0, len(whole) - 1))
     how = data.draw(st.sampled_from(["flip", "cut", "insert"]))
@@ -33,27 +33,27 @@ def test_every_change_is_found(data: st.DataObject) -> None:
     else:
         damaged[at:at] = data.draw(st.binary(min_size=1, max_size=9).filter(lambda more: whole[:at] + more + whole[at:] != whole))
     with pytest.raises(EplRuntimeError, match=r"^a page"):
-        unsealed(bytes(damaged), "a page", key)
+        unseal_payload(bytes(damaged), "a page", key)
 
 
 @pytest.mark.parametrize(("data", "name", "key", "message"), [
     (b"pickle", "it", None, "it is not an epl-spark snapshot"),
     (b"EPLSPARK", "it", None, "it is damaged: it is cut off"),
     (b"EPLSPARK\x03" + bytes(40), "it", None, f"it: snapshot version 3 is not known here; this is version {VERSION}"),
-    (sealed(b"state", "it")[:-1], "it", None, "it is damaged: it has 4 bytes of 5"),
-    (sealed(b"state", "it")[:-1] + b"f", "it", None, "it is damaged: its checksum is another one"),
-    (sealed(b"state", "other"), "it", None, "it is damaged: its checksum is another one"),
-    (sealed(b"state", "it"), "it", KEY, "it is not sealed with a key, and a snapshot_key is given"),
-    (sealed(b"state", "it", KEY), "it", None, "it is sealed with a key that is not given"),
-    (sealed(b"state", "it", KEY), "it", b"another", "it is not sealed with this snapshot_key: it was with another key, or has"),
-    (sealed(b"state", "other", KEY), "it", KEY, "it is not sealed with this snapshot_key"),
-    (sealed(b"state", "it"), "it", "text", "snapshot_key is bytes, and not empty"),
-    (sealed(b"state", "it"), "it", b"", "snapshot_key is bytes, and not empty"),
+    (seal_payload(b"state", "it")[:-1], "it", None, "it is damaged: it has 4 bytes of 5"),
+    (seal_payload(b"state", "it")[:-1] + b"f", "it", None, "it is damaged: its checksum is another one"),
+    (seal_payload(b"state", "other"), "it", None, "it is damaged: its checksum is another one"),
+    (seal_payload(b"state", "it"), "it", KEY, "it is not sealed with a key, and a snapshot_key is given"),
+    (seal_payload(b"state", "it", KEY), "it", None, "it is sealed with a key that is not given"),
+    (seal_payload(b"state", "it", KEY), "it", b"another", "it is not sealed with this snapshot_key: it was with another key, or has"),
+    (seal_payload(b"state", "other", KEY), "it", KEY, "it is not sealed with this snapshot_key"),
+    (seal_payload(b"state", "it"), "it", "text", "snapshot_key is bytes, and not empty"),
+    (seal_payload(b"state", "it"), "it", b"", "snapshot_key is bytes, and not empty"),
     ("text", "it", None, "it is not an epl-spark snapshot: it is bytes, not str"),
 ])
 def test_what_is_refused_has_a_name(data: bytes, name: str, key: bytes | None, message: str) -> None:
     with pytest.raises(EplRuntimeError) as caught:
-        unsealed(data, name, key)
+        unseal_payload(data, name, key)
     assert caught.value.message.startswith(message)
 
 

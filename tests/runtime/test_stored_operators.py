@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from epl.errors import EplDeploymentError
-from epl.plan.fingerprints import goes_on
+from epl.plan.fingerprints import keeps_state
 from runtime import Runtime
 from runtime.api.adoption import adopt
 
@@ -176,7 +176,7 @@ def test_properties_that_are_not_read_may_change() -> None:
         adopted(schema)
     runtime = adopted(schema, (*WHOLE, "stmt-6"))  # the context that an event begins
     old = Runtime.restore(stored(), tier="row")
-    assert {name for name in STATEMENTS if not goes_on(old.statement(name).plan, runtime.statement(name).plan)} == {*WHOLE}
+    assert {name for name in STATEMENTS if not keeps_state(old.statement(name).plan, runtime.statement(name).plan)} == {*WHOLE}
     apart = {*WHOLE, "reader", "forwarded stream"}
     later = [[call for call in heard(each, events()[60:]) if call[0] not in apart] for each in (runtime, begun(schema))]
     assert later[0] == later[1]

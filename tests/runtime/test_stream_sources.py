@@ -10,15 +10,15 @@ from typing import Any, ClassVar
 import attrs
 import pytest
 
-from epl.analysis.partitioning import Whole, partitioning_of
+from epl.analysis.partitioning import Whole, analyse_partitioning
 from epl.errors import EplUnsupportedError
 from epl.event_types import EventOf
 from epl.plan.explain import explain
 from epl.plan.expressions import Prior, StreamEvent
 from epl.plan.statements import SelectPlan, StatementPlan
-from epl.plan.streams import FilterPlan, SourcePlan, filter_of, only_stream, types_read
+from epl.plan.streams import FilterPlan, SourcePlan, only_stream, stream_filter, types_read
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.rule_sets.kernel import key_rule, rule
 from runtime.batch.select_statement.kernel import select_kernel
@@ -47,7 +47,7 @@ def statement(text: str = "select k from T") -> StatementPlan:
 
 def over_timer(plan: StatementPlan) -> StatementPlan:
     """The statement, its streams over another source."""
-    streams = tuple(attrs.evolve(s, source=TimerSource(filter_of(s))) for s in plan.body.streams)  # type: ignore[attr-defined]
+    streams = tuple(attrs.evolve(s, source=TimerSource(stream_filter(s))) for s in plan.body.streams)  # type: ignore[attr-defined]
     return attrs.evolve(plan, body=attrs.evolve(plan.body, streams=streams))
 
 
@@ -57,7 +57,7 @@ def joined(columns: str = "a.k") -> StatementPlan:
 
 
 def context_of(runtime: Runtime, plan: StatementPlan) -> OperatorContext:
-    core: Any = engine_of(runtime).core
+    core: Any = internal_engine(runtime).core
     return OperatorContext(StatementContext(core, plan, 7, Environment(clock=core.clock), None))  # type: ignore[arg-type]
 
 
@@ -92,7 +92,7 @@ def test_partitioning_refuses_other_sources_and_joins_by_name() -> None:
         (over_timer(statement()), "the stream over a timer", "it is not known to be local to a key"), (joined(), "the join", unrelated),
     )
     for plan, operator, reason in reasons:
-        found = partitioning_of([plan], "s")
+        found = analyse_partitioning([plan], "s")
         assert isinstance(found, Whole)
         assert found.describe() == f"not at all: {operator} of statement 's': {reason}"
 
@@ -108,7 +108,7 @@ def test_spark_does_not_filter_for_other_sources() -> None:
     pushdown = pytest.importorskip("runtime.spark.pushdown")
     types = pytest.importorskip("pyspark.sql.types")
     plan = statement("select k from T(k = 'a')")
-    event_type = filter_of(plan.body.streams[0]).event_type  # type: ignore[attr-defined]
+    event_type = stream_filter(plan.body.streams[0]).event_type  # type: ignore[attr-defined]
     predicate = pushdown.SparkPredicate(0, types.StructType())
     assert pushdown._wanted((over_timer(plan),), event_type, predicate) is None
 

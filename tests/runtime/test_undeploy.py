@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from epl.generated_code import code_of
+from epl.generated_code import compile_text
 from runtime import Runtime
 from runtime.api.deployment import Deployment
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.api.statement import Statement
 from runtime.batch.available import is_available
 from runtime.clock.schedule import FEW, ScheduledTimer
@@ -94,7 +94,7 @@ def test_nothing_stays(tier: str, text: str) -> None:
     before = alive(HELD)
     cycle(runtime, text, tier, 1)
     assert alive(HELD) - before == Counter()
-    assert len(engine_of(runtime).core.schedule) == 0 and runtime.next_scheduled_time is None
+    assert len(internal_engine(runtime).core.schedule) == 0 and runtime.next_scheduled_time is None
     assert not runtime.deployments.keys() - {next(iter(runtime.deployments))}
 
 
@@ -106,9 +106,9 @@ def test_nothing_grows(tier: str) -> None:
     runtime, texts = fresh(tier), ROWS if tier == "row" else COLUMNS
     for text in texts:
         cycle(runtime, text, tier, 2)
-    before, compiled = alive(), code_of.cache_info().misses
+    before, compiled = alive(), compile_text.cache_info().misses
     for text in texts:
         cycle(runtime, text, tier, 5)
-    assert code_of.cache_info().misses == compiled, "functions are generated with the same text again"
+    assert compile_text.cache_info().misses == compiled, "functions are generated with the same text again"
     more = alive() - before
     assert sum(more.values()) < FEW + len(texts), more.most_common(5)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 from runtime.conversion.computed_rows import ComputedRow
 from runtime.conversion.rows import NO_ROWS, Row
 
@@ -27,7 +27,7 @@ EVENTS = [{"k": k, "x": x} for k, x in zip("aabbaba", (1, 2, 3, None, 2, 5, 1))]
 
 
 def intake_of(runtime: Runtime) -> str:
-    source: str = engine_of(runtime).core.intakes["T"].source  # type: ignore[attr-defined]
+    source: str = internal_engine(runtime).core.intakes["T"].source  # type: ignore[attr-defined]
     return source
 
 

@@ -11,8 +11,8 @@ import attrs
 import httpx
 import pytest
 
-from runtime.tools.serve.options import Limits, Options
-from runtime.tools.serve.server import prepared
+from runtime.tools.serve.options import ServeLimits, ServeOptions
+from runtime.tools.serve.server import prepare_runtime
 
 MODULE = """create schema Trade(symbol string, price double);
 @name('Large') select symbol, price from Trade(price >= 100);
@@ -25,7 +25,7 @@ insert into Book select * from Trade;
 @contextlib.contextmanager
 def serving(**options: Any) -> Iterator[str]:
     """Yield the address of a server with these options that runs in a thread."""
-    with prepared(Options(port=0, **options)) as (server, listening):
+    with prepare_runtime(ServeOptions(port=0, **options)) as (server, listening):
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
@@ -36,7 +36,7 @@ def serving(**options: Any) -> Iterator[str]:
             assert not thread.is_alive()
 
 
-LIMITS = Limits(body=100_000, text=20_000, body_seconds=1, run_seconds=15, run_memory=200 << 20, run_rows=300, run_events=400,
+LIMITS = ServeLimits(body=100_000, text=20_000, body_seconds=1, run_seconds=15, run_memory=200 << 20, run_rows=300, run_events=400,
                 buffer_messages=50, query_rows=20, streams=5)  # fmt: skip
 
 

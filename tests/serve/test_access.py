@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from runtime.tools.serve.access import HEADERS, PAGE_TOKEN, Policy
-from runtime.tools.serve.options import Options
+from runtime.tools.serve.options import ServeOptions
 from runtime.tools.serve.server import ServeFault, check
 from tests.serve.conftest import serving
 
@@ -138,7 +138,7 @@ def test_every_request_needs_the_token() -> None:
 )  # fmt: skip
 def test_what_would_let_others_in_does_not_start(options: dict[str, object], message: str) -> None:
     with pytest.raises(ServeFault, match=message):
-        check(Options(**options))  # type: ignore[arg-type]
+        check(ServeOptions(**options))  # type: ignore[arg-type]
 
 
 def test_names_behind_a_proxy() -> None:

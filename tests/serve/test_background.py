@@ -16,9 +16,9 @@ import httpx
 import pytest
 
 from runtime.cli import main
-from runtime.tools.serve.options import Allowed, Limits, Options
+from runtime.tools.serve.options import Allowed, ServeLimits, ServeOptions
 from runtime.tools.serve.sandbox import Sandbox
-from runtime.tools.serve.server import prepared
+from runtime.tools.serve.server import prepare_runtime
 from runtime.tools.serve.stored_state import StoredState
 from runtime.tools.serve.tasks import Tasks
 
@@ -28,7 +28,7 @@ BEAT = "@name('Beat') select current_timestamp as at from pattern[every timer:in
 @contextlib.contextmanager
 def running(**options: Any) -> Iterator[tuple[str, Any]]:
     """Yield the address of a server and its application."""
-    with prepared(Options(port=0, playground=False, **options)) as (server, listening):
+    with prepare_runtime(ServeOptions(port=0, playground=False, **options)) as (server, listening):
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
@@ -62,7 +62,7 @@ def moves(application: Any) -> bool:
 
 
 def test_the_clock_outlives_more_requests_than_may_wait() -> None:
-    with running(clock="system", limits=Limits(waiting=4)) as (address, application):
+    with running(clock="system", limits=ServeLimits(waiting=4)) as (address, application):
         busy = threading.Event()
 
         async def burst() -> list[Any]:
@@ -164,7 +164,7 @@ def test_tasks_close_once_and_begin_nothing_afterwards() -> None:
 
 def killed_spare(kill: Callable[[Any], Awaitable[None]]) -> dict[str, Any]:
     async def run() -> dict[str, Any]:
-        sandbox = Sandbox(Limits(run_seconds=30), Allowed())
+        sandbox = Sandbox(ServeLimits(run_seconds=30), Allowed())
         sandbox.prepare()
         await kill(sandbox)
         try:

@@ -13,7 +13,7 @@ import pytest
 
 from runtime.replay.epl_online import DEFAULT_START
 from runtime.tools.serve import playground_run
-from runtime.tools.serve.options import Allowed, Limits
+from runtime.tools.serve.options import Allowed, ServeLimits
 from runtime.tools.serve.sandbox import PASSED_ON, Sandbox
 from tests.serve.conftest import serving
 
@@ -127,7 +127,7 @@ def test_functions_are_there_where_the_one_who_starts_allows_them(tmp_path: Any,
         "def register(runtime):\n    runtime.register_function('half', discount)\n"
         "    runtime.register_function('asleep', asleep)\n")  # fmt: skip
     monkeypatch.syspath_prepend(str(tmp_path))
-    with serving(allowed=Allowed(("allowed_rules",), ("allowed_rules",)), limits=Limits(run_seconds=3)) as address:
+    with serving(allowed=Allowed(("allowed_rules",), ("allowed_rules",)), limits=ServeLimits(run_seconds=3)) as address:
         epl = f"import allowed_rules; {SCHEMA} @name('o') select half(3.0) as h, allowed_rules.discount(5.0) as d from T"
         result = run(address, epl, "T={a=1}")
         assert result["outputs"][0]["statements"][0]["insert"][0]["text"] == "o-output={h=1.5, d=2.5}"
@@ -142,7 +142,7 @@ def test_run_sees_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EPL_SERVE_TOKEN", "secret")
 
     async def environment() -> bytes:
-        sandbox = Sandbox(Limits(), Allowed())
+        sandbox = Sandbox(ServeLimits(), Allowed())
         process = await sandbox._start()
         try:
             return pathlib.Path(f"/proc/{process.pid}/environ").read_bytes()

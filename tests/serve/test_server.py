@@ -19,9 +19,9 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from runtime.cli import main
-from runtime.tools.serve.openapi import described
-from runtime.tools.serve.options import Options
-from runtime.tools.serve.server import prepared
+from runtime.tools.serve.openapi import describe_api
+from runtime.tools.serve.options import ServeOptions
+from runtime.tools.serve.server import prepare_runtime
 from tests.serve.conftest import MODULE, serving
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -116,7 +116,7 @@ def test_wrong_options_are_2(arguments: tuple[str, ...], message: str, capsys: p
 
 def test_small_answers_are_sent_at_once() -> None:
     """asyncio sets TCP_NODELAY only on sockets whose protocol is named; without it, each answer takes 40 ms."""
-    with prepared(Options(port=0, rules=False)) as (_, listening):
+    with prepare_runtime(ServeOptions(port=0, rules=False)) as (_, listening):
         assert listening.proto == socket.IPPROTO_TCP
 
 
@@ -142,14 +142,14 @@ def test_example_of_the_documentation_runs(tmp_path: pathlib.Path) -> None:
 
 
 def test_description_is_openapi() -> None:
-    validate(described())
-    validate(described(rules=False, token=False))
+    validate(describe_api())
+    validate(describe_api(rules=False, token=False))
 
 
 def test_description_names_every_route(address: str) -> None:
     with serving(rules=True) as server:
         document = httpx.get(f"{server}/openapi.json").json()
-    assert document == described(token=False)
+    assert document == describe_api(token=False)
     for path, operations in document["paths"].items():
         concrete = re.sub(r"\{\w+\}", "x", path)
         for method in {"get", "post", "delete"} - set(operations) - ({"get"} if "stream" in path else set()):
@@ -174,7 +174,7 @@ EXCHANGES: list[tuple[str, str, str, Any]] = [
 
 
 def test_answers_are_as_described(http: httpx.Client) -> None:
-    document = described()
+    document = describe_api()
     for method, path, value, body in EXCHANGES:
         answer = http.request(method, f"/api/v1{re.sub(r'{.*?}', value, path)}", json=body)
         responses = document["paths"][f"/api/v1{path}"][method]["responses"]

@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from runtime import Runtime
-from runtime.tools.serve.options import Limits
-from runtime.tools.serve.streams import Streams
+from runtime.tools.serve.options import ServeLimits
+from runtime.tools.serve.streams import OutputStreams
 from tests.serve.test_rules import post
 
 Message = dict[str, Any]
@@ -145,8 +145,8 @@ def test_slow_client_is_notified_of_the_rows_it_has_missed() -> None:
     async def scenario() -> list[bytes]:
         with Runtime(tier="row") as runtime:
             runtime.deploy("create schema T(a int); @name('s') select a from T")
-            streams = Streams(runtime, Limits(buffer_messages=10))
-            streams.listen_to(["s"])
+            streams = OutputStreams(runtime, ServeLimits(buffer_messages=10))
+            streams.listen(["s"])
             messages = streams.messages(["s"], None)
             received = [await anext_of(messages)]
             for number in range(25):
@@ -164,14 +164,14 @@ def test_slow_client_is_notified_of_the_rows_it_has_missed() -> None:
 def test_log_holds_no_more_bytes_than_allowed() -> None:
     with Runtime(tier="row") as runtime:
         runtime.deploy("create schema T(s string); @name('s') select s from T")
-        streams = Streams(runtime, Limits(buffer_bytes=10_000))
-        streams.listen_to(["s"])
+        streams = OutputStreams(runtime, ServeLimits(buffer_bytes=10_000))
+        streams.listen(["s"])
         for _ in range(50):
             runtime.send("T", {"s": "x" * 1_000})
         (log,) = streams._logs.values()
         assert log.size == sum(len(call.data) for call in log.calls) <= 10_000
         assert len(log.calls) == 9
-        streams.listen_to([])
+        streams.listen([])
         runtime.undeploy_all()
         streams.attach()
         assert streams._logs == {}

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from runtime.tools.serve import playground_run
-from runtime.tools.serve.options import Limits
+from runtime.tools.serve.options import ServeLimits
 from runtime.tools.serve.timeline import MOST_LANE_ROWS, MOST_MOMENTS, MOST_STATEMENTS
 
 SCRIPT = pathlib.Path(playground_run.__file__).parent / "static" / "timeline.js"
@@ -47,7 +47,7 @@ class Gathered(playground_run.Results):
 
 def run(epl: str, script: str) -> dict[str, Any]:
     results = Gathered()
-    playground_run.Run(Limits(), (), lambda runtime: None, results).drive({"epl": SCHEMA + epl, "script": script})
+    playground_run.PlaygroundRun(ServeLimits(), (), lambda runtime: None, results).drive({"epl": SCHEMA + epl, "script": script})
     assert results.parts["errors"] == []
     return results.parts
 

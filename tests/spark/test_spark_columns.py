@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from epl.errors import EplRuntimeError
 from runtime import Runtime
 from runtime.spark import start, transform
-from runtime.spark.sources import Sources, fetched, merge
+from runtime.spark.sources import Sources, fetch, merge
 
 pytestmark = pytest.mark.spark
 
@@ -62,6 +62,6 @@ def test_what_does_not_travel_is_there_all_the_same(spark: SparkSession, types: 
         runtime.deploy(f"@public @buseventtype create schema {name}({columns})")
     sources = Sources.of(tuple(runtime.event_type(name) for name in types), time, None)
     merged = merge({name: spark.createDataFrame(ROWS) for name in types}, sources, microseconds=False, number_rows=False)
-    found, plain = fetched(merged, sources), merged.toArrow()
+    found, plain = fetch(merged, sources), merged.toArrow()
     assert found.schema.names == plain.schema.names and found.schema.types == plain.schema.types
     assert found.to_pylist() == plain.to_pylist() and found.num_rows == 3 * len(types)

@@ -15,10 +15,10 @@ from pyspark.sql import SparkSession
 from epl.errors import EplRuntimeError, EplUnsupportedError
 from epl.settings import Settings
 from runtime.clock.late_rows import LatePolicy
-from runtime.spark.driver_host.checkpoint import Checkpoint, no_hook
-from runtime.spark.driver_host.driver import Module, Setup, resumed, start
+from runtime.spark.driver_host.checkpoint import JobCheckpoint, no_hook
+from runtime.spark.driver_host.driver import JobModule, Setup, resume, start
 from runtime.spark.driver_host.job import Job
-from runtime.spark.driver_host.sinks import Keeping, ParquetSink, Sink
+from runtime.spark.driver_host.sinks import JobSink, Keeping, ParquetSink
 
 deltalake = pytest.importorskip("deltalake")
 from runtime.spark import DeltaSink  # noqa: E402
@@ -33,7 +33,7 @@ create schema T(k string, v int, ts long);
 CHANCE = random.Random(5)
 ROWS = [{"k": CHANCE.choice("abc"), "v": CHANCE.randrange(10), "ts": n} for n in range(60)]
 SCHEMA = pa.schema([("k", pa.string()), ("v", pa.int32()), ("ts", pa.int64())])
-MakeSink = Callable[[str], Sink]
+MakeSink = Callable[[str], JobSink]
 
 
 class Died(BaseException):
@@ -46,14 +46,14 @@ def made(
     """A job as ``start`` makes it, without a query of Spark: micro-batches are brought by hand."""
     frames: Any = {"T": None}
     setup = Setup(
-        Module(module, frames, Settings(), functions or {}, {}, "auto"), lambda _: LatePolicy(), ("ts", None), {},
-        Keeping({"sums": sink(f"{folder}/sums")}), Checkpoint(f"{folder}/state", hook), (), lambda: 0,
+        JobModule(module, frames, Settings(), functions or {}, {}, "auto"), lambda _: LatePolicy(), ("ts", None), {},
+        Keeping({"sums": sink(f"{folder}/sums")}), JobCheckpoint(f"{folder}/state", hook), (), lambda: 0,
     )
-    return resumed(setup, {})
+    return resume(setup, {})
 
 
 def feed(job: Job, number: int, rows: list[dict[str, Any]]) -> None:
-    job.process_batch(number, job.feed.sources.merged({"T": pa.Table.from_pylist(rows, SCHEMA)}))
+    job.process_batch(number, job.feed.sources.merge_tables({"T": pa.Table.from_pylist(rows, SCHEMA)}))
 
 
 def output(job: Job) -> dict[str, list[dict[str, Any]]]:

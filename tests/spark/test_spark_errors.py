@@ -16,8 +16,8 @@ from runtime import Runtime
 from runtime.api.faults import StatementFault
 from runtime.clock.late_rows import LatePolicy
 from runtime.spark import start
-from runtime.spark.driver_host.checkpoint import Checkpoint, no_hook
-from runtime.spark.driver_host.driver import Module, Setup, resumed
+from runtime.spark.driver_host.checkpoint import JobCheckpoint, no_hook
+from runtime.spark.driver_host.driver import JobModule, Setup, resume
 from runtime.spark.driver_host.job import Job, MicroBatchError
 from runtime.spark.driver_host.sinks import Keeping, ParquetSink
 
@@ -59,14 +59,14 @@ def made(
     frames: Any = {"T": None}
     functions = {"own": function}
     setup = Setup(
-        Module(module, frames, Settings(), functions, {}, tier), lambda _: policy, ("ts", None), {}, keeping,
-        Checkpoint(f"{folder}/state", hook), (), lambda: 0, lenient,
+        JobModule(module, frames, Settings(), functions, {}, tier), lambda _: policy, ("ts", None), {}, keeping,
+        JobCheckpoint(f"{folder}/state", hook), (), lambda: 0, lenient,
     )
-    return resumed(setup, listeners or {})
+    return resume(setup, listeners or {})
 
 
 def feed(job: Job, number: int, *rows: dict[str, Any]) -> None:
-    job.process_batch(number, job.feed.sources.merged({"T": table(*rows)}))
+    job.process_batch(number, job.feed.sources.merge_tables({"T": table(*rows)}))
 
 
 def output(job: Job) -> dict[tuple[str, str], list[Any]]:

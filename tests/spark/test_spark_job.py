@@ -19,8 +19,8 @@ from epl.errors import EplDeploymentError, EplRuntimeError, EplValidationError
 from epl.settings import Settings
 from runtime import Runtime
 from runtime.clock.late_rows import LatePolicy
-from runtime.spark.driver_host.checkpoint import Checkpoint, no_hook
-from runtime.spark.driver_host.driver import Module, Setup, resumed
+from runtime.spark.driver_host.checkpoint import JobCheckpoint, no_hook
+from runtime.spark.driver_host.driver import JobModule, Setup, resume
 from runtime.spark.driver_host.job import Job
 from runtime.spark.driver_host.sinks import Keeping, ParquetSink
 from runtime.spark.heartbeat import Beat, Heartbeat
@@ -54,14 +54,14 @@ def made(
     keeping = Keeping({name: ParquetSink(f"{folder}/output/{name}", hook) for name in names}, f"{folder}/output", hook)
     frames: Any = {"T": None}
     setup = Setup(
-        Module(module, frames, Settings(), {}, {}, "auto"), lambda _: policy, ("ts", "n"), {}, keeping,
-        Checkpoint(f"{folder}/state", hook, key), forget, wall,
+        JobModule(module, frames, Settings(), {}, {}, "auto"), lambda _: policy, ("ts", "n"), {}, keeping,
+        JobCheckpoint(f"{folder}/state", hook, key), forget, wall,
     )
-    return resumed(setup, listeners or {})
+    return resume(setup, listeners or {})
 
 
 def merged(job: Job, rows: list[dict[str, Any]]) -> pa.Table:
-    return job.feed.sources.merged({"T": pa.Table.from_pylist(rows, SCHEMA)})
+    return job.feed.sources.merge_tables({"T": pa.Table.from_pylist(rows, SCHEMA)})
 
 
 def cut(rows: list[dict[str, Any]], size: int) -> list[list[dict[str, Any]]]:
@@ -371,10 +371,10 @@ def test_a_runtime_of_the_user_gets_the_state_back(tmp_path: Any, spark: SparkSe
     def over(runtime: Runtime) -> Job:
         frames: Any = {"T": None}
         setup = Setup(
-            Module(runtime, frames, Settings(), {}, {}, "auto"), lambda _: LatePolicy(), ("ts", "n"), {}, Keeping({}),
-            Checkpoint(f"{tmp_path}/state"), (), lambda: 0,
+            JobModule(runtime, frames, Settings(), {}, {}, "auto"), lambda _: LatePolicy(), ("ts", "n"), {}, Keeping({}),
+            JobCheckpoint(f"{tmp_path}/state"), (), lambda: 0,
         )
-        return resumed(setup, {})
+        return resume(setup, {})
 
     with_function = MODULE + "@name('own') select twice(v) as w from U#length(2);"
 

@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from runtime import Runtime
 from runtime.spark import start, transform
-from runtime.spark.pushdown import take, wanted_rows
-from runtime.spark.sources import Sources, merge, place_of
+from runtime.spark.pushdown import read_condition, take
+from runtime.spark.sources import Sources, merge, merged_column
 
 pytestmark = pytest.mark.spark
 
@@ -41,8 +41,8 @@ def arrived(runtime: Runtime, frame: DataFrame, **columns: str) -> tuple[list[in
     sources = Sources.of((runtime.event_type("T"),), columns.get("time"), None)
     merged = merge({"T": frame}, sources, False, False)
     plans = [s.plan for d in runtime.deployments.values() for s in d]
-    rows, newest = take(merged, wanted_rows(plans, sources.types))
-    places = [row[place_of(0, "ts")] for row in rows.collect()]
+    rows, newest = take(merged, read_condition(plans, sources.types))
+    places = [row[merged_column(0, "ts")] for row in rows.collect()]
     return sorted(places), newest()
 
 

@@ -18,8 +18,8 @@ from epl.settings import Settings
 from runtime import Runtime
 from runtime.clock.late_rows import LatePolicy
 from runtime.spark import start
-from runtime.spark.driver_host.checkpoint import Checkpoint, no_hook
-from runtime.spark.driver_host.driver import Module, Setup, resumed
+from runtime.spark.driver_host.checkpoint import JobCheckpoint, no_hook
+from runtime.spark.driver_host.driver import JobModule, Setup, resume
 from runtime.spark.driver_host.job import Job
 from runtime.spark.driver_host.sinks import Keeping, ParquetSink
 
@@ -49,9 +49,9 @@ def made(folder: Any, hook: Callable[[str], None] = no_hook, *, fill: Any = None
     keeping = Keeping({"changes": ParquetSink(f"{folder}/output/changes", hook)}, f"{folder}/output", hook)
     frames: Any = {"T": None}
     setup = Setup(
-        Module(module, frames, Settings(), {"raising": raising}, {}, "auto"), lambda _: LatePolicy(), ("ts", None), {}, keeping,
-        Checkpoint(f"{folder}/state", hook), (), lambda: 0, lenient, fill=fill or {})
-    return resumed(setup, {})
+        JobModule(module, frames, Settings(), {"raising": raising}, {}, "auto"), lambda _: LatePolicy(), ("ts", None), {}, keeping,
+        JobCheckpoint(f"{folder}/state", hook), (), lambda: 0, lenient, fill=fill or {})
+    return resume(setup, {})
 
 
 def raising(value: int) -> int:
@@ -79,7 +79,7 @@ def run(folder: Any, hook: Callable[[str], None] = no_hook) -> Job:
         if batch == 5:
             return job
         rows = ROWS[(batch + 1) * 10 : (batch + 2) * 10]
-        job.process_batch(batch + 1, job.feed.sources.merged({"T": pa.Table.from_pylist(rows, SCHEMA)}))
+        job.process_batch(batch + 1, job.feed.sources.merge_tables({"T": pa.Table.from_pylist(rows, SCHEMA)}))
 
 
 def test_changes_happen_once_and_in_order_whenever_the_job_dies(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def test_rows_stand_as_merge_has_them(spark: SparkSession) -> None:
         sources = Sources.of(types, None, SEQUENCE)
         frames: dict[str, DataFrame] = {name: spark.createDataFrame(table) for name, table in tables.items()}
         merged = merge(frames, sources, microseconds=False, number_rows=False)
-        made = spark.createDataFrame(sources.merged(tables))
+        made = spark.createDataFrame(sources.merge_tables(tables))
         assert made.columns == merged.columns
         assert made.schema.simpleString() == merged.schema.simpleString()
         assert sorted(map(str, made.collect())) == sorted(map(str, merged.collect()))

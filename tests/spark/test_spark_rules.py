@@ -12,8 +12,8 @@ import pytest
 from epl.errors import EplRuntimeError
 from epl.settings import Settings
 from runtime.clock.late_rows import LatePolicy
-from runtime.spark.driver_host.checkpoint import Checkpoint
-from runtime.spark.driver_host.driver import Module, Setup, resumed
+from runtime.spark.driver_host.checkpoint import JobCheckpoint
+from runtime.spark.driver_host.driver import JobModule, Setup, resume
 from runtime.spark.driver_host.job import Job
 from runtime.spark.driver_host.sinks import Keeping, ParquetSink
 from runtime.spark.heartbeat import Beat, Heartbeat
@@ -46,12 +46,12 @@ def made(
     """As ``start`` makes it, with steps by hand."""
     keeping = Keeping({name: ParquetSink(f"{folder}/output/{name}") for name in NAMES if f"'{name}'" in module}, f"{folder}/output")
     frames: Any = {"T": None}
-    module_of = Module(module, frames, Settings(), {"f": function}, {}, tier)
-    return resumed(Setup(module_of, lambda _: policy, choice, options or {}, keeping, Checkpoint(f"{folder}/state"), (), wall), {})
+    module_of = JobModule(module, frames, Settings(), {"f": function}, {}, tier)
+    return resume(Setup(module_of, lambda _: policy, choice, options or {}, keeping, JobCheckpoint(f"{folder}/state"), (), wall), {})
 
 
 def feed(job: Job, number: int, *rows: dict[str, Any], newest: int | None = None) -> None:
-    merged = job.feed.sources.merged({"T": pa.Table.from_pylist(list(rows), SCHEMA)})
+    merged = job.feed.sources.merge_tables({"T": pa.Table.from_pylist(list(rows), SCHEMA)})
     job.process_batch(number, merged, newest)
 
 

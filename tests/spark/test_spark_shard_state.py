@@ -13,12 +13,12 @@ from pyspark.sql import types as spark
 
 from epl.errors import EplRuntimeError
 from epl.settings import Settings
-from runtime.clock.late_rows import LatePolicy, table_of
+from runtime.clock.late_rows import LatePolicy, read_table
 from runtime.spark.distributed_host import shard_host
 from runtime.spark.distributed_host.packing import BLOB, NEWEST
 from runtime.spark.distributed_host.results import Result
 from runtime.spark.distributed_host.shard_host import ShardProcessor
-from runtime.spark.feed import Rules
+from runtime.spark.feed import FeedRules
 from runtime.spark.heartbeat import Beat
 from runtime.spark.sources import Sources
 from runtime.spark.task import Task
@@ -31,7 +31,7 @@ ARROW = pa.schema([("k", pa.string()), ("v", pa.int32()), ("n", pa.int64()), ("t
 ROWS = [{"k": "ab"[n % 2], "v": n, "n": n, "ts": 10 * n} for n in range(12)]
 EPL = "@name('s') select k, ts, sum(v) as s, current_timestamp() as at from T#time(25 msec) group by k"
 OUTPUT = pa.schema([("k", pa.string()), ("ts", pa.int64()), ("s", pa.int32()), ("at", pa.int64())])
-TASK = Task(EPL, "s", ("T",), {"T": SCHEMA}, Settings(), {}, "ts", "n", Rules())
+TASK = Task(EPL, "s", ("T",), {"T": SCHEMA}, Settings(), {}, "ts", "n", FeedRules())
 
 
 @attrs.define
@@ -83,7 +83,7 @@ class Timers:
 
 def packed(rows: list[dict[str, Any]], task: Task = TASK) -> Iterator[dict[str, Any]]:
     with task.runtime(0) as runtime:
-        merged = Sources.of((runtime.event_type("T"),), task.time, task.sequence).merged({"T": pa.Table.from_pylist(rows, ARROW)})
+        merged = Sources.of((runtime.event_type("T"),), task.time, task.sequence).merge_tables({"T": pa.Table.from_pylist(rows, ARROW)})
     yield {BLOB: shard_host.ipc(merged), NEWEST: None}
     yield {BLOB: None, NEWEST: max((row["ts"] for row in rows), default=None) if task.time else None}
 
@@ -97,7 +97,7 @@ def processor(
 
 
 def outputs(rows: Iterator[Any]) -> list[dict[str, Any]]:
-    return [each for row in rows if row[BLOB] is not None for each in table_of(row[BLOB]).to_pylist()]
+    return [each for row in rows if row[BLOB] is not None for each in read_table(row[BLOB]).to_pylist()]
 
 
 def batch(made: ShardProcessor, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -183,13 +183,13 @@ def test_an_engine_from_before_the_last_snapshot_catches_up_and_one_from_before_
     expected: Any, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made_anew: list[int] = []
-    restored = Task.restored
+    restored = Task.restore_feed
 
     def counted(task: Task, *parts: Any) -> Any:
         made_anew.append(number)
         return restored(task, *parts)
 
-    monkeypatch.setattr(Task, "restored", counted)
+    monkeypatch.setattr(Task, "restore_feed", counted)
     monkeypatch.setattr(shard_host, "_is_due", lambda head: head.step in (4, 7, 9))
     store, found = Store(), []
     #          step   123456789012; snapshots behind 1, 4, 7 and 9
@@ -206,14 +206,14 @@ def test_another_bound_for_late_rows_changes_nothing_that_was_put_out(monkeypatc
     monkeypatch.setattr(shard_host, "_is_due", lambda head: False)
     store = Store()
     found = [row for at in range(3) for row in batch(processor(store), ROWS[2 * at : 2 * at + 2])]
-    waiting = attrs.evolve(TASK, rules=Rules(LatePolicy(1000)))
+    waiting = attrs.evolve(TASK, rules=FeedRules(LatePolicy(1000)))
     shard_host._kept.clear()
     with pytest.raises(EplRuntimeError, match="below the watermark 50"):
         batch(processor(store, waiting), [ROWS[4]])
     for rows in (ROWS[9:], ROWS[6:9]):
         found += batch(processor(store, waiting), rows)
         shard_host._kept.clear()
-    found += batch(processor(store, attrs.evolve(TASK, rules=Rules(LatePolicy(0)))), [{**ROWS[0], "ts": 5000}])
+    found += batch(processor(store, attrs.evolve(TASK, rules=FeedRules(LatePolicy(0)))), [{**ROWS[0], "ts": 5000}])
     new = [row["ts"] for row in found if row["at"] == row["ts"]]
     assert new == [row["ts"] for row in ROWS]
 
@@ -263,7 +263,7 @@ def test_the_error_says_what_differs(other: Task, messages: list[str]) -> None:
 def test_rows_without_a_time_come_at_the_wall_clock_and_windows_expire_by_it(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [5_000_000_000]
     monkeypatch.setattr(shard_host, "wall_clock", lambda _: clock[0])
-    task = attrs.evolve(TASK, time=None, sequence=None, rules=Rules(at_wall=True))
+    task = attrs.evolve(TASK, time=None, sequence=None, rules=FeedRules(at_wall=True))
     store, beat = Store(), Beat(1.0, None)
     found = []
     for rows in (ROWS[:1], ROWS[2:3], ROWS[4:5]):

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from runtime import EplError, EplUnsupportedError, EplValidationError, Runtime
-from runtime.dialects.limits import Limits
+from runtime.dialects.limits import QueryLimits
 from runtime.spark import sql, table_queries
 
 pytestmark = pytest.mark.spark
@@ -64,8 +64,8 @@ def test_partitions_that_come_in_many_batches_are_kept_whole(spark: SparkSession
     monkeypatch.setattr(table_queries, "LEAST_ROWS", 3)
     schemas = {"t": table.schema}
     text = "SELECT * FROM t MATCH_RECOGNIZE (PARTITION BY k ORDER BY v MEASURES count(*) AS n PATTERN (A+) DEFINE A AS true)"
-    task = table_queries.TableTask(text, "sql", schemas, "t", Limits(), table_queries.PART, (0,))
-    parts = list(task._gathered([table.slice(place, 1).to_batches()[0] for place in range(7)], table.schema))
+    task = table_queries.TableTask(text, "sql", schemas, "t", QueryLimits(), table_queries.PART, (0,))
+    parts = list(task._gather_tables([table.slice(place, 1).to_batches()[0] for place in range(7)], table.schema))
     assert [part.column("k").to_pylist() for part in parts] == [[1, 1], [None, None, None], [2, 2]]
 
 

@@ -13,7 +13,7 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from runtime import EplRuntimeError, Runtime
-from runtime.api.statement import output_of
+from runtime.api.statement import internal_output
 from runtime.spark import MicroBatchError, error_of, start
 from runtime.spark.sources import Sources, merge
 
@@ -148,7 +148,7 @@ def test_a_listener_that_fails_harms_neither_the_query_nor_the_others(stream: Ma
         def fails(*_: Any) -> None:
             raise ValueError("listener")
 
-        output_of(runtime.statement("s")).listeners.insert(0, fails)
+        internal_output(runtime.statement("s")).listeners.insert(0, fails)
         start(runtime, {"A": stream("A", table(ROWS[:3]))}, time="ts", trigger="availableNow").await_termination()
         assert errors == ["listener"] * 3 and len(heard) == 3
 
@@ -167,14 +167,14 @@ def test_a_query_goes_on_with_the_same_runtime_and_checkpoint(folder: Callable[[
 def test_micro_batches_come_once_and_in_order(spark: SparkSession) -> None:
     from runtime.spark.driver_host.job import Job
     from runtime.spark.driver_host.sinks import Keeping
-    from runtime.spark.feed import Feed, Rules
+    from runtime.spark.feed import Feed, FeedRules
 
     with Runtime() as runtime:
         heard = listen(runtime, "create schema A(k string, v int); @name('s') select v as v from A")
         sources = Sources.of((runtime.event_type("A"),), "ts", None)
         rows = spark.createDataFrame([("x", 1, 5)], "k string, v int, ts bigint")
         merged = merge({"A": rows}, sources, False, False).toArrow()
-        host = Job(Feed(runtime, sources, Rules()), Keeping({}))
+        host = Job(Feed(runtime, sources, FeedRules()), Keeping({}))
         host.process_batch(3, merged)
         for wrong in (3, 5):
             with pytest.raises(EplRuntimeError, match=f"micro-batch {wrong} came after 3: expected 4"):

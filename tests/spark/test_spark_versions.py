@@ -53,6 +53,6 @@ def test_rows_are_collected_without_to_arrow(spark: SparkSession, monkeypatch: p
     expected = frame.toArrow()
     without(monkeypatch, type(frame), "toArrow")
     assert not hasattr(DataFrame, "toArrow") or "toArrow" not in dir(frame)
-    collected = sources.collected(frame)
+    collected = sources.collect(frame)
     assert isinstance(collected, pa.Table) and collected.to_pylist() == expected.to_pylist()
     assert collected.schema.names == expected.schema.names

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from epl.errors import EplDeploymentError, EplUnsupportedError
 from runtime import Runtime
-from runtime.api.statement import output_of
+from runtime.api.statement import internal_output
 
 SCHEMA = "@public create schema Item(shop string, sku int); @public create schema Ask(shop string, sku int); "
 WINDOW = SCHEMA + "@name('w') @public create window Stock{} as Item; insert into Stock select * from Item; "
@@ -228,7 +228,7 @@ def test_sub_queries_that_share_indexes_restore(steps: list[tuple[str, str, int]
 
 def test_indexes_go_with_those_who_asked_for_them() -> None:
     shop = Shop(SHARED + CONSUMERS)
-    rows = output_of(shop.runtime.statement("w")).running.store.rows
+    rows = internal_output(shop.runtime.statement("w")).running.store.rows
     created = shop.runtime.deploy(UNIQUE)
     asking = shop.runtime.deploy(ASKING)
     deleting = shop.runtime.deploy("on Ask as x delete from Stock as w where w.sku = x.sku and w.shop > x.shop")

@@ -65,7 +65,7 @@ def test_a_look_up_costs_what_it_finds() -> None:
     for x in range(200):
         for y in range(200):
             tree.add((x, y), (x * 5.0, y * 5.0))  # type: ignore[arg-type]
-    read = sum(len(rows) for rows in tree._reached(500.0, 500.0, 520.0, 520.0))
+    read = sum(len(rows) for rows in tree._reach(500.0, 500.0, 520.0, 520.0))
     assert len(tree.find(500.0, 500.0, 20.0, 20.0)) == 16 and read < 60
     assert quadrants(tree) < 40_000
 
@@ -75,9 +75,9 @@ def test_rectangles_that_cross_the_middle_cost_no_other_look_up() -> None:
     for number in range(2000):
         tree.add((number,), (499.9, number / 2, 0.2, 0.2))  # type: ignore[arg-type]
         tree.add((number, 0), (number / 2, 499.9, 0.2, 0.2))  # type: ignore[arg-type]
-    read = sum(len(rows) for rows in tree._reached(100.0, 100.0, 110.0, 110.0))
+    read = sum(len(rows) for rows in tree._reach(100.0, 100.0, 110.0, 110.0))
     assert not tree.find(100.0, 100.0, 10.0, 10.0) and read < 50
-    read = sum(len(rows) for rows in tree._reached(495.0, 100.0, 505.0, 101.0))
+    read = sum(len(rows) for rows in tree._reach(495.0, 100.0, 505.0, 101.0))
     assert len(tree.find(495.0, 100.0, 10.0, 1.0)) == 3 and read < 50
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runtime import Runtime
-from runtime.api.runtime import engine_of
+from runtime.api.runtime import internal_engine
 
 SCHEMA = """
 @public create schema Put(k string, v int); @public create schema Tally(k string, n int); @public create schema Ask(k string, v int);
@@ -187,7 +187,7 @@ def test_stored_rows_are_counted() -> None:
 def test_indexes_of_a_table_go_with_the_last_statement_that_asks() -> None:
     runtime = Runtime(start_time=0)
     runtime.deploy(SCHEMA + "@public create table T(k string primary key, v int); insert into T select k, v from Put")
-    store = next(iter(engine_of(runtime).deployer.tables.values()))
+    store = next(iter(internal_engine(runtime).deployer.tables.values()))
     texts = (
         "select * from Ask as a unidirectional, T as t where t.v = a.v", "select (select k from T where v = a.v) as k from Ask as a",
         "on Del as d delete from T as t where t.v = d.v")

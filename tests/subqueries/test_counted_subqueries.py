@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from runtime import Runtime
-from runtime.api.statement import output_of
+from runtime.api.statement import internal_output
 from runtime.stores.counting import counting
 
 SCHEMAS = "create schema O(k integer, w long, n integer);\ncreate schema I(k integer, x integer, y integer);\n"
@@ -53,6 +53,6 @@ def test_equal_streams_share_windows_and_indexes() -> None:
         statement = next(s for d in runtime.deployments.values() for s in d if s.name == "s")
         for number in range(5):
             runtime.send("I", {"k": number, "x": number, "y": 1})
-        (stream,) = output_of(statement).running.state()["subqueries"]["streams"]
+        (stream,) = internal_output(statement).running.state()["subqueries"]["streams"]
         assert len(list(stream["windows"])) == 5
         assert stream["rows"] is None, "what the window holds is not stored again"

@@ -14,7 +14,7 @@ from prompt_toolkit.output import DummyOutput
 from epl.errors import EplError
 from runtime.tools.commands import OF_STATEMENTS, Commands
 from runtime.tools.session import Session
-from runtime.tools.shell import Shell, piped
+from runtime.tools.shell import Shell, run_lines
 from runtime.tools.terminal import EplCompleter, interactive
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -27,7 +27,7 @@ def transcript(text: str) -> tuple[list[str], list[str], Shell]:
     written: list[str] = []
     errors: list[str] = []
     shell = Shell(Session(), written.append, errors.append)
-    piped(shell, text.splitlines(keepends=True))
+    run_lines(shell, text.splitlines(keepends=True))
     return written, errors, shell
 
 

@@ -55,7 +55,7 @@ def refuse(assignment: Assignment, message: str) -> EplValidationError:
     return StatementRefusal(f"Failed to validate assignment expression '{assignment_text(assignment)}': {message}", span=assignment.span)
 
 
-def path_of(target: Expression) -> tuple[Name | Call, tuple[Name | Call | Index, ...]]:
+def split_target(target: Expression) -> tuple[Name | Call, tuple[Name | Call | Index, ...]]:
     """Return the name a target begins with and what follows it; a target is always a chain without root."""
     assert isinstance(target, Chain) and target.root is None
     first = target.links[0]
@@ -63,7 +63,7 @@ def path_of(target: Expression) -> tuple[Name | Call, tuple[Name | Call | Index,
     return first, target.links[1:]  # type: ignore[return-value]
 
 
-def unrecognized(assignment: Assignment) -> EplValidationError:
+def target_error(assignment: Assignment) -> EplValidationError:
     """Return the error for a target that no assignment can be made to, in Esper's words."""
     return StatementRefusal(f"Unrecognized left-hand-side assignment '{expression_text(assignment.target)}'", span=assignment.span)
 
@@ -85,8 +85,8 @@ def bind_index(index: Expression, name: str, scope: Scope) -> TypedExpression:
     return bound
 
 
-def assigned_to_variable(value: TypedExpression, target: ValueType) -> TypedExpression | None:
-    """Do as ``assigned``; variables of short and byte also take ints, cut as Java casts them, and those of BigInteger every whole
+def coerce_variable_value(value: TypedExpression, target: ValueType) -> TypedExpression | None:
+    """Do as ``coerce_value``; variables of short and byte also take ints, cut as Java casts them, and those of BigInteger every whole
     number."""
     source = value.type
     if isinstance(target, Scalar) and isinstance(source, Scalar) and source.kind in WHOLE:
@@ -98,7 +98,7 @@ def assigned_to_variable(value: TypedExpression, target: ValueType) -> TypedExpr
         return convert(value, target)
     if isinstance(target, MapType) and isinstance(source, EventOf):
         return None
-    return assigned(value, target, decimals=True)
+    return coerce_value(value, target, decimals=True)
 
 
 def is_untyped(value: TypedExpression) -> bool:
@@ -106,7 +106,7 @@ def is_untyped(value: TypedExpression) -> bool:
     return value.type == OBJECT and isinstance(value, Invoke) and value.function.startswith("user.")
 
 
-def assigned(value: TypedExpression, target: ValueType, *, decimals: bool = False) -> TypedExpression | None:
+def coerce_value(value: TypedExpression, target: ValueType, *, decimals: bool = False) -> TypedExpression | None:
     """Return the value as ``target`` takes it, numbers widened; None where the types do not go together.
 
     ``decimals``: whether other numbers are widened to BigDecimal, as for variables and elements of arrays; properties refuse them.
@@ -129,7 +129,7 @@ def assigned(value: TypedExpression, target: ValueType, *, decimals: bool = Fals
     if is_struct(source) and isinstance(target, EventOf):
         return StructAs(type=target, operand=value) if target.event_type.kind == "map" and _fits(source, target) else None
     if isinstance(target, ArrayType) and isinstance(source, ArrayType):
-        return _assigned_array(value, target, source)
+        return _coerce_array(value, target, source)
     if isinstance(target, Scalar) or isinstance(source, Scalar) or isinstance(target, (EventOf, ArrayType)):
         return None
     if isinstance(target, MapType) and isinstance(source, (ArrayType, CollectionType)):
@@ -137,7 +137,7 @@ def assigned(value: TypedExpression, target: ValueType, *, decimals: bool = Fals
     return value
 
 
-def _assigned_array(value: TypedExpression, target: ArrayType, source: ArrayType) -> TypedExpression | None:
+def _coerce_array(value: TypedExpression, target: ArrayType, source: ArrayType) -> TypedExpression | None:
     if target.element == source.element or target.element == OBJECT or is_null(source.element):
         return value
     if isinstance(value, Constant) and value.value == []:
@@ -159,20 +159,20 @@ def _fits(source: ValueType, target: EventOf) -> bool:
     """Return whether the properties of a struct that the target has as well can be assigned to it."""
     assert isinstance(source, EventOf)
     for prop in source.event_type.properties.values():
-        declared = target.event_type.type_of(prop.name)
+        declared = target.event_type.property_type(prop.name)
         column = PropertyOf(type=prop.type, operand=Constant(type=source, value=None), name=prop.name)
-        if declared is not None and assigned(column, declared) is None:
+        if declared is not None and coerce_value(column, declared) is None:
             return False
     return True
 
 
-def assigned_column(
+def coerce_column_value(
     assignment: Assignment, value: TypedExpression, target: ValueType, column: str, *, decimals: bool = False
 ) -> TypedExpression:
-    """Do as ``assigned``; the refusal speaks of the property ``column``."""
+    """Do as ``coerce_value``; the refusal speaks of the property ``column``."""
     if isinstance(target, Scalar) and target.kind == "char" and value.type == STRING:
         return Cast(type=target.boxed, operand=value)  # the first character
-    converted = assigned(value, target, decimals=decimals)
+    converted = coerce_value(value, target, decimals=decimals)
     if converted is None:
         assert assignment.value is not None
         source = value.type if isinstance(value, Constant) else value.type.boxed
@@ -190,9 +190,9 @@ def assigned_column(
 def analyse_assignment(written: Assignment, number: int, scope: Scope) -> VariableAssignment:
     """Return one assignment to a variable; raise EplValidationError in Esper's words."""
     if written.value is None:
-        return VariableAssignment("call", _evaluated(written, number, scope))
+        return VariableAssignment("call", _side_effect(written, number, scope))
     value = bind_in_clause(written.value, scope)
-    first, rest = path_of(written.target)
+    first, rest = split_target(written.target)
     _check_target(written, first, rest)
     variable = scope.catalog.variables.get(first.name)
     if variable is None and first.name in scope.catalog.tables:
@@ -205,7 +205,7 @@ def analyse_assignment(written: Assignment, number: int, scope: Scope) -> Variab
         raise refuse(written, f"Variable by name '{variable.name}' is declared constant and may not be set")
     target = VariableValue(name=variable.name, type=variable.type)
     if isinstance(first, Call):
-        _keyed(written, value, variable)
+        _check_key(written, value, variable)
     if not rest:
         return VariableAssignment("value", _whole(written, value, variable), target)
     if isinstance(rest[0], Index):
@@ -215,7 +215,7 @@ def analyse_assignment(written: Assignment, number: int, scope: Scope) -> Variab
     raise EplUnsupportedError(f"Assigning to '{expression_text(written.target)}' is not supported", span=written.span)
 
 
-def _evaluated(written: Assignment, number: int, scope: Scope) -> TypedExpression:
+def _side_effect(written: Assignment, number: int, scope: Scope) -> TypedExpression:
     """Return an expression without ``=``, which is evaluated for what it does to the one variable that it reads."""
     bound = bind_in_clause(written.target, scope)
     read = {node.name for node in bound.walk() if isinstance(node, VariableValue)}
@@ -236,11 +236,11 @@ def _check_target(written: Assignment, first: Name | Call, rest: tuple[Name | Ca
         return
     if len(rest) == 2 and isinstance(rest[0], Name) and isinstance(rest[1], Index):
         raise refuse(written, f"Variable by name '{rest[0].name}' has not been created or configured")
-    raise unrecognized(written)
+    raise target_error(written)
 
 
 def _whole(written: Assignment, value: TypedExpression, variable: Variable) -> TypedExpression:
-    converted = assigned_to_variable(value, variable.type)
+    converted = coerce_variable_value(value, variable.type)
     if converted is not None:
         return converted
     source = type_name(value.type if isinstance(value, Constant) else value.type.boxed)
@@ -256,7 +256,7 @@ def _whole(written: Assignment, value: TypedExpression, variable: Variable) -> T
     )
 
 
-def _keyed(written: Assignment, value: TypedExpression, variable: Variable) -> None:
+def _check_key(written: Assignment, value: TypedExpression, variable: Variable) -> None:
     """``v('key') = x`` is ``v = x`` to Esper, which loses the key: refused in its words where that fails, else as not supported."""
     target = Chain(links=(Name(name=variable.name),), span=written.target.span)
     _whole(attrs.evolve(written, target=target), value, variable)
@@ -269,21 +269,31 @@ def _element(written: Assignment, value: TypedExpression, link: Index, target: V
     if not isinstance(target.type, ArrayType) or len(link.arguments) != 1:
         raise refuse(written, f"Variable '{target.name}' is not an array")
     index = bind_index(link.arguments[0], target.name, scope)
-    assigned = assigned_column(written, value, target.type.element, target.name, decimals=True)
+    assigned = coerce_column_value(written, value, target.type.element, target.name, decimals=True)
     return VariableAssignment("element", assigned, target, index=index)
 
 
 def _property(written: Assignment, value: TypedExpression, name: str, target: VariableValue) -> VariableAssignment:
     if not isinstance(target.type, EventOf):
         raise refuse(written, f"Variable by name '{target.name}' does not have a property named '{name}'")
-    declared = target.type.event_type.type_of(name)
+    declared = target.type.event_type.property_type(name)
     if declared is None:
         raise refuse(written, f"Variable by name '{target.name}' the property '{name}' is not writable")
-    return VariableAssignment("property", assigned_column(written, value, declared, name), target, name)
+    return VariableAssignment("property", coerce_column_value(written, value, declared, name), target, name)
 
 
 __all__ = [
-    "analyse_assignment", "assigned", "assigned_column", "assigned_to_variable", "assignment_text",
-    "bind_index", "is_call", "is_struct", "is_untyped", "path_of", "refuse", "set_scope",
-    "unrecognized",
+    "analyse_assignment",
+    "assignment_text",
+    "bind_index",
+    "coerce_column_value",
+    "coerce_value",
+    "coerce_variable_value",
+    "is_call",
+    "is_struct",
+    "is_untyped",
+    "refuse",
+    "set_scope",
+    "split_target",
+    "target_error",
 ]

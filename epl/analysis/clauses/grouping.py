@@ -10,8 +10,8 @@ import attrs
 
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import StatementRefusal
-from epl.analysis.expressions.properties import Read, read_of, reads
-from epl.analysis.expressions.rewriting import replaced
+from epl.analysis.expressions.properties import Read, property_or_call, reads
+from epl.analysis.expressions.rewriting import rewrite
 from epl.analysis.expressions.scope import Scope
 from epl.errors import EplUnsupportedError
 from epl.plan.expressions import Constant, GroupingCall, Previous, Prior, TypedExpression
@@ -57,7 +57,7 @@ def _is_aggregation(read: Read, scope: Scope) -> bool:
 NAMES = "write group by x, the property itself: neither its place in the select clause nor its name in quotes"
 
 
-def analyse_group_by(elements: tuple[GroupElement, ...], scope: Scope) -> Grouping:
+def analyse_grouping(elements: tuple[GroupElement, ...], scope: Scope) -> Grouping:
     """Return the keys and levels of a group-by clause; ``scope`` is that of its expressions."""
     keys: list[TypedExpression] = []
     texts: list[str] = []
@@ -76,12 +76,12 @@ def analyse_group_by(elements: tuple[GroupElement, ...], scope: Scope) -> Groupi
         for element in elements:
             key(_only(element))
         return Grouping(tuple(keys))
-    if math.prod(map(_count_of, elements)) > LARGEST_ROLLUP:
+    if math.prod(map(_level_count, elements)) > LARGEST_ROLLUP:
         raise EplUnsupportedError(
             f"group by of more than {LARGEST_ROLLUP} levels (cube, rollup and grouping sets multiplied) is not supported",
             span=elements[0].span)
     spell = _Speller(texts, elements[0].span)
-    choices = [_levels_of(element, key, spell) for element in elements]
+    choices = [_element_levels(element, key, spell) for element in elements]
     levels = dict.fromkeys(tuple(sorted({k for part in parts for k in part})) for parts in product(*choices))
     if not any(levels):
         raise StatementRefusal(
@@ -96,10 +96,10 @@ def _only(element: GroupElement) -> Expression:
     return expression
 
 
-def _count_of(element: GroupElement) -> int:
+def _level_count(element: GroupElement) -> int:
     """Return how many levels an element has."""
     if element.kind == "grouping sets":
-        return sum(_count_of(_as_element(item)) for item in element.items)
+        return sum(_level_count(_as_element(item)) for item in element.items)
     if element.kind == "cube":
         return 1 << min(len(element.items), 64)
     return len(element.items) + 1 if element.kind == "rollup" else 1
@@ -123,21 +123,21 @@ class _Speller:
             seen.add(level)
 
 
-def _levels_of(element: GroupElement, key: Callable[[Expression], int], spell: _Speller) -> list[Keys]:
+def _element_levels(element: GroupElement, key: Callable[[Expression], int], spell: _Speller) -> list[Keys]:
     """Return the alternatives of one element, most detailed first: rollup(a, b) → ab, a, nothing; cube(a, b) → ab, a, b, nothing.
 
     What is written twice within an element is refused. Levels that come out equal otherwise, as those of ``rollup((a, b), a)`` or of two
     elements, count once.
     """
     if element.kind == "grouping sets":
-        levels = [level for item in element.items for level in _levels_of(_as_element(item), key, spell)]
+        levels = [level for item in element.items for level in _element_levels(_as_element(item), key, spell)]
         spell.refuse_repeats(levels)
         return levels
     if element.kind in ("expression", "combination"):
         keys = tuple(key(item) for item in element.items if isinstance(item, Expression))
         spell.refuse_repeats((each,) for each in keys)
         return [keys]
-    parts = [_levels_of(_as_element(item), key, spell)[0] for item in element.items]
+    parts = [_element_levels(_as_element(item), key, spell)[0] for item in element.items]
     spell.refuse_repeats(parts)
     if element.kind == "rollup":
         return [tuple(k for part in parts[:length] for k in part) for length in range(len(parts), -1, -1)]
@@ -166,13 +166,13 @@ def make_level(
             return Constant(value=int("".join(map(str, bits)), 2) if bits else 0, type=node.type)
         if isinstance(node, (Previous, Prior)):
             return node
-        if read_of(node) in unread:
+        if property_or_call(node) in unread:
             return Constant(value=None, type=node.type.boxed)
         return None
 
     return GroupLevel(
         level,
-        tuple(replaced(c, replace) for c in columns),
-        None if having is None else replaced(having, replace),
-        tuple(OrderKey(replaced(k.expression, replace), k.descending) for k in order_by),
+        tuple(rewrite(c, replace) for c in columns),
+        None if having is None else rewrite(having, replace),
+        tuple(OrderKey(rewrite(k.expression, replace), k.descending) for k in order_by),
     )

@@ -63,7 +63,7 @@ def plan_insert(
         check_store(table, catalog, clause.span, same=True)
         return _plan_rows(clause, row_type, columns, table, own_event=own_event)
     _refuse_event_for_array(clause, columns, catalog.event_types.get(clause.target), expressions)
-    plan = _nested_plan(clause, row_type, columns, catalog)
+    plan = _plan_inner_event(clause, row_type, columns, catalog)
     if wild is False and (plan is None or plan.target.underlying != PAIR):
         _refuse_columns(clause, catalog.event_types.get(clause.target))
     if plan is None:
@@ -116,7 +116,7 @@ def _plan(
     stream = clause.stream or "istream"
     target = catalog.event_types.get(clause.target)
     if target is None:
-        properties = {n: _named(p, n) for n, p in zip(columns, row_type.properties.values())}
+        properties = {n: _rename_property(p, n) for n, p in zip(columns, row_type.properties.values())}
         target = EventType(clause.target, row_type.kind if own_event else "map", properties, _supertypes(row_type) if own_event else (),
                            row_type.start_timestamp, row_type.end_timestamp, open=own_event and row_type.open,
                            underlying=_underlying(row_type, own_event) if wraps else None)
@@ -152,7 +152,7 @@ def _check_columns(
     """Refuse columns that are not of the very types of a named window's, or of a type that events are nested in: Esper widens no numbers
     there. ``rows``: the columns that are sub-queries."""
     for name, prop in zip(columns, row_type.properties.values()):
-        declared, selected = target.type_of(name), prop.type
+        declared, selected = target.property_type(name), prop.type
         problem = None
         if declared is None:
             problem = "property name not found in target"
@@ -160,7 +160,7 @@ def _check_columns(
             continue
         elif isinstance(declared, Scalar) and declared.boxed != selected.boxed:
             problem = f"expected {declared.boxed} but receives {selected.boxed}"
-        elif (nested := nested_event(declared)) is not None and not _brings_events(declared, selected, of_rows=name in rows):
+        elif (nested := inner_event_type(declared)) is not None and not _brings_events(declared, selected, of_rows=name in rows):
             kind = "event type array" if isinstance(declared, ArrayType) else "event type"
             problem = f"expected {kind} '{nested.name}' but receives {_class_name(selected)}"
         if problem is not None:
@@ -178,10 +178,10 @@ def _class_name(selected: ValueType) -> str:
 
 
 def _nests_events(target: EventType) -> bool:
-    return target.kind in UNTYPED and any(nested_event(prop.type) is not None for prop in target.properties.values())
+    return target.kind in UNTYPED and any(inner_event_type(prop.type) is not None for prop in target.properties.values())
 
 
-def nested_event(declared: ValueType) -> EventType | None:
+def inner_event_type(declared: ValueType) -> EventType | None:
     """Return the type of the event, or of the events of an array, that a property declares."""
     element = declared.element if isinstance(declared, ArrayType) else declared
     return element.event_type if isinstance(element, EventOf) else None
@@ -204,7 +204,7 @@ def _refuse_event_for_array(
 ) -> None:
     """Refuse a stream's event for an array of events (the event that an aggregation gives does fill one)."""
     for name, expression in zip(columns, expressions):
-        declared = None if target is None else target.type_of(name)
+        declared = None if target is None else target.property_type(name)
         if isinstance(expression, StreamEvent) and isinstance(declared, ArrayType) and isinstance(declared.element, EventOf):
             assert target is not None and isinstance(expression.type, EventOf)
             raise EplValidationError(
@@ -214,7 +214,7 @@ def _refuse_event_for_array(
             )
 
 
-def _nested_plan(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog) -> InsertPlan | None:
+def _plan_inner_event(clause: InsertInto, row_type: EventType, columns: tuple[str, ...], catalog: Catalog) -> InsertPlan | None:
     """Plan the insert of an only column that is an event of the type the target decorates: the event itself, undecorated."""
     target = catalog.event_types.get(clause.target)
     if target is None or len(columns) != 1 or columns[0] in target.properties:
@@ -223,12 +223,12 @@ def _nested_plan(clause: InsertInto, row_type: EventType, columns: tuple[str, ..
     if not isinstance(value_type, EventOf) or not value_type.event_type.properties:
         return None
     inner = value_type.event_type
-    if all(target.type_of(p.name) == p.type for p in inner.properties.values()):
+    if all(target.property_type(p.name) == p.type for p in inner.properties.values()):
         return InsertPlan(target=target, stream=clause.stream or "istream", same=False, nested=0)
     return None
 
 
-def _named(prop: Property, name: str) -> Property:
+def _rename_property(prop: Property, name: str) -> Property:
     return prop if prop.name == name else attrs.evolve(prop, name=name)
 
 
@@ -258,7 +258,7 @@ def _populate(
                 span=clause.span,
             )
         place = places[name]
-        declared = target.type_of(name)
+        declared = target.property_type(name)
         assert declared is not None
         of_rows = _of_rows(declared, types[position], clause) if name in rows else None
         converts[place] = of_rows or _assignable(name, declared, types[position], target, clause)
@@ -313,7 +313,7 @@ def _goes_together(declared: ValueType, selected: ValueType) -> bool:
     if isinstance(declared, EventOf) and isinstance(selected, EventOf):
         return selected.event_type.is_a(declared.event_type)
     if isinstance(declared, ArrayType):
-        return isinstance(selected, CollectionType) and nested_event(declared) is not None
+        return isinstance(selected, CollectionType) and inner_event_type(declared) is not None
     if isinstance(declared, MapType):
         return isinstance(selected, (MapType, EventOf))
     if isinstance(declared, CollectionType):
@@ -328,7 +328,7 @@ def _of_struct(declared: ValueType, selected: ValueType, clause: InsertInto) -> 
         return False
     target = element.event_type
     for prop in selected.event_type.properties.values():
-        expected = target.type_of(prop.name)
+        expected = target.property_type(prop.name)
         if expected is None or isinstance(expected, EventOf) or (isinstance(expected, ArrayType) and isinstance(expected.element, EventOf)):
             raise EplValidationError(
                 f"Failed to find property '{prop.name}' among properties for target event type '{target.name}'", span=clause.span

@@ -18,7 +18,7 @@ from epl.plan.aggregations import AggregationPlan
 from epl.plan.expression_text import expression_text as typed_text
 from epl.plan.expressions import Aggregated, Constant, TimeSpan, TypedExpression
 from epl.plan.stores.tables import IntoColumn, IntoTable, Table, TableColumn, TableKeys, TableValue
-from epl.plan.walk import expressions_of
+from epl.plan.walk import plan_expressions
 from epl.syntax import Call, Chain, Expression, GroupElement, Name, Select
 from epl.unparse import expression_text
 from epl.value_types import ArrayType, Scalar, ValueType
@@ -34,7 +34,7 @@ FAMILIES = {
 MILLISECONDS = {"week": 604_800_000, "day": 86_400_000, "hour": 3_600_000, "minute": 60_000, "second": 1000, "millisecond": 1}
 
 
-def table_of(select: Select, catalog: Catalog) -> Table | None:
+def target_table(select: Select, catalog: Catalog) -> Table | None:
     """Return the table that the statement writes; None without ``into table``."""
     if select.into_table is None:
         return None
@@ -52,7 +52,7 @@ def _single_name(expression: Expression) -> str | None:
     return None
 
 
-def plan_into(
+def plan_into_table(
     table: Table, select: Select, columns: Mapping[str, TypedExpression], group_by: Sequence[TypedExpression],
     collector: Collector,
 ) -> IntoTable:
@@ -61,7 +61,8 @@ def plan_into(
         raise StatementRefusal("Into-table requires at least one aggregation function", span=select.span)
     try:
         check_count(table, len(group_by), "group-by")
-        check_types(table, tuple(group_by), ",".join(dict.fromkeys(t for each in select.group_by for t in _texts_of(each))), "group-by")
+        check_types(table, tuple(group_by), ",".join(dict.fromkeys(t for each in select.group_by for t in _element_texts(each))),
+            "group-by")
     except EplValidationError as error:
         raise StatementRefusal(error.message, span=select.span) from error
     named = {item.alias or _single_name(item.expression) for item in select.items}
@@ -79,10 +80,10 @@ def _call_text(call: Call) -> str:
     return expression_text(Chain(links=(call,), span=call.span))
 
 
-def _texts_of(element: GroupElement) -> Iterator[str]:
+def _element_texts(element: GroupElement) -> Iterator[str]:
     for each in element.items:
         if isinstance(each, GroupElement):
-            yield from _texts_of(each)
+            yield from _element_texts(each)
         else:
             yield expression_text(each)
 
@@ -185,10 +186,10 @@ def _of_constants(declared: AggregationPlan, provided: AggregationPlan) -> str |
     own, other = (_milliseconds(each) if declared.function == "rate" else each.constants for each in (declared, provided))
     if own == other:
         return None
-    return f"The {word} is {_shown(own)} and provided is {_shown(other)}"
+    return f"The {word} is {_show_constants(own)} and provided is {_show_constants(other)}"
 
 
-def _shown(constants: tuple[Any, ...]) -> str:
+def _show_constants(constants: tuple[Any, ...]) -> str:
     return ", ".join(typed_text(each) if isinstance(each, TypedExpression) else str(each) for each in constants)
 
 
@@ -212,7 +213,7 @@ def _none(there: bool) -> str:
 
 def refuse_reading(table: Table, plans: object, select: Select) -> None:
     """Refuse a statement that reads the table it writes."""
-    for expression in expressions_of(plans):
+    for expression in plan_expressions(plans):
         for node in expression.walk():
             if isinstance(node, (TableValue, TableKeys)) and node.table is table:
                 raise StatementRefusal(
@@ -222,4 +223,4 @@ def refuse_reading(table: Table, plans: object, select: Select) -> None:
                 )
 
 
-__all__ = ["plan_into", "refuse_reading", "table_of"]
+__all__ = ["plan_into_table", "refuse_reading", "target_table"]

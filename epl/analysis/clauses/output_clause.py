@@ -42,8 +42,8 @@ def analyse_output(output: Output | None, catalog: Catalog, *, ordered: bool = F
             _refuse_order(hints, None)
         return None
     scope = Scope(catalog, clause="output-rate-limiting", aggregation_refusal=NO_AGGREGATION)
-    every = None if output.rate is None else _bound(output.rate, scope)
-    after = None if output.after is None else _bound(output.after, scope)
+    every = None if output.rate is None else _bind_rate(output.rate, scope)
+    after = None if output.after is None else _bind_rate(output.after, scope)
     if ordered:
         _refuse_order(hints, output.span)
     unit = output.unit if every is not None else None
@@ -57,7 +57,7 @@ def analyse_output(output: Output | None, catalog: Catalog, *, ordered: bool = F
         plan = attrs.evolve(plan, crontab=_crontab(output, scope))
     if output.kind == "when":
         plan = attrs.evolve(plan, condition=_condition(output.condition, scope), assignments=_assignments(output.assignments, scope))
-    plan = attrs.evolve(plan, terminated=_terminated(output, scope))
+    plan = attrs.evolve(plan, terminated=_analyse_termination(output, scope))
     return plan if plan.has_rate else _without_rate(plan)
 
 
@@ -78,7 +78,7 @@ def _check_rate(every: TypedExpression | None, unit: str | None, output: Output)
         raise StatementRefusal("Invalid time period expression returns a zero or negative time interval", span=output.span)
 
 
-def _terminated(output: Output, scope: Scope) -> TerminatedOutput | None:
+def _analyse_termination(output: Output, scope: Scope) -> TerminatedOutput | None:
     """Analyse ``when terminated [and …] [then set …]``, alone or after another time."""
     if output.kind != "terminated" and not output.and_terminated:
         return None
@@ -141,7 +141,7 @@ def _assignments(written: tuple[Assignment, ...], scope: Scope) -> tuple[Variabl
 # ------------------------------------------------------------------ every
 
 
-def _bound(expression: Expression, scope: Scope) -> TypedExpression:
+def _bind_rate(expression: Expression, scope: Scope) -> TypedExpression:
     """Return a number, a variable that holds one, or a time period."""
     try:
         bound = bind(expression, scope)

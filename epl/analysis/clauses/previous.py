@@ -10,7 +10,7 @@ from epl.errors import EplUnsupportedError
 from epl.plan.expressions import Previous, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.streams import StreamPlan
-from epl.plan.walk import expressions_of
+from epl.plan.walk import plan_expressions
 from epl.plan.windows import previous_refusal
 from epl.spans import Span
 from epl.syntax import Call, Select
@@ -24,14 +24,14 @@ def check_previous(
 ) -> None:
     """Refuse in Esper's words what no window answers. ``recognized``: match_recognize is between the windows and the expressions."""
     if rows.aggregations:
-        for asked in _asked((where, rows.having)):
+        for asked in _previous_values((where, rows.having)):
             raise StatementRefusal(
                 f"The '{NAMES[asked.kind]}' function may not occur in the where-clause or having-clause of a statement with aggregations "
                 "as 'previous' does not provide remove stream data; Use the 'first','last','window' or 'count' aggregation functions "
                 "instead",
                 span=_place(select),
             )
-    for asked in _asked((where, rows)):
+    for asked in _previous_values((where, rows)):
         windows = streams[asked.stream].windows
         refusal = previous_refusal(windows, followed=recognized)
         if refusal is not None:
@@ -43,8 +43,8 @@ def check_previous(
             )
 
 
-def _asked(plans: object) -> Iterator[Previous]:
-    return (node for e in expressions_of(plans) for node in e.walk() if isinstance(node, Previous))
+def _previous_values(plans: object) -> Iterator[Previous]:
+    return (node for e in plan_expressions(plans) for node in e.walk() if isinstance(node, Previous))
 
 
 def _place(select: Select) -> Span | None:

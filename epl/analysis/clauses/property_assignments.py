@@ -3,10 +3,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from epl.analysis.clauses.assignments import assigned_column, bind_index, is_call, path_of, refuse, unrecognized
+from epl.analysis.clauses.assignments import bind_index, coerce_column_value, is_call, refuse, split_target, target_error
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.declared import find_alias
-from epl.analysis.expressions.paths import dotted_property, literal_of
+from epl.analysis.expressions.paths import find_dotted_property, literal_key
 from epl.analysis.expressions.scope import Scope
 from epl.errors import EplUnsupportedError
 from epl.event_types import EventType, Property
@@ -28,32 +28,32 @@ def analyse_property_assignment(
     if written.value is None or is_call(written):
         return PropertyAssignment("call", bind_in_clause(written.target, scope))
     value = bind_in_clause(written.value, scope)
-    first, rest = path_of(written.target)
+    first, rest = split_target(written.target)
     if not rest and find_alias(first.name, scope) is not None:  # as in Esper, the alias takes the name, and nothing is assigned
         return PropertyAssignment("call", value)
     if isinstance(first, Name) and first.name in names and rest and isinstance(rest[0], (Name, Call)):
         first, rest = rest[0], rest[1:]
-        if rest and isinstance(rest[0], Index) and literal_of(rest[0]) is None:
-            raise unrecognized(written)
-    dotted = dotted_property(event_type, (first, *rest), 0)
+        if rest and isinstance(rest[0], Index) and literal_key(rest[0]) is None:
+            raise target_error(written)
+    dotted = find_dotted_property(event_type, (first, *rest), 0)
     if dotted is not None and dotted[1] == 1 + len(rest):
         first, rest = Name(dotted[0].name, span=first.span), ()
     if len(rest) > 1 and all(isinstance(link, Index) for link in rest):
-        raise unrecognized(written)
+        raise target_error(written)
     prop = event_type.property(first.name)
     if prop is None or prop.computed is not None or event_type.is_of_members or len(rest) > 1 or (rest and isinstance(rest[0], Name)):
         raise refuse(written, f"Property '{expression_text(written.target)}' is not available for write access")
     if isinstance(first, Call):
-        return _keyed(written, value, first, prop, scope)
+        return _analyse_key(written, value, first, prop, scope)
     if not rest:
         return PropertyAssignment("value", _whole(written, value, prop), prop.name)
     link = rest[0]
     element = prop.type if prop.indexed else prop.type.element if isinstance(prop.type, ArrayType) else None
-    literal = literal_of(link)
+    literal = literal_key(link)
     if element is None or not isinstance(link, Index) or len(link.arguments) != 1 or (isinstance(literal, int) and literal < 0):
         raise refuse(written, f"Property '{expression_text(written.target)}' is not available for write access")
     index = bind_index(link.arguments[0], prop.name, scope)
-    assigned = assigned_column(written, value, element, prop.name, decimals=True)
+    assigned = coerce_column_value(written, value, element, prop.name, decimals=True)
     return PropertyAssignment("element", assigned, prop.name, index, lenient=literal is not None)
 
 
@@ -86,17 +86,17 @@ def _whole(written: Assignment, value: TypedExpression, prop: Property) -> Typed
             f"Invalid assignment of column 'null' of null type to event property '{prop.name}' typed as '{prop.type}', "
             "nullable type mismatch",
         )
-    return assigned_column(written, value, prop.type, prop.name)
+    return coerce_column_value(written, value, prop.type, prop.name)
 
 
-def _keyed(written: Assignment, value: TypedExpression, link: Call, prop: Property, scope: Scope) -> PropertyAssignment:
+def _analyse_key(written: Assignment, value: TypedExpression, link: Call, prop: Property, scope: Scope) -> PropertyAssignment:
     """``p('key') = value``."""
     if len(link.arguments) == 1 and not (isinstance(link.arguments[0], Literal) and isinstance(link.arguments[0].value, str)):
-        raise unrecognized(written)
+        raise target_error(written)
     if not (prop.mapped or isinstance(prop.type, MapType)) or len(link.arguments) != 1:
         raise EplUnsupportedError(f"Assigning to '{expression_text(written.target)}' is not supported", span=written.span)
     element = prop.type.value if isinstance(prop.type, MapType) else prop.type
-    assigned = assigned_column(written, value, element, prop.name, decimals=True)
+    assigned = coerce_column_value(written, value, element, prop.name, decimals=True)
     return PropertyAssignment("key", assigned, prop.name, bind_in_clause(link.arguments[0], scope))
 
 

@@ -7,18 +7,18 @@ from typing import Any
 
 import attrs
 
-from epl.analysis.clauses.grouping import Grouping, analyse_group_by, make_level
-from epl.analysis.clauses.into_table import plan_into, table_of
+from epl.analysis.clauses.grouping import Grouping, analyse_grouping, make_level
+from epl.analysis.clauses.into_table import plan_into_table, target_table
 from epl.analysis.clauses.output_clause import PREFIX, analyse_output
-from epl.analysis.clauses.selection import Selection, Target, analyse_selection
+from epl.analysis.clauses.selection import InsertTarget, Selection, analyse_selection
 from epl.analysis.expressions.aggregations import GROUP_BY_AGGREGATED, Collector
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import StatementRefusal, bind
 from epl.analysis.expressions.context_values import check_variable
 from epl.analysis.expressions.declared import find_alias, find_declaration
-from epl.analysis.expressions.own_keys import counted_as_grouped
-from epl.analysis.expressions.properties import Read, missing, read_of, reads
-from epl.analysis.expressions.rewriting import nodes_of, replaced, replaced_syntax
+from epl.analysis.expressions.own_keys import key_replacement
+from epl.analysis.expressions.properties import Read, missing, property_or_call, reads
+from epl.analysis.expressions.rewriting import rewrite, rewrite_syntax, syntax_nodes
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
@@ -35,11 +35,11 @@ from epl.plan.expressions import (
     VariableValue,
 )
 from epl.plan.result_set import LimitPlan, OrderKey, OutputPlan, ResultSetPlan, Shape, StreamSelector
-from epl.plan.walk import expressions_of, plans_of
+from epl.plan.walk import plan_expressions, walk_plan
 from epl.syntax import Call, Chain, Expression, Literal, Name, Select, StreamWildcard, SubstitutionParameter, Unary, Wildcard
 from epl.syntax.expressions import Subquery
 from epl.syntax.nodes import Node
-from epl.unparse import quoted
+from epl.unparse import quote_expression
 from epl.value_types import INT, Scalar, is_boolean
 
 OF_LEVELS = ("grouping", "grouping_id")
@@ -75,14 +75,14 @@ def analyse(
     selection, having, order_by = _clauses(select, scope, collector, grouping, output_name, hints)
     each_group = output is not None and output.selector in ("first", "last")
     shape = decide_shape(
-        selection, grouping, having, order_by, tuple(collector.plans), each_group, shown=lambda read: _shown(read, select.items, scope))
+        selection, grouping, having, order_by, tuple(collector.plans), each_group, shown=lambda read: _name_read(read, select.items, scope))
     if shape == "fully aggregated":
         order_by = _of_no_row(order_by)
     if grouping.levels is not None:
         order_by = _order_of_levels(select, scope, grouping)
     groups = _without_needless_groups(shape, grouping)
-    table = table_of(select, catalog)
-    into = None if table is None else plan_into(table, select, _columns(selection), grouping.keys, collector)
+    table = target_table(select, catalog)
+    into = None if table is None else plan_into_table(table, select, _columns(selection), grouping.keys, collector)
     if refused_output is not None:
         raise refused_output
     limit = _limit(select, catalog)
@@ -119,7 +119,7 @@ def _grouping(select: Select, scope: Scope, output_name: str, has_remove_stream:
         subquery_refusal=NO_SUBQUERIES_IN_KEYS
     )
     try:
-        grouping = analyse_group_by(select.group_by, key_scope)
+        grouping = analyse_grouping(select.group_by, key_scope)
     except EplValidationError:
         _refuse_before_keys(select, scope, output_name, has_remove_stream)
         raise
@@ -142,8 +142,8 @@ def _refuse_before_keys(select: Select, scope: Scope, output_name: str, has_remo
     inner = attrs.evolve(scope, aggregations=collector)
     analyse_selection(select.items, inner, output_name)
     _having(select, inner)
-    _order_by(select, inner)
-    for node in nodes_of(select.group_by):
+    _order_keys(select, inner)
+    for node in syntax_nodes(select.group_by):
         if isinstance(node, Subquery):
             raise StatementRefusal(NO_SUBQUERIES_IN_KEYS, span=node.span)
         if isinstance(node, Call) and node.name.lower() in scope.catalog.aggregations and node.name.lower() not in OF_LEVELS:
@@ -155,16 +155,16 @@ def _clauses(
 ) -> tuple[Selection, TypedExpression | None, tuple[OrderKey, ...]]:
     """select, having and order by, whose aggregations the collector has then; under a context over the partition's keys."""
     catalog, streams = scope.catalog, scope.streams
-    selection = analyse_selection(select.items, scope, output_name, Target.of(select.insert_into, catalog))
+    selection = analyse_selection(select.items, scope, output_name, InsertTarget.of(select.insert_into, catalog))
     selected = len(collector.plans)
     having = _having(select, scope)
-    order_by = _order_by(select, scope)
+    order_by = _order_keys(select, scope)
     if collector.plans and having is not None:
         refuse_previous(having, select.having)
     if collector.plans and grouping.levels is not None and select.into_table is None and any(hint in hints for hint in RECLAIM_HINTS):
         raise StatementRefusal("Reclaim hints are not available with rollup", span=select.group_by[0].span)
     selection.accepted()
-    _check_order_by(order_by, selected, select, collector, scope)
+    _check_order(order_by, selected, select, collector, scope)
     if collector.plans and having is not None:
         _check_having(having, grouping, select, attrs.evolve(scope, aggregations=None))
     if collector.plans and catalog.statement_context is not None:
@@ -176,7 +176,7 @@ def _as_own_keys(
     streams: Sequence[ScopeStream], catalog: Catalog, grouping: Grouping
 ) -> Callable[[TypedExpression], TypedExpression | None]:
     grouped = {(read.stream, read.path) for read in reads(grouping.keys)} if grouping.levels is not None else frozenset()
-    return counted_as_grouped([stream.event_type for stream in streams], catalog, grouped)
+    return key_replacement([stream.event_type for stream in streams], catalog, grouped)
 
 
 def _with_own_keys(
@@ -186,10 +186,10 @@ def _with_own_keys(
     """Return the clauses with the partition's key in place of the properties that it is cut by."""
     replace = _as_own_keys(streams, catalog, grouping)
     return (
-        attrs.evolve(selection, columns=tuple(replaced(each, replace) for each in selection.columns),
-                     expressions=tuple(replaced(each, replace) for each in selection.expressions)),
-        None if having is None else replaced(having, replace),
-        tuple(attrs.evolve(key, expression=replaced(key.expression, replace)) for key in order_by),
+        attrs.evolve(selection, columns=tuple(rewrite(each, replace) for each in selection.columns),
+                     expressions=tuple(rewrite(each, replace) for each in selection.expressions)),
+        None if having is None else rewrite(having, replace),
+        tuple(attrs.evolve(key, expression=rewrite(key.expression, replace)) for key in order_by),
     )
 
 
@@ -198,13 +198,13 @@ def _columns(selection: Selection) -> dict[str, TypedExpression]:
     return dict(zip(selection.output_type.names, selection.columns))
 
 
-def _check_order_by(order_by: tuple[OrderKey, ...], selected: int, select: Select, collector: Collector, scope: Scope) -> None:
+def _check_order(order_by: tuple[OrderKey, ...], selected: int, select: Select, collector: Collector, scope: Scope) -> None:
     """Raise StatementRefusal for an aggregation after the first ``selected`` ones, those of the select clause, or of a declared expression:
     to Esper two calls of one are never equal."""
     if select.into_table is not None:  # there every aggregation is selected
         return
     slots = {n.slot for key in order_by for n in key.expression.walk() if isinstance(n, Aggregated)}
-    if any(slot >= selected or _declared_calls(collector.calls[slot].arguments, scope) for slot in slots):
+    if any(slot >= selected or _calls_to_declarations(collector.calls[slot].arguments, scope) for slot in slots):
         raise StatementRefusal(
             "Aggregate functions in the order-by clause must also occur in the select expression", span=select.order_by[0].span
         )
@@ -259,7 +259,7 @@ def _having(select: Select, scope: Scope) -> TypedExpression | None:
 
 def refuse_previous(condition: TypedExpression, written: Expression | None) -> None:
     """Refuse prev in the where- or having-clause of a statement with aggregations, as Esper does."""
-    evaluated = (condition, *_aggregated(condition))
+    evaluated = (condition, *_having_arguments(condition))
     previous = next((n for e in evaluated for n in e.walk() if isinstance(n, Previous)), None)
     if previous is not None:
         name = {"previous": "prev", "tail": "prevtail", "count": "prevcount", "window": "prevwindow"}[previous.kind]
@@ -279,21 +279,21 @@ def _check_having(having: TypedExpression, grouping: Grouping, select: Select, s
         return
     assert select.having is not None
     _refuse_passed_events((select.having,), scope)
-    aggregated = (read for read in reads(_aggregated(having)) if read.path)
+    aggregated = (read for read in reads(_having_arguments(having)) if read.path)
     absent = missing(reads((having,)), (*reads(grouping.keys), *aggregated))
     if absent is None:
         return
-    written = _written(absent, select.having, scope)
+    written = _reading_clause(absent, select.having, scope)
     raise StatementRefusal(
-        f"Non-aggregated {_shown(absent, select.having, scope)} in the HAVING clause must occur in the group-by clause",
+        f"Non-aggregated {_name_read(absent, select.having, scope)} in the HAVING clause must occur in the group-by clause",
         span=None if written is None else written.span,
         hint="add it to group by, or aggregate it: a row of a group has no event of its own",
     )
 
 
-def _declared_calls(written: Sequence[Node], scope: Scope) -> list[Name | Call]:
+def _calls_to_declarations(written: Sequence[Node], scope: Scope) -> list[Name | Call]:
     """Return the calls of declared expressions, and the aliases, within what is written."""
-    firsts = [node.links[0] for part in written for node in plans_of(part) if isinstance(node, Chain) and node.root is None and node.links]
+    firsts = [node.links[0] for part in written for node in walk_plan(part) if isinstance(node, Chain) and node.root is None and node.links]
     return [
         first for first in firsts
         if (isinstance(first, Call) and find_declaration(first.name, scope)) or (isinstance(first, Name) and find_alias(first.name, scope))
@@ -303,40 +303,41 @@ def _declared_calls(written: Sequence[Node], scope: Scope) -> list[Name | Call]:
 def _refuse_passed_events(having: Sequence[Node], scope: Scope) -> None:
     """Raise StatementRefusal for an event that a declared expression takes: as in Esper it is no key, even where it is aggregated."""
     aliases = [stream.alias for stream in scope.streams]
-    for call in _declared_calls(having, scope):
+    for call in _calls_to_declarations(having, scope):
         for argument in call.arguments if isinstance(call, Call) else ():
             name = argument.links[0] if isinstance(argument, Chain) and len(argument.links) == 1 else None
             if isinstance(name, Name) and name.name in aliases:
                 raise StatementRefusal(
-                    f"Non-aggregated expression {quoted(argument)} against stream {aliases.index(name.name)} in the HAVING clause must "
+                    f"Non-aggregated expression {quote_expression(argument)} against stream {aliases.index(name.name)} in the HAVING "
+                    "clause must "
                     "occur in the group-by clause", span=argument.span, hint="write the body of the declared expression")
 
 
-def _aggregated(having: TypedExpression) -> list[TypedExpression]:
+def _having_arguments(having: TypedExpression) -> list[TypedExpression]:
     """Return what the aggregations of the having clause consist of."""
     return [e for n in having.walk() if isinstance(n, Aggregated) and n.plan is not None for e in n.plan.expressions]
 
 
-def _written(read: Read, clause: object, scope: Scope) -> Expression | None:
+def _reading_clause(read: Read, clause: object, scope: Scope) -> Expression | None:
     """Return where the clause reads the property; the clause itself, if it is one expression, where a declared expression does."""
     plain = attrs.evolve(scope, aggregations=None)
-    for node in plans_of(clause):
+    for node in walk_plan(clause):
         if isinstance(node, Chain):
             try:
                 bound = bind(node, plain)
             except EplError:  # an aggregation, or the property of a lambda's parameter
                 continue
-            if read_of(bound) == read:
+            if property_or_call(bound) == read:
                 return node
     return clause if isinstance(clause, Expression) else None
 
 
-def _shown(read: Read, clause: object, scope: Scope) -> str:
+def _name_read(read: Read, clause: object, scope: Scope) -> str:
     """Name the read as Esper does: the property, or the expression where it is more than a property."""
     if read.path and read.chain is None:
         return str(read)
-    written = _written(read, clause, scope)
-    return str(read) if written is None else f"expression {quoted(written)} against stream {read.stream}"
+    written = _reading_clause(read, clause, scope)
+    return str(read) if written is None else f"expression {quote_expression(written)} against stream {read.stream}"
 
 
 def _order_of_levels(select: Select, scope: Scope, grouping: Grouping) -> tuple[OrderKey, ...]:
@@ -346,10 +347,10 @@ def _order_of_levels(select: Select, scope: Scope, grouping: Grouping) -> tuple[
     if scope.catalog.statement_context is None:
         return keys
     replace = _as_own_keys(scope.streams, scope.catalog, grouping)
-    return tuple(attrs.evolve(key, expression=replaced(key.expression, replace)) for key in keys)
+    return tuple(attrs.evolve(key, expression=rewrite(key.expression, replace)) for key in keys)
 
 
-def _order_by(select: Select, scope: Scope) -> tuple[OrderKey, ...]:
+def _order_keys(select: Select, scope: Scope) -> tuple[OrderKey, ...]:
     """Order keys; the name of a column stands for its expression."""
     columns = {i.alias: i.expression for i in select.items if i.alias and not isinstance(i.expression, (Wildcard, StreamWildcard))}
 
@@ -359,7 +360,7 @@ def _order_by(select: Select, scope: Scope) -> tuple[OrderKey, ...]:
         return None
 
     inner = attrs.evolve(scope, clause="order-by-clause", subquery_refusal="Subselects not allowed within order-by clause")
-    return tuple(OrderKey(bind_in_clause(replaced_syntax(item.expression, replace), inner), item.descending) for item in select.order_by)
+    return tuple(OrderKey(bind_in_clause(rewrite_syntax(item.expression, replace), inner), item.descending) for item in select.order_by)
 
 
 def _of_no_row(order_by: Sequence[OrderKey]) -> tuple[OrderKey, ...]:
@@ -370,7 +371,7 @@ def _of_no_row(order_by: Sequence[OrderKey]) -> tuple[OrderKey, ...]:
             return node
         return attrs.evolve(node, optional=True, type=node.type.boxed) if isinstance(node, StreamProperty) else None
 
-    return tuple(attrs.evolve(key, expression=replaced(key.expression, replace)) for key in order_by)
+    return tuple(attrs.evolve(key, expression=rewrite(key.expression, replace)) for key in order_by)
 
 
 def _limit(select: Select, catalog: Catalog) -> LimitPlan | None:
@@ -481,7 +482,7 @@ def _looks_back(expressions: Sequence[TypedExpression]) -> bool:
 
 def _has_previous(*plans: Sequence[Any]) -> bool:
     """Return whether prev is anywhere in them: as in Esper it makes rows per event wherever it is, even within an aggregation."""
-    return any(isinstance(n, Previous) for e in expressions_of(plans) for n in e.walk())
+    return any(isinstance(n, Previous) for e in plan_expressions(plans) for n in e.walk())
 
 
 __all__ = ["analyse", "decide_shape", "refuse_previous"]

@@ -20,7 +20,7 @@ from epl.plan.expressions import (
     StreamProperty,
     SubqueryValue,
     TypedExpression,
-    event_of,
+    stream_event,
 )
 from epl.plan.join.subqueries import as_event, as_rows, is_subquery_value
 from epl.syntax import InsertInto, SelectItem, StreamWildcard, Wildcard
@@ -51,7 +51,7 @@ class Selection:
 
 
 @attrs.frozen
-class Target:
+class InsertTarget:
     """What the columns of a select clause fill: properties of ``event_type`` (None: of no type that is there yet), by their own names or in
     the order of ``names``. ``inserted``: rows are inserted somewhere; of several columns of one name the last one counts then.
     """
@@ -61,24 +61,24 @@ class Target:
     inserted: bool = True
 
     @classmethod
-    def of(cls, clause: InsertInto | None, catalog: Catalog) -> Target:
+    def of(cls, clause: InsertInto | None, catalog: Catalog) -> InsertTarget:
         """Return that of an insert into, ``NO_TARGET`` without one."""
         return NO_TARGET if clause is None else cls(catalog.event_types.get(clause.target), clause.columns)
 
 
-NO_TARGET = Target(inserted=False)
-NEW_TYPE = Target()
+NO_TARGET = InsertTarget(inserted=False)
+NEW_TYPE = InsertTarget()
 """A type that the rows declare."""
 
 
 @attrs.frozen
-class Column:
+class TargetColumn:
     name: str
     expression: TypedExpression
     underlying: bool = False
 
 
-def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: str, target: Target = NO_TARGET) -> Selection:
+def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: str, target: InsertTarget = NO_TARGET) -> Selection:
     """Bind the select clause; ``scope`` collects its aggregations. ``target``: what its columns fill. """
     items = _without_repeats(items, len(scope.streams))
     bound = [_columns(item, scope, target.names[place] if place < len(target.names) else None, target) for place, item in enumerate(items)]
@@ -90,11 +90,11 @@ def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: st
             "A column name must be supplied for all but one stream if multiple streams are selected via the stream.* notation",
             span=unnamed[1].span,
         )
-    forward = _forwarded(items, scope.streams)
+    forward = _whole_stream(items, scope.streams)
     if forward is not None:
         return Selection(scope.streams[forward].event_type, forward=forward, whole=whole, streams=not whole)
     columns = _in_order([c for part in bound for c in part], target)
-    refusal = _repeated_name(columns, items, inserted=target.inserted)
+    refusal = _duplicate_name(columns, items, inserted=target.inserted)
     columns = list({c.name: c for c in columns}.values())  # two streams of one name (a join's wildcard): the later one's events
     properties = {c.name: Property(c.name, c.expression.type) for c in columns}
     for column, item_property in _underlying_properties(items, scope).items():
@@ -104,7 +104,7 @@ def analyse_selection(items: Sequence[SelectItem], scope: Scope, output_name: st
     return Selection(output, tuple(c.expression for c in columns), None, written, whole, stream_wildcards, refusal)
 
 
-def _in_order(columns: list[Column], target: Target) -> list[Column]:
+def _in_order(columns: list[TargetColumn], target: InsertTarget) -> list[TargetColumn]:
     """Return the columns, by the names of the properties that they fill in order where several have one name."""
     if len({c.name for c in columns}) < len(columns) == len(set(target.names)):
         return [attrs.evolve(column, name=name) for column, name in zip(columns, target.names)]
@@ -129,7 +129,7 @@ def _is_wildcard(item: SelectItem) -> bool:
     return isinstance(item.expression, (Wildcard, StreamWildcard))
 
 
-def _forwarded(items: Sequence[SelectItem], streams: Sequence[ScopeStream]) -> int | None:
+def _whole_stream(items: Sequence[SelectItem], streams: Sequence[ScopeStream]) -> int | None:
     """Return the stream whose events are handed on as they are: ``select *`` of one stream, ``select s.*`` alone."""
     if len(items) != 1 or items[0].alias is not None:
         return None
@@ -145,7 +145,7 @@ def _stream_number(name: str, streams: Sequence[ScopeStream]) -> int | None:
     return next((number for number, stream in enumerate(streams) if name == stream.alias), None)
 
 
-def _columns(item: SelectItem, scope: Scope, fills: str | None, target: Target) -> list[Column]:
+def _columns(item: SelectItem, scope: Scope, fills: str | None, target: InsertTarget) -> list[TargetColumn]:
     """Return the columns that an element stands for. ``fills``: the property of the target that it fills, None for that of its name."""
     expression = item.expression
     if isinstance(expression, Wildcard):
@@ -153,22 +153,22 @@ def _columns(item: SelectItem, scope: Scope, fills: str | None, target: Target) 
             raise StatementRefusal("The property wildcard syntax must be used without column name", span=item.span)
         if len(scope.streams) == 1:
             return _all_properties(0, scope.streams[0])
-        return [Column(s.alias or f"stream_{n}", event_of(n, s.event_type), underlying=True) for n, s in enumerate(scope.streams)]
+        return [TargetColumn(s.alias or f"stream_{n}", stream_event(n, s.event_type), underlying=True) for n, s in enumerate(scope.streams)]
     if isinstance(expression, StreamWildcard):
         return _stream_columns(item, expression, scope)
     bound = bind_in_clause(expression, scope)
     name = column_name(expression, scope) if item.alias is None else item.alias
     if is_subquery_value(bound):
-        return [Column(name, _of_subquery(bound, item, fills or name, target))]
+        return [TargetColumn(name, _of_subquery(bound, item, fills or name, target))]
     if isinstance(bound.type, ArrayType) and bound.type.raw and item.annotation is not None and item.annotation.lower() == "eventbean":
         bound = attrs.evolve(bound, type=ArrayType(bound.type.element))
-    return [Column(name, _whole_structure(bound) if isinstance(bound, Conditional) else bound)]
+    return [TargetColumn(name, _whole_structure(bound) if isinstance(bound, Conditional) else bound)]
 
 
-def _of_subquery(value: TypedExpression, item: SelectItem, name: str, target: Target) -> TypedExpression:
+def _of_subquery(value: TypedExpression, item: SelectItem, name: str, target: InsertTarget) -> TypedExpression:
     """Return a column that is a sub-query: its only row, or with ``@eventbean`` and for an array of events all of its rows."""
     assert isinstance(value, SubqueryValue)
-    declared = None if target.event_type is None else target.event_type.type_of(name)
+    declared = None if target.event_type is None else target.event_type.property_type(name)
     element = declared.element if isinstance(declared, ArrayType) else declared
     if item.annotation is not None and item.annotation.lower() == "eventbean":
         return as_rows(value, array=True)
@@ -192,11 +192,11 @@ def _whole_structure(expression: TypedExpression) -> TypedExpression:
     return Coalesce(type=structure, operands=(expression, NewStructOf(type=structure, event_type=structure.event_type, values=nulls)))
 
 
-def _stream_columns(item: SelectItem, expression: StreamWildcard, scope: Scope) -> list[Column]:
+def _stream_columns(item: SelectItem, expression: StreamWildcard, scope: Scope) -> list[TargetColumn]:
     number = _stream_number(expression.stream, scope.streams)
     if number is not None:
         if item.alias is not None:
-            return [Column(item.alias, event_of(number, scope.streams[number].event_type))]
+            return [TargetColumn(item.alias, stream_event(number, scope.streams[number].event_type))]
         return _all_properties(number, scope.streams[number])
     if item.alias is not None and any(s.event_type.property(expression.stream) is not None for s in scope.streams):
         raise StatementRefusal("The property wildcard syntax must be used without column name", span=item.span)
@@ -205,22 +205,22 @@ def _stream_columns(item: SelectItem, expression: StreamWildcard, scope: Scope) 
         if inner is not None:
             operand = StreamProperty(stream=number, name=expression.stream, type=EventOf(inner), optional=stream.optional)
             if item.alias is not None:
-                return [Column(item.alias, operand)]
+                return [TargetColumn(item.alias, operand)]
             return [
-                Column(p.name, PropertyOf(operand=operand, name=p.name, type=p.type.boxed), underlying=True)
+                TargetColumn(p.name, PropertyOf(operand=operand, name=p.name, type=p.type.boxed), underlying=True)
                 for p in inner.properties.values()
             ]
     raise StatementRefusal(f"Stream selector '{expression.stream}.*' does not match any stream name in the from clause", span=item.span)
 
 
-def _all_properties(number: int, stream: ScopeStream) -> list[Column]:
+def _all_properties(number: int, stream: ScopeStream) -> list[TargetColumn]:
     """Return the stream's properties as columns; null where it has no event (an outer join)."""
     optional = stream.optional
     columns = []
     for prop in stream.event_type.properties.values():
         value_type = prop.type.boxed if optional else prop.type
         value = StreamProperty(stream=number, name=prop.name, type=value_type, optional=optional)
-        columns.append(Column(prop.name, value, underlying=True))
+        columns.append(TargetColumn(prop.name, value, underlying=True))
     return columns
 
 
@@ -236,7 +236,7 @@ def _underlying_properties(items: Sequence[SelectItem], scope: Scope) -> dict[st
     return properties
 
 
-def _repeated_name(columns: Sequence[Column], items: Sequence[SelectItem], *, inserted: bool) -> StatementRefusal | None:
+def _duplicate_name(columns: Sequence[TargetColumn], items: Sequence[SelectItem], *, inserted: bool) -> StatementRefusal | None:
     """Return the refusal of a name that a column has beside a wildcard's or, unless rows are inserted somewhere, beside another one."""
     underlying = {c.name for c in columns if c.underlying}
     seen: set[str] = set()

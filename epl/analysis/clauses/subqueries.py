@@ -15,18 +15,18 @@ from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind, bind_in_clause, column_name
 from epl.analysis.expressions.binding import StatementRefusal, SubqueryRefusal, SubqueryUse, bind_subquery
 from epl.analysis.expressions.context_values import ContextRefusal, check_store, subquery_mismatch
-from epl.analysis.expressions.conversions import boxed_name, comparison_type, convert, is_array, is_opaque, require_numeric
+from epl.analysis.expressions.conversions import comparison_type, convert, is_array, is_opaque, require_numeric, wrapper_name
 from epl.analysis.expressions.operators import equatable
-from epl.analysis.expressions.properties import Read, missing, path_of, reads
-from epl.analysis.expressions.rewriting import replaced
+from epl.analysis.expressions.properties import Read, missing, property_read, reads
+from epl.analysis.expressions.rewriting import rewrite
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.lookups.conditions import as_list_finds
-from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes, in_order_of_store, named_indexes
-from epl.analysis.lookups.planner import conjuncts, plan_lookup, property_of
+from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes, catalog_indexes, in_order_of_store
+from epl.analysis.lookups.planner import conjuncts, key_property, plan_lookup
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf
 from epl.plan.aggregations import AggregationPlan
-from epl.plan.context.contexts import context_of
+from epl.plan.context.contexts import store_context
 from epl.plan.expressions import (
     Aggregated,
     Arithmetic,
@@ -43,13 +43,13 @@ from epl.plan.expressions import (
     StreamProperty,
     SubqueryValue,
     TypedExpression,
-    event_of,
+    stream_event,
 )
-from epl.plan.join.historical import stored_table_of
+from epl.plan.join.historical import table_stream_plan
 from epl.plan.join.lookups import LookupPlan
-from epl.plan.join.subqueries import SubqueryPlan, not_false, row_type, subqueries_in, value_type
+from epl.plan.join.subqueries import SubqueryPlan, not_false, plan_subqueries, row_type, value_type
 from epl.plan.stores.tables import Table
-from epl.plan.streams import NamedWindow, StorePlan, StreamPlan, filter_of, store_of, unique_properties
+from epl.plan.streams import NamedWindow, StorePlan, StreamPlan, stream_filter, stream_store_plan, unique_properties
 from epl.plan.windows import unique_key
 from epl.spans import Span
 from epl.syntax import Expression, GroupElement, RecognitionSource, Select, SelectItem, Stream, StreamWildcard, TypeFilter, Wildcard
@@ -75,15 +75,15 @@ def _bind(
         kind = StatementRefusal if scope.clause in ("group-by-clause", "order-by-clause") else EplValidationError
         raise kind(scope.subquery_refusal, span=node.span)
     if scope.in_subquery:
-        raise _nested(node.span)
-    return _Subquery(node, scope, use, operator).bound(compared)
+        raise _nesting_refusal(node.span)
+    return _Subquery(node, scope, use, operator).bind_node(compared)
 
 
 class _WholeRefusal(SubqueryRefusal):
     """A refusal that does not say which sub-query it is."""
 
 
-def _nested(span: Span | None) -> SubqueryRefusal:
+def _nesting_refusal(span: Span | None) -> SubqueryRefusal:
     return _WholeRefusal("Invalid nested subquery, subquery-within-subquery is not supported", span=span)
 
 
@@ -113,7 +113,7 @@ class _Subquery:
         assert from_ is not None
         source = from_.streams[0]
         if isinstance(source.source, RecognitionSource):
-            return self._recognized(source)
+            return self._recognition_stream(source)
         if not isinstance(source.source, TypeFilter):
             raise EplUnsupportedError("Sub-queries read streams of events only", span=source.span)
         if is_historical(source.source, self.scope.catalog) and source.source.type_name not in self.scope.catalog.tables:
@@ -126,24 +126,24 @@ class _Subquery:
             try:
                 self._check_context(table, source.span)
             except EplValidationError as error:
-                raise self._refused(error) from error
+                raise self._refuse(error) from error
         try:
             stream, own = analyse_stream(source, self.scope.catalog, self.scope.declarations)
         except EplValidationError as error:
             if error.message == NO_DATA_WINDOW:
-                raise self._refused(error) from error
+                raise self._refuse(error) from error
             raise SubqueryRefusal(error.message, span=error.span, hint=error.hint) from error
-        if any(True for _ in subqueries_in(stream)):
-            raise _nested(source.span)
-        if store_of(stream) is None and stored_table_of(stream) is None:
-            filter_of(stream, lambda title: EplUnsupportedError(f"A sub-query over {title} is not supported", span=source.span))
+        if any(True for _ in plan_subqueries(stream)):
+            raise _nesting_refusal(source.span)
+        if stream_store_plan(stream) is None and table_stream_plan(stream) is None:
+            stream_filter(stream, lambda title: EplUnsupportedError(f"A sub-query over {title} is not supported", span=source.span))
         return stream, own
 
-    def _recognized(self, source: Stream) -> tuple[StreamPlan, ScopeStream]:
+    def _recognition_stream(self, source: Stream) -> tuple[StreamPlan, ScopeStream]:
         """Return the rows of a SQL dialect's match_recognize; its refusals are those of the dialect."""
         stream, own = analyse_stream(source, self.scope.catalog, self.scope.declarations)
-        if any(True for _ in subqueries_in(stream)):
-            raise _nested(source.span)
+        if any(True for _ in plan_subqueries(stream)):
+            raise _nesting_refusal(source.span)
         return stream, own
 
     def _check_context(self, store: NamedWindow | Table, span: Span | None) -> None:
@@ -154,47 +154,47 @@ class _Subquery:
 
     # ------------------------------------------------------------------ the whole
 
-    def bound(self, compared: Expression | None) -> TypedExpression:
+    def bind_node(self, compared: Expression | None) -> TypedExpression:
         """Return the node. ``compared``: what in, any and all compare with its rows."""
         try:
             plan = self._plan()
         except (_WholeRefusal, ContextRefusal):
             raise
         except EplValidationError as refusal:
-            raise self._refused(refusal) from refusal
+            raise self._refuse(refusal) from refusal
         operand = None
         if compared is not None:
-            operand, plan = self._compared(compared, plan)
+            operand, plan = self._comparison_operands(compared, plan)
         read = sorted({s for e in (*plan.columns, plan.where, plan.having) if e is not None for s in e.streams if s > 0})
-        outer = tuple(event_of(s - 1, self.inner.streams[s].event_type) for s in read)
-        plan = self._finished(plan, read)
+        outer = tuple(stream_event(s - 1, self.inner.streams[s].event_type) for s in read)
+        plan = self._finish_plan(plan, read)
         value = value_type(plan) if self.use == "value" else BOXED_BOOLEAN
         self._check_partitions()
         return SubqueryValue(type=value, plan=plan, operand=operand, outer=outer)
 
     def _check_partitions(self) -> None:
         """Refuse the rows of a named window of a context outside of any context."""
-        source = store_of(self.stream)
-        declared = None if source is None else context_of(source.window)
+        source = stream_store_plan(self.stream)
+        declared = None if source is None else store_context(source.window)
         if source is None or declared is None or self.scope.catalog.statement_context is not None:
             return
         if self.scope.in_filter:
             try:
                 check_store(source.window, self.scope.catalog, self.node.span)
             except EplValidationError as refusal:
-                raise self._refused(refusal) from refusal
+                raise self._refuse(refusal) from refusal
         name, context = source.window.name, declared.name
         raise ContextRefusal(
             f"Failed to deploy: Named window '{name}' is associated to context '{context}' that is not available for querying",
             span=self.node.span, hint=f"write context {context} before the statement")
 
-    def _refused(self, refusal: EplValidationError) -> SubqueryRefusal:
+    def _refuse(self, refusal: EplValidationError) -> SubqueryRefusal:
         verb = "validate" if self.scope.in_filter else "plan"
         return SubqueryRefusal(f"Failed to {verb} {self.title}: {refusal.message}", span=refusal.span, hint=refusal.hint)
 
     def _plan(self) -> SubqueryPlan:
         select = self.select
-        group_by = self._group_by(select.group_by)
+        group_by = self._grouping(select.group_by)
         names, columns = self._columns()
         having = self._having()
         where = self._where()
@@ -206,8 +206,8 @@ class _Subquery:
             raise EplValidationError(
                 "Subselect having-clause requires that all properties are under aggregation, consider using the 'first' aggregation "
                 "function instead", span=self.node.span)
-        where = self._filtered(where)
-        if self.stream.contained is not None and store_of(self.stream) is not None and _is_correlated(where):
+        where = self._where_with_filter(where)
+        if self.stream.contained is not None and stream_store_plan(self.stream) is not None and _is_correlated(where):
             raise EplValidationError(
                 "Failed to validate named window use in subquery, contained-event is only allowed for named windows when not correlated",
                 span=self.node.span)
@@ -217,7 +217,7 @@ class _Subquery:
             self._check_columns(columns, group_by)
         self._check_window(columns, where, aggregated)
         columns, having = self._over_groups(columns, having, group_by, aggregated)
-        source = store_of(self.stream)
+        source = stream_store_plan(self.stream)
         if source is not None and self._shares(source, (*columns, where, having)):
             self._check_context(source.window, self.node.span)
             self.stream = attrs.evolve(self.stream, source=attrs.evolve(source, shared=True))
@@ -236,14 +236,14 @@ class _Subquery:
             return False
         return not any(isinstance(node, (Previous, Prior)) for each in expressions if each is not None for node in each.walk())
 
-    def _filtered(self, where: TypedExpression | None) -> TypedExpression | None:
+    def _where_with_filter(self, where: TypedExpression | None) -> TypedExpression | None:
         """Return the where clause with the filter of a table, which has no other place."""
-        table = stored_table_of(self.stream)
+        table = table_stream_plan(self.stream)
         for condition in () if table is None else table.conditions:
             where = _both(where, condition)
         return where
 
-    def _finished(self, plan: SubqueryPlan, read: Sequence[int]) -> SubqueryPlan:
+    def _finish_plan(self, plan: SubqueryPlan, read: Sequence[int]) -> SubqueryPlan:
         """Return the plan with only those outer streams that it reads, and its look-up."""
         numbers = {0: 0, **{stream: place for place, stream in enumerate(read, 1)}}
 
@@ -252,19 +252,19 @@ class _Subquery:
                 return attrs.evolve(node, stream=numbers[node.stream])
             return None
 
-        where = None if plan.where is None else replaced(plan.where, replace)
-        columns = tuple(replaced(column, replace) for column in plan.columns)
-        source, table = store_of(plan.stream), stored_table_of(plan.stream)
+        where = None if plan.where is None else rewrite(plan.where, replace)
+        columns = tuple(rewrite(column, replace) for column in plan.columns)
+        source, table = stream_store_plan(plan.stream), table_stream_plan(plan.stream)
         store = table.table if table is not None else source.window if source is not None and source.shared else None
-        named = NO_INDEXES if store is None else named_indexes(store, self.scope.catalog, self.node.preferred)
+        named = NO_INDEXES if store is None else catalog_indexes(store, self.scope.catalog, self.node.preferred)
         try:
             lookup = None if plan.running else _lookup(plan, where, 1 + len(read), named)
         except StatementRefusal as refusal:
-            raise self._refused(refusal) from refusal
+            raise self._refuse(refusal) from refusal
         if lookup is not None and store is not None and _shows_order(plan):
             lookup = in_order_of_store(lookup, named)
         return attrs.evolve(
-            plan, columns=columns, where=where, having=None if plan.having is None else replaced(plan.having, replace),
+            plan, columns=columns, where=where, having=None if plan.having is None else rewrite(plan.having, replace),
             membership=_membership(plan, columns[0], where, 1 + len(read)), lookup=lookup,
             outer=tuple(plan.outer[stream - 1] for stream in read))
 
@@ -297,7 +297,7 @@ class _Subquery:
         if isinstance(item.expression, (Wildcard, StreamWildcard)):
             if isinstance(item.expression, StreamWildcard):
                 bind(item.expression, scope)  # for its refusal: as in Esper, whatever stream it names, the row is the sub-query's own
-            return event_of(0, scope.streams[0].event_type)
+            return stream_event(0, scope.streams[0].event_type)
         clause = "subquery select-clause" if self.scope.in_filter else "select-clause"
         return bind_in_clause(item.expression, attrs.evolve(scope, clause=clause))
 
@@ -317,7 +317,7 @@ class _Subquery:
             raise EplValidationError("Subselect having-clause expression must return a boolean value", span=self.select.having.span)
         return having
 
-    def _group_by(self, elements: tuple[GroupElement, ...]) -> tuple[TypedExpression, ...]:
+    def _grouping(self, elements: tuple[GroupElement, ...]) -> tuple[TypedExpression, ...]:
         scope = attrs.evolve(
             self.inner, clause="group-by-clause",
             aggregation_refusal="Group-by expressions in a subselect may not have an aggregation function")
@@ -336,12 +336,12 @@ class _Subquery:
                 if read.stream > 0:
                     raise EplValidationError(
                         "Subselect with group-by requires that group-by properties are provided by the subselect stream only "
-                        f"({self._shown(read, element.items[0], scope)} is not)", span=self.node.span)
+                        f"({self._name_read(read, element.items[0], scope)} is not)", span=self.node.span)
             keys.append(key)
         return tuple(keys)
 
     @staticmethod
-    def _shown(read: Read, key: Expression, scope: Scope) -> str:
+    def _name_read(read: Read, key: Expression, scope: Scope) -> str:
         name = read.path.rsplit(".", 1)[-1]
         return f"property '{name}'" if name else f"expression '{column_name(key, scope)}' against stream {read.stream}"
 
@@ -375,7 +375,7 @@ class _Subquery:
     def _check_window(self, columns: Sequence[TypedExpression], where: TypedExpression | None, aggregated: bool) -> None:
         """Refuse a stream without a window, whose rows never leave, unless the answer depends on aggregations alone, or on whether there
         are rows."""
-        if self.stream.retains and stored_table_of(self.stream) is None:
+        if self.stream.retains and table_stream_plan(self.stream) is None:
             return
         if self.scope.in_filter and not self.stream.retains:
             raise EplValidationError(NO_WINDOW, span=self.node.span, hint=ADD_WINDOW)
@@ -384,7 +384,7 @@ class _Subquery:
             raise EplValidationError(
                 "Required data window not found for the 'prev' function, specify a data window for which previous events are retained",
                 span=self.node.span)
-        if stored_table_of(self.stream) is not None:
+        if table_stream_plan(self.stream) is not None:
             return
         wildcard = isinstance(self.select.items[0].expression, Wildcard)
         plain = not aggregated and not wildcard and any(read.stream == 0 for read in reads(columns))
@@ -403,7 +403,7 @@ class _Subquery:
             if node in group_by:
                 number = group_by.index(node)
                 return Local(type=node.type.boxed, number=number, name=f"key {number}")
-            read = path_of(node)
+            read = property_read(node)
             if read is not None and read.stream == 0:
                 if group_by:
                     raise EplUnsupportedError(
@@ -411,11 +411,11 @@ class _Subquery:
                 return Constant(type=node.type.boxed, value=None)
             return None
 
-        return tuple(replaced(column, replace) for column in columns), None if having is None else replaced(having, replace)
+        return tuple(rewrite(column, replace) for column in columns), None if having is None else rewrite(having, replace)
 
     # ------------------------------------------------------------------ in, any, all
 
-    def _compared(self, compared: Expression, plan: SubqueryPlan) -> tuple[TypedExpression, SubqueryPlan]:
+    def _comparison_operands(self, compared: Expression, plan: SubqueryPlan) -> tuple[TypedExpression, SubqueryPlan]:
         """Return the value and the column in the type in which they are compared."""
         value = bind(compared, self.scope)
         column = plan.columns[0]
@@ -437,7 +437,7 @@ class _Subquery:
             return None
         if not equatable(value.type, column.type):
             raise EplValidationError(
-                f"Implicit conversion from datatype '{boxed_name(column)}' to '{boxed_name(value)}' is not allowed")
+                f"Implicit conversion from datatype '{wrapper_name(column)}' to '{wrapper_name(value)}' is not allowed")
         return None
 
 
@@ -449,8 +449,8 @@ def _shows_order(plan: SubqueryPlan) -> bool:
 
 def _is_shared(stream: StreamPlan) -> bool:
     """Return whether rows are read by the indexes of the named window or table itself."""
-    source = store_of(stream)
-    return stored_table_of(stream) is not None or (source is not None and source.shared)
+    source = stream_store_plan(stream)
+    return table_stream_plan(stream) is not None or (source is not None and source.shared)
 
 
 def _lookup(plan: SubqueryPlan, where: TypedExpression | None, arity: int, named: NamedIndexes) -> LookupPlan:
@@ -459,7 +459,7 @@ def _lookup(plan: SubqueryPlan, where: TypedExpression | None, arity: int, named
     if not plan.counts_null:
         return plan_lookup(conjuncts(where), 0, range(1, arity), named)
     conditions = conjuncts(where)
-    lookup = plan_lookup(_looked_up(plan.stream, conditions, arity), 0, range(1, arity), named)
+    lookup = plan_lookup(_lookup_conditions(plan.stream, conditions, arity), 0, range(1, arity), named)
     evaluated = [*lookup.conditions, *(condition for condition in conditions if condition not in lookup.applied)]
     return attrs.evolve(
         lookup, conditions=tuple(map(not_false, evaluated)), applied=conditions, null_safe=(True,) * len(lookup.null_safe))
@@ -472,7 +472,7 @@ def _membership(plan: SubqueryPlan, column: TypedExpression, where: TypedExpress
         return None
     same = Equality(type=BOXED_BOOLEAN, left=column, right=StreamProperty(type=column.type.boxed, stream=arity, name="value"))
     conditions = conjuncts(where)
-    known = _looked_up(plan.stream, conditions, arity)
+    known = _lookup_conditions(plan.stream, conditions, arity)
     named = NamedIndexes(unique=unique_properties(plan.stream))
     all_rows, lookup = plan_lookup(known, 0, range(1, arity), named), plan_lookup([*known, same], 0, range(1, arity + 1), named)
     evaluated = [condition for condition in lookup.conditions if condition != same]
@@ -483,17 +483,17 @@ def _membership(plan: SubqueryPlan, column: TypedExpression, where: TypedExpress
         null_safe=(True,) * len(lookup.null_safe))
 
 
-def _looked_up(stream: StreamPlan, conditions: Sequence[TypedExpression], arity: int) -> list[TypedExpression]:
+def _lookup_conditions(stream: StreamPlan, conditions: Sequence[TypedExpression], arity: int) -> list[TypedExpression]:
     """Return the conditions that Esper has an index for, in which null finds null and no other row: over properties as they are; where a
     window holds one row of each key, and the key is given, over that alone.
     """
     known = [condition for condition in conditions if not _computes_key(condition)]
     key = unique_key(stream.windows) if stream.retain != "union" else ()
-    names = {property_of(part) for part in key}
+    names = {key_property(part) for part in key}
     if not key or None in names:
         return known
     asked = [(condition, plan_lookup([condition], 0, range(1, arity)).index) for condition in known]
-    equal = [(c, property_of(index.hash[0])) for c, index in asked if index is not None and isinstance(c, Equality)]
+    equal = [(c, key_property(index.hash[0])) for c, index in asked if index is not None and isinstance(c, Equality)]
     chosen: list[TypedExpression] = [condition for condition, name in equal if name in names]
     return chosen if {name for _, name in equal} >= names else known
 
@@ -511,7 +511,7 @@ def _without_receivers(expression: TypedExpression) -> Iterator[TypedExpression]
     """Yield the parts of an expression that Esper's rules of aggregation look into: not what a method is called on."""
     if not isinstance(expression, Invoke):
         parts = tuple(expression.children())
-        if not parts or path_of(expression) is not None:
+        if not parts or property_read(expression) is not None:
             yield expression
             return
     else:

@@ -13,7 +13,7 @@ from epl.event_types import EventOf, EventType, Property
 from epl.plan.statements import InsertPlan
 from epl.syntax import InsertInto, Select, SelectItem
 from epl.syntax.expressions import Call, Chain
-from epl.unparse import expression_text, quoted
+from epl.unparse import expression_text, quote_expression
 from epl.value_types import OBJECT, MapType, ValueType, is_null
 
 STRUCTURES = ("struct", "bean")
@@ -37,7 +37,8 @@ def without_transpose(select: Select) -> tuple[Select, int | None]:
     assert call is not None
     if len(call.arguments) != 1:
         raise EplValidationError(
-            f"Failed to validate select-clause expression {quoted(items[place].expression)}: The transpose function requires a single "
+            f"Failed to validate select-clause expression {quote_expression(items[place].expression)}: The transpose function requires "
+            "a single "
             "parameter expression",
             span=items[place].span,
         )
@@ -89,7 +90,7 @@ def plan_transposed(clause: InsertInto, row_type: EventType, place: int, catalog
         return _of_event(clause, value_type, inner, target, place)
     else:
         check_transposed(value_type)
-        if inner is not None and not any(inner.type_of(n) is not None for n in target.names):
+        if inner is not None and not any(inner.property_type(n) is not None for n in target.names):
             raise _not_convertible(clause, type_name(value_type), target)
     return InsertPlan(target=target, stream=clause.stream or "istream", same=False, nested=place)
 

@@ -9,10 +9,10 @@ from epl.analysis.clauses.from_clause.pattern_streams import analyse_pattern
 from epl.analysis.clauses.from_clause.streams import type_named
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.crontab import analyse_crontab
-from epl.analysis.expressions.rewriting import nodes_of
+from epl.analysis.expressions.rewriting import syntax_nodes
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.filters.lookup import bind_filters, check_strict_coercion
-from epl.analysis.filters.partitions import partition_conditions, partitioned
+from epl.analysis.filters.partitions import partition_conditions, partition_filter
 from epl.analysis.pattern.tags import Around
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
@@ -92,7 +92,7 @@ class Declaring:
 
 def refuse_subqueries(written: Expression) -> None:
     """Refuse sub-queries, which no declaration of a context has."""
-    subquery = next((node for node in nodes_of(written) if isinstance(node, Subquery)), None)
+    subquery = next((node for node in syntax_nodes(written) if isinstance(node, Subquery)), None)
     if subquery is not None:
         raise EplValidationError("Subselect is unassigned", span=subquery.span)
 
@@ -121,7 +121,7 @@ def _filter(written: Written, where: Declaring) -> tuple[ContextCondition, Tagge
     event_type = where.event_type(source)
     check_tag(written.tag, event_type, where, written)
     conditions = where.conditions(source.filters, ScopeStream(written.tag, event_type))
-    plan = FilterCondition(filter=partitioned(event_type, conditions, where.outer), tag=written.tag)
+    plan = FilterCondition(filter=partition_filter(event_type, conditions, where.outer), tag=written.tag)
     tagged = () if written.tag is None else ((written.tag, EventOf(event_type)),)
     return plan, tagged, where.with_event(written.tag, event_type)
 
@@ -135,24 +135,24 @@ def check_tag(tag: str | None, event_type: EventType, where: Declaring, written:
 def _pattern(written: Written, where: Declaring, is_end: bool) -> tuple[ContextCondition, Tagged, Declaring]:
     assert written.pattern is not None
 
-    def type_of(atom: FilterAtom) -> EventType:
+    def atom_type(atom: FilterAtom) -> EventType:
         if atom.type_name in where.catalog.tables:
             raise EplValidationError("Tables cannot be used in pattern filter atoms", span=atom.span)
         return type_named(atom.type_name, atom, where.catalog)
 
     source = PatternSource(written.pattern, span=written.span)
     pattern = analyse_pattern(
-        source, where.catalog, where.declarations, type_of,
+        source, where.catalog, where.declarations, atom_type,
         Around(where.known, where.assigned, lambda event_type: partition_conditions(event_type, where.outer)))
     if written.tag is not None:
         check_tag(written.tag, pattern.row_type, where, written)
         if is_end and any(tag.name == written.tag for tag in pattern.tags):
             raise EplValidationError(f"The stream or tag name '{written.tag}' is already declared", span=written.span)
     plan = PatternCondition(pattern=pattern, tag=written.tag, inclusive=written.inclusive)
-    return plan, _tagged(pattern, written.tag), _after_pattern(pattern, written.tag, where)
+    return plan, _find_tag(pattern, written.tag), _after_pattern(pattern, written.tag, where)
 
 
-def _tagged(pattern: PatternPlan, tag: str | None) -> Tagged:
+def _find_tag(pattern: PatternPlan, tag: str | None) -> Tagged:
     if tag is not None:
         return ((tag, EventOf(pattern.row_type)),)
     return tuple((each.name, EventOf(each.event_type)) for each in pattern.tags if not each.repeated)

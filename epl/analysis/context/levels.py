@@ -4,16 +4,16 @@ from __future__ import annotations
 import attrs
 
 from epl.analysis.context.conditions import Declaring, Tagged, analyse_condition, refuse_subqueries
-from epl.analysis.context.partition_keys import MOST_PREALLOCATED, analyse_hash, analyse_keyed, begun_at_once
+from epl.analysis.context.partition_keys import MOST_PREALLOCATED, analyse_hash, analyse_keyed, initial_branches
 from epl.analysis.expressions.bind import bind_in_clause
-from epl.analysis.expressions.rewriting import nodes_of
+from epl.analysis.expressions.rewriting import syntax_nodes
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.context.contexts import CategoryLevel, ContextCondition, ContextLevel, LifetimeLevel
 from epl.plan.expressions import TypedExpression
 from epl.syntax import CategoryContext, ContextSpec, Expression, HashContext, KeyedContext, LifetimeContext
 from epl.syntax.expressions import Call, Chain, Subquery
-from epl.unparse import expression_text, quoted
+from epl.unparse import expression_text, quote_expression
 from epl.value_types import BOXED_LONG, STRING, is_boolean
 
 NOT_PLAIN = "Aggregation, sub-select, previous or prior functions are not supported in this context"
@@ -37,7 +37,7 @@ def analyse_level(spec: ContextSpec, name: str, where: Declaring) -> tuple[Conte
 def _category(spec: CategoryContext, name: str, where: Declaring) -> CategoryLevel:
     event_type = where.event_type(spec.source)
     own = ScopeStream(None, event_type)
-    count = len(spec.categories) * begun_at_once(where.outer)
+    count = len(spec.categories) * initial_branches(where.outer)
     if count > MOST_PREALLOCATED:
         raise EplUnsupportedError(
             f"{count} partitions of categories, those of each branch of the levels around it, are not supported",
@@ -53,7 +53,7 @@ def _test(written: Expression, own: ScopeStream, where: Declaring) -> TypedExpre
     refuse_subqueries(written)
     test = bind_in_clause(written, where.scope(own))
     if not is_boolean(test.type):
-        raise EplValidationError(f"Filter expression not returning a boolean value: {quoted(written)}", span=written.span)
+        raise EplValidationError(f"Filter expression not returning a boolean value: {quote_expression(written)}", span=written.span)
     return test
 
 
@@ -91,10 +91,10 @@ def _check_distinct(spec: LifetimeContext) -> None:
 
 def _distinct(written: Expression, where: Declaring) -> TypedExpression:
     """Return a value of the start's event."""
-    calls = {name.lower() for node in nodes_of(written) if isinstance(node, Chain) and isinstance(node.links[0], Call)
+    calls = {name.lower() for node in syntax_nodes(written) if isinstance(node, Chain) and isinstance(node.links[0], Call)
              for name in (node.links[0].name,)}
     aggregates = any(name in where.catalog.aggregations for name in calls)
-    has_subquery = any(isinstance(node, Subquery) for node in nodes_of(written))
+    has_subquery = any(isinstance(node, Subquery) for node in syntax_nodes(written))
     if aggregates or calls & {"prev", "prior"} or has_subquery:
         text = "subselect_0" if isinstance(written, Subquery) else expression_text(written)
         raise EplValidationError(f"Invalid context distinct-clause expression '{text}': {NOT_PLAIN}", span=written.span)

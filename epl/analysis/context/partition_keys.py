@@ -33,11 +33,11 @@ def analyse_keyed(spec: KeyedContext, name: str, where: Declaring) -> tuple[Keye
     key_types = tuple(key.type.boxed for key in items[0].keys)
     after = where
     for item in items:
-        after = _named(item, after, spec)
+        after = _declare_event(item, after, spec)
     initiated = []
     for written in spec.initiated_by:
-        item = _initiated(written, items, spec, where)
-        after = _named(item, after, spec)
+        item = _plan_initiation(written, items, spec, where)
+        after = _declare_event(item, after, spec)
         initiated.append(item)
     level = KeyedLevel(name=name, prefix=where.prefix, items=items, key_types=key_types, initiated_by=tuple(initiated))
     end: ContextCondition | None = None
@@ -59,10 +59,10 @@ def _item(written: WrittenItem, where: Declaring) -> KeyedItem:
     event_type = where.event_type(written.source, "Partition criteria may not include named windows")
     conditions = where.conditions(written.source.filters, ScopeStream(written.alias, event_type))
     keys = tuple(_key(each, event_type, where) for each in written.keys)
-    return _planned(event_type, conditions, keys, written.alias, where)
+    return _plan_item(event_type, conditions, keys, written.alias, where)
 
 
-def _planned(
+def _plan_item(
     event_type: EventType, conditions: Sequence[TypedExpression], keys: tuple[TypedExpression, ...], alias: str | None, where: Declaring
 ) -> KeyedItem:
     added = partition_conditions(event_type, where.outer)
@@ -128,7 +128,7 @@ def _check_types(other: EventType, event_type: EventType, context: str, written:
             f"{message}: Event type '{event_type.name}' is a subtype or supertype of event type '{other.name}'", span=written.span)
 
 
-def _named(item: KeyedItem, where: Declaring, spec: KeyedContext) -> Declaring:
+def _declare_event(item: KeyedItem, where: Declaring, spec: KeyedContext) -> Declaring:
     """Return what is seen with the event that begins a partition; its name has to be new."""
     if item.alias is not None and item.alias in where.assigned:
         before = next(stream for stream in where.known if stream.alias == item.alias)
@@ -136,7 +136,7 @@ def _named(item: KeyedItem, where: Declaring, spec: KeyedContext) -> Declaring:
     return where.with_event(item.alias, item.event_type)
 
 
-def _initiated(written: Written, items: tuple[KeyedItem, ...], spec: KeyedContext, where: Declaring) -> KeyedItem:
+def _plan_initiation(written: Written, items: tuple[KeyedItem, ...], spec: KeyedContext, where: Declaring) -> KeyedItem:
     source = written.filter
     assert source is not None
     event_type = where.event_type(source)
@@ -150,7 +150,7 @@ def _initiated(written: Written, items: tuple[KeyedItem, ...], spec: KeyedContex
             f"Segmented context '{where.context}' requires that either partition-by or initialized-by assign stream names, but not both",
             span=written.span)
     conditions = where.conditions(source.filters, ScopeStream(written.tag, event_type))
-    return _planned(event_type, conditions, item.keys, written.tag, where)
+    return _plan_item(event_type, conditions, item.keys, written.tag, where)
 
 
 # ------------------------------------------------------------------ coalesce by
@@ -183,7 +183,7 @@ def _granularity(spec: HashContext) -> int:
     return value
 
 
-def begun_at_once(levels: Iterable[ContextLevel]) -> int:
+def initial_branches(levels: Iterable[ContextLevel]) -> int:
     """Return how many branches levels, each within the one before it, begin at once."""
     count = 1
     for level in levels:
@@ -196,7 +196,7 @@ def begun_at_once(levels: Iterable[ContextLevel]) -> int:
 
 def _check_preallocated(granularity: int, written: Expression | None, where: Declaring) -> None:
     """Refuse a level whose partitions are more than may begin at once, those of each branch of the levels around it."""
-    count = granularity * begun_at_once(where.outer)
+    count = granularity * initial_branches(where.outer)
     if count > MOST_PREALLOCATED:
         raise EplUnsupportedError(
             f"{count} partitions that are preallocated are not supported", span=None if written is None else written.span,

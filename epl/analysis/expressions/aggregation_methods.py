@@ -7,7 +7,7 @@ import attrs
 from epl.aggregations.methods import METHODS, AggregationMethod
 from epl.analysis.expressions.binding import bind
 from epl.analysis.expressions.conversions import type_name
-from epl.analysis.expressions.rewriting import replaced
+from epl.analysis.expressions.rewriting import rewrite
 from epl.analysis.expressions.scope import AggregationCollector, Scope, ScopeStream
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType
@@ -33,9 +33,9 @@ from epl.value_types import (
 )
 
 
-def aggregation_of(value: TypedExpression) -> AggregationPlan | None:
+def as_aggregation(value: TypedExpression) -> AggregationPlan | None:
     """Return the aggregation that the value is, of the statement or in a table; None for anything else."""
-    column = column_of(value)
+    column = as_table_column(value)
     if column is not None:
         return column.aggregation
     return value.plan if isinstance(value, Aggregated) else None
@@ -43,11 +43,11 @@ def aggregation_of(value: TypedExpression) -> AggregationPlan | None:
 
 def is_sorted(value: TypedExpression) -> bool:
     """Return whether the value is what ``sorted`` keeps, of the statement or by the key of a table's row."""
-    plan = aggregation_of(value) if isinstance(value, (Aggregated, TableValue)) else None
+    plan = as_aggregation(value) if isinstance(value, (Aggregated, TableValue)) else None
     return plan is not None and plan.function == "sorted"
 
 
-def column_of(value: TypedExpression) -> TableColumn | None:
+def as_table_column(value: TypedExpression) -> TableColumn | None:
     """Return the column of a table that the value is, where it is an aggregation; None for anything else."""
     if isinstance(value, TableValue):
         return value.aggregation
@@ -60,14 +60,14 @@ def bind_aggregation_method(value: TypedExpression, call: Call, scope: Scope) ->
     these)."""
     if call.name == "reset":
         _refuse_reset(value)
-    plan = aggregation_of(value)
+    plan = as_aggregation(value)
     method = None if plan is None else METHODS.get(plan.function, {}).get(call.name.lower())
     if plan is None or method is None:
         return None
     if plan.function == "countminsketch":
         return _of_sketch(method, value, call, scope)
     of_event = scope
-    column = column_of(value)
+    column = as_table_column(value)
     if column is not None:
         assert column.event_type is not None
         of_event = attrs.evolve(scope, streams=(ScopeStream(None, column.event_type),))
@@ -92,7 +92,7 @@ def _refuse_reset(value: TypedExpression) -> None:
 def _of_window(
     method: AggregationMethod, value: TypedExpression, call: Call, event_type: EventType, scope: Scope
 ) -> TypedExpression | None:
-    plan = aggregation_of(value)
+    plan = as_aggregation(value)
     assert plan is not None and plan.stream is not None
     result = _result(method, plan, event_type)
     arguments = call.arguments
@@ -112,7 +112,7 @@ def _of_window(
     written = bind(arguments[0], attrs.evolve(scope, next_local=event + 1, aggregations=_NoAggregations()))
     body = _over_event(written, plan.stream, event)
     function = typed.Function(type=body.type, parameters=(event,), body=body)
-    selected = () if column_of(value) is not None else (written,)
+    selected = () if as_table_column(value) is not None else (written,)
     return typed.AggregationMethodCall(
         type=ArrayType(body.type) if method.name == "window" else body.type.boxed, operand=value, method=f"{method.python}_value",
         arguments=(function,), written=selected,
@@ -162,7 +162,7 @@ def _over_event(expression: TypedExpression, stream: int, number: int) -> TypedE
             return typed.PropertyOf(type=node.type, operand=event, name=node.name)
         return None
 
-    return replaced(expression, replace)
+    return rewrite(expression, replace)
 
 
 def _key_type(plan: AggregationPlan) -> ValueType:
@@ -183,7 +183,7 @@ def _result(method: AggregationMethod, plan: AggregationPlan, event_type: EventT
 def _arguments(method: AggregationMethod, plan: AggregationPlan, call: Call, scope: Scope) -> tuple[TypedExpression, ...]:
     if len(call.arguments) != len(method.parameters):
         raise EplValidationError(
-            f"Parameters mismatch for aggregation method '{method.name}', the method requires {_required(method)}", span=call.span
+            f"Parameters mismatch for aggregation method '{method.name}', the method requires {_requirement(method)}", span=call.span
         )
     bound = tuple(bind(argument, scope) for argument in call.arguments)
     for number, (kind, argument) in enumerate(zip(method.parameters, bound)):
@@ -209,7 +209,7 @@ def _check_key(method: AggregationMethod, number: int, plan: AggregationPlan, ar
         )
 
 
-def _required(method: AggregationMethod) -> str:
+def _requirement(method: AggregationMethod) -> str:
     if not method.parameters:
         return "no parameters"
     if len(method.parameters) == 1:
@@ -220,4 +220,4 @@ def _required(method: AggregationMethod) -> str:
     )
 
 
-__all__ = ["aggregation_of", "bind_aggregation_method", "is_sorted"]
+__all__ = ["as_aggregation", "bind_aggregation_method", "is_sorted"]

@@ -14,7 +14,7 @@ from epl.analysis.expressions.table_access import EVENT_AGGREGATIONS
 from epl.errors import EplValidationError
 from epl.event_types import EventOf
 from epl.plan.aggregations import AggregationPlan
-from epl.plan.expressions import Aggregated, Constant, GroupingCall, StreamEvent, TypedExpression, event_of
+from epl.plan.expressions import Aggregated, Constant, GroupingCall, StreamEvent, TypedExpression, stream_event
 from epl.syntax import Call, Expression, NamedArgument, Ordered, Row, StreamWildcard, Wildcard
 from epl.unparse import expression_text
 from epl.value_types import BOXED_INT, NULL, ArrayType, is_boolean
@@ -64,7 +64,7 @@ class Collector(AggregationCollector):
             return self._grouping(call, scope)
         spec: AggregationSpec = scope.catalog.aggregations[name]
         spec.refuse_elsewhere("with into-table" if self._into_table else "")
-        typed = self._typed(call, name, scope)
+        typed = self._bind_call(call, name, scope)
         if self._omitted and name in EVENT_AGGREGATIONS:
             typed = attrs.evolve(typed, arguments=tuple(map(self._in_all_levels, typed.arguments)))
         plan = _of_table_events(typed, call) if self._into_table and name in EVENT_AGGREGATIONS else spec.bind(typed)
@@ -80,7 +80,7 @@ class Collector(AggregationCollector):
         self.calls.append(call)
         return len(self.plans) - 1
 
-    def _typed(self, call: Call, name: str, scope: Scope) -> AggregationCall:
+    def _bind_call(self, call: Call, name: str, scope: Scope) -> AggregationCall:
         positional = [a for a in call.arguments if not isinstance(a, NamedArgument)]
         if name in EVER and len(scope.streams) != 1 and any(isinstance(a, Wildcard) for a in positional):
             raise StatementRefusal(
@@ -96,7 +96,7 @@ class Collector(AggregationCollector):
             value = argument.value if isinstance(argument, Ordered) else argument
             arguments.append(None if isinstance(value, Wildcard) else self._argument(value, inner))
             descending.append(direction)
-        condition, groups = self._named(call, inner)
+        condition, groups = self._bind_parameters_by_name(call, inner)
         return AggregationCall(
             name,
             tuple(arguments),
@@ -122,11 +122,11 @@ class Collector(AggregationCollector):
         if isinstance(value, StreamWildcard):
             for number, stream in enumerate(scope.streams):
                 if value.stream == stream.alias:
-                    return event_of(number, stream.event_type)
+                    return stream_event(number, stream.event_type)
             raise EplValidationError(f"Stream by name '{value.stream}' could not be found among all streams", span=value.span)
         return bind(value, scope)
 
-    def _named(self, call: Call, scope: Scope) -> tuple[TypedExpression | None, tuple[TypedExpression, ...] | None]:
+    def _bind_parameters_by_name(self, call: Call, scope: Scope) -> tuple[TypedExpression | None, tuple[TypedExpression, ...] | None]:
         condition: TypedExpression | None = None
         groups: tuple[TypedExpression, ...] | None = None
         for argument in call.arguments:

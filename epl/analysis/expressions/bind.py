@@ -14,7 +14,7 @@ from epl.analysis.expressions.scope import Scope
 from epl.errors import EplValidationError
 from epl.plan.expressions import TypedExpression
 from epl.syntax.expressions import Expression
-from epl.unparse import Names, expression_text, quoted
+from epl.unparse import ExpressionNames, expression_text, quote_expression
 
 MODULES = (operators, chains, constructs)
 
@@ -31,12 +31,12 @@ def bind_in_clause(expression: Expression, scope: Scope) -> TypedExpression:
             bind_in_clause(expression, attrs.evolve(scope, aggregations=Collector(has_remove_stream=True)))
         raise
     except EplValidationError as refusal:
-        raise introduced(refusal, expression, scope.clause, ScopeNames(scope)) from None
+        raise introduce(refusal, expression, scope.clause, ScopeNames(scope)) from None
 
 
-def introduced(refusal: EplValidationError, expression: Expression, clause: str, names: Names | None = None) -> EplValidationError:
+def introduce(refusal: EplValidationError, expression: Expression, clause: str, names: ExpressionNames | None = None) -> EplValidationError:
     """Return the refusal of an expression, with its clause and text in front."""
-    message = f"Failed to validate {clause} expression {quoted(expression, names)}: {refusal.message}"
+    message = f"Failed to validate {clause} expression {quote_expression(expression, names)}: {refusal.message}"
     return EplValidationError(message, span=refusal.span, text=refusal.text, hint=refusal.hint)
 
 
@@ -45,4 +45,4 @@ def column_name(expression: Expression, scope: Scope) -> str:
     return expression_text(expression, names=ScopeNames(scope))
 
 
-__all__ = ["StatementRefusal", "bind", "bind_in_clause", "column_name", "introduced"]
+__all__ = ["StatementRefusal", "bind", "bind_in_clause", "column_name", "introduce"]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from epl.analysis.expressions.binding import StatementRefusal, bind
 from epl.analysis.expressions.conversions import MAP_KINDS, common_type, convert, require_numeric, type_name
 from epl.analysis.expressions.paths import is_integer, stream_value
-from epl.analysis.expressions.properties import Read, path_of
+from epl.analysis.expressions.properties import Read, property_read
 from epl.analysis.expressions.scope import Scope
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf
@@ -20,7 +20,7 @@ from epl.plan.expressions import Constant, TypedExpression
 from epl.plan.join.subqueries import as_rows, is_subquery_value
 from epl.syntax import expressions as syntax
 from epl.syntax.expressions import Call
-from epl.unparse import expression_text, quoted
+from epl.unparse import expression_text, quote_expression
 from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, LONG, NULL, OBJECT, ArrayType, CollectionType, ValueType, is_numeric
 
 # ------------------------------------------------------------------ arguments
@@ -40,10 +40,10 @@ def bind_argument(argument: syntax.Expression, scope: Scope, function: str) -> T
     except StatementRefusal:
         raise
     except EplValidationError as refusal:
-        raise refused_within(f"Failed to validate method-chain parameter expression {quoted(argument)}", refusal) from None
+        raise introduce_refusal(f"Failed to validate method-chain parameter expression {quote_expression(argument)}", refusal) from None
 
 
-def refused_within(place: str, refusal: EplValidationError) -> EplValidationError:
+def introduce_refusal(place: str, refusal: EplValidationError) -> EplValidationError:
     """Return the refusal, introduced by where it was met."""
     return EplValidationError(f"{place}: {refusal.message}", span=refusal.span, hint=refusal.hint)
 
@@ -139,7 +139,7 @@ def _no_such_method(value: TypedExpression, name: str, types: Sequence[ValueType
 # ------------------------------------------------------------------ enumeration methods
 
 
-def enumerate_with(spec: EnumerationSpec, collection: TypedExpression, call: Call, scope: Scope) -> TypedExpression:
+def bind_enumeration_call(spec: EnumerationSpec, collection: TypedExpression, call: Call, scope: Scope) -> TypedExpression:
     """Bind ``collection.where(x => …)``."""
     assert isinstance(collection.type, (ArrayType, CollectionType))
     mismatch = spec.mismatch([len(a.parameters) if isinstance(a, syntax.Lambda) else None for a in call.arguments])
@@ -161,7 +161,7 @@ def enumerate_with(spec: EnumerationSpec, collection: TypedExpression, call: Cal
         null_propagates=bound.null_propagates)
 
 
-def items_of(collection: TypedExpression) -> TypedExpression:
+def collection_items(collection: TypedExpression) -> TypedExpression:
     """Return what an enumeration method reads of a collection: of ``{a, b}`` the items that are not null, as in Esper."""
     return typed.ItemsOf(type=collection.type, operand=collection) if isinstance(collection, typed.NewArrayOf) else collection
 
@@ -185,7 +185,7 @@ def _enumeration_argument(
         if method.lower() not in OF_TWO:
             return value
         if isinstance(argument, syntax.ArrayLiteral):
-            return items_of(value)
+            return collection_items(value)
         return as_rows(value) if isinstance(value, typed.SubqueryValue) and is_subquery_value(value) else value
     if shape is None or len(argument.parameters) > len(shape.parameters):
         raise EplValidationError(
@@ -205,9 +205,9 @@ def _enumeration_argument(
     except StatementRefusal:
         raise
     except EplValidationError as refusal:
-        raise refused_within(
+        raise introduce_refusal(
             f"Failed to validate enumeration method '{method}' parameter {position}: "
-            f"Failed to validate declared expression body expression {quoted(argument.body)}", refusal) from None
+            f"Failed to validate declared expression body expression {quote_expression(argument.body)}", refusal) from None
     return typed.Function(type=body.type, parameters=tuple(range(scope.next_local, inner.next_local)), body=body)
 
 
@@ -217,7 +217,7 @@ def _enumeration_argument(
 def aggregate(call: Call, scope: Scope) -> TypedExpression:
     if scope.aggregations is None:
         if call.name.lower() in GROUPING_FUNCTIONS:
-            raise _misplaced_grouping(call, scope)
+            raise _grouping_refusal(call, scope)
         raise StatementRefusal(scope.aggregation_refusal, span=call.span)
     return scope.aggregations.bind_call(call, scope)
 
@@ -225,7 +225,7 @@ def aggregate(call: Call, scope: Scope) -> TypedExpression:
 GROUPING_FUNCTIONS = ("grouping", "grouping_id")
 
 
-def _misplaced_grouping(call: Call, scope: Scope) -> EplValidationError:
+def _grouping_refusal(call: Call, scope: Scope) -> EplValidationError:
     """Esper checks group-by expressions without naming the clause."""
     message = (
         f"The {call.name.lower()} function requires the group-by clause to specify rollup, cube or grouping sets, and may only be used "
@@ -283,7 +283,7 @@ def _previous(call: Call, scope: Scope) -> TypedExpression | None:
             if is_numeric(index.type):
                 raise EplUnsupportedError("prev with an index that is not a whole number is not supported", span=call.span)
             raise EplValidationError("Previous function requires an integer index parameter or expression", span=call.span)
-    looked_at = _looked_at(value, call)
+    looked_at = _row_read(value, call)
     result = LONG.boxed if kind == "count" else ArrayType(value.type.boxed) if kind == "window" else value.type.boxed
     if kind == "count":
         return typed.Previous(type=result, kind="count", stream=looked_at.stream, index=None, value=None, counted=looked_at.path)
@@ -307,7 +307,7 @@ def _prior(call: Call, scope: Scope) -> TypedExpression | None:
     if index.value is not None and index.value < 0:
         raise StatementRefusal("Failed to deploy: Minimum buffer size is 1", span=call.span)
     value = bind_argument(call.arguments[1], scope, call.name)
-    stream = _looked_at(value, call).stream
+    stream = _row_read(value, call).stream
     return typed.Prior(
         type=value.type.boxed, stream=stream, index=index.value, value=value, newest=scope.streams[stream].over_window)
 
@@ -316,9 +316,9 @@ def _is_constant(argument: syntax.Expression, scope: Scope) -> bool:
     return isinstance(argument, syntax.Literal)
 
 
-def _looked_at(value: TypedExpression, call: Call) -> Read:
+def _row_read(value: TypedExpression, call: Call) -> Read:
     """Return what prev or prior looks back on: Esper takes a property of one stream, or the event itself."""
-    path = path_of(value)
+    path = property_read(value)
     if path is None or len(value.streams) != 1:
         raise EplValidationError("Previous function requires an event property as parameter", span=call.span)
     return path
@@ -353,14 +353,14 @@ def _event_identity(call: Call, scope: Scope) -> TypedExpression | None:
     return typed.SameEvent(type=BOXED_BOOLEAN, left=sides[0], right=sides[1])
 
 
-def _unsupported(call: Call, scope: Scope) -> TypedExpression | None:
+def _refuse_unsupported(call: Call, scope: Scope) -> TypedExpression | None:
     raise EplUnsupportedError(f"{call.name} gives a Java object and is not supported", span=call.span)
 
 
 BUILT_IN: dict[str, Callable[[Call, Scope], TypedExpression | None]] = {
     "coalesce": _coalesce, "min": _extreme, "max": _extreme, "prev": _previous, "prevtail": _previous, "prevcount": _previous,
     "prevwindow": _previous, "prior": _prior, "istream": _istream, "event_identity_equals": _event_identity,
-    "current_evaluation_context": _unsupported,
+    "current_evaluation_context": _refuse_unsupported,
 }
 """Functions that the grammar of EPL itself knows, by name in lower case; None: not this function after all."""
 

@@ -9,30 +9,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from epl.analysis.expressions import calls
-from epl.analysis.expressions.aggregation_methods import aggregation_of, bind_aggregation_method, is_sorted
+from epl.analysis.expressions.aggregation_methods import as_aggregation, bind_aggregation_method, is_sorted
 from epl.analysis.expressions.binding import StatementRefusal, bind, bind_node
 from epl.analysis.expressions.context_values import check_store, check_variable, context_value, unknown_property
-from epl.analysis.expressions.conversions import shown_type
+from epl.analysis.expressions.conversions import message_type
 from epl.analysis.expressions.declared import bind_alias, bind_declared, find_alias, find_declaration
 from epl.analysis.expressions.dynamic_properties import check_dynamic
-from epl.analysis.expressions.path_hints import dotted_hint, java_member
+from epl.analysis.expressions.path_hints import dots_hint, java_member
 from epl.analysis.expressions.paths import (
     at_index,
+    bind_key_access,
     declares,
-    dotted_property,
-    dotted_step,
+    declaring_streams,
     dynamic_step,
-    event_type_of,
+    find_dotted_property,
+    find_dotted_step,
+    is_dynamic_property,
     is_iterable,
-    keyed_access,
-    literal_of,
-    optional_at,
+    literal_key,
     read_property,
     stream_by_alias,
     stream_by_name,
     stream_value,
     stream_with_property,
-    streams_with,
+    value_event_type,
 )
 from epl.analysis.expressions.scope import LocalName, Scope
 from epl.analysis.expressions.spatial import bind_spatial, spatial_method
@@ -79,7 +79,7 @@ def bind_chain(node: Chain, scope: Scope) -> TypedExpression:
         if refusal.message.startswith("Context property"):
             raise
         if _like_mapped_property(node):
-            raise calls.refused_within(
+            raise calls.introduce_refusal(
                 f"Failed to resolve enumeration method, date-time method or mapped property '{expression_text(node)}'", refusal) from None
         raise
     return bound
@@ -132,13 +132,13 @@ def _bind_name(first: Name, node: Chain, scope: Scope) -> TypedExpression | None
     of_table = _of_table(first, node, scope)
     if of_table is not None:
         return of_table
-    return _declared_without_arguments(first, node, scope) or _stream_path(node, scope) or class_member(node, scope)
+    return _bind_declaration(first, node, scope) or _stream_path(node, scope) or class_member(node, scope)
 
 
 def _of_table(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
     """Return what is read of a table; None where the name is that of something else, too."""
     table = scope.catalog.tables.get(first.name)
-    if table is None or (scope.unqualified and streams_with(first.name, scope)):
+    if table is None or (scope.unqualified and declaring_streams(first.name, scope)):
         return None
     number = stream_by_name(first.name, scope)
     if number is not None and not (table.keys and _is_access(node, scope.streams[number].event_type is table.event_type)):
@@ -160,7 +160,7 @@ def _is_access(node: Chain, in_table: bool) -> bool:
 
 def _refuse_if_property(first: Name, node: Chain, scope: Scope) -> None:
     """Raise for the name of a lambda's value that is a property of a stream, too: Esper takes the value for a property of another one."""
-    if not streams_with(first.name, scope):
+    if not declaring_streams(first.name, scope):
         return
     if len(node.links) == 1:
         raise EplValidationError(f"Property named '{first.name}' is ambiguous as is valid for more then one stream", span=node.span)
@@ -169,7 +169,7 @@ def _refuse_if_property(first: Name, node: Chain, scope: Scope) -> None:
         "script, stream or class name", span=node.span)
 
 
-def _declared_without_arguments(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
+def _bind_declaration(first: Name, node: Chain, scope: Scope) -> TypedExpression | None:
     """Bind a declared expression without parameters, written without parentheses: it comes before properties, but not in its own body."""
     declaration = find_declaration(first.name, scope)
     if declaration is None or declaration.parameters or declaration.name in scope.expanding:
@@ -182,19 +182,19 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
     stream."""
     links, first = node.links, node.links[0]
     assert isinstance(first, Name)
-    owners = streams_with(first.name, scope, links) if scope.unqualified else []
+    owners = declaring_streams(first.name, scope, links) if scope.unqualified else []
     if len(owners) > 1 and len(links) > 1:
-        owners = [owner for owner in owners if _leads_on(owner, node, scope)] or owners
-    elements = _elements_with(links, scope)
+        owners = [owner for owner in owners if _has_whole_path(owner, node, scope)] or owners
+    elements = _lambda_elements(links, scope)
     of_property = len(links) > 1 and isinstance(links[1], Name)
-    is_dynamic = scope.unqualified and optional_at(links, 0)  # a property, whatever the names of streams
+    is_dynamic = scope.unqualified and is_dynamic_property(links, 0)  # a property, whatever the names of streams
     number = None if is_dynamic else stream_with_property(first.name, scope) if of_property else stream_by_name(first.name, scope)
     aliased = number is not None and scope.streams[number].alias == first.name
     if aliased and of_property and number is not None and _next_is_property(number, links, scope):
         elements = []  # the name of a stream comes before what lambda parameters have
     if len(owners) + len(elements) > 1:
         if elements or not (aliased or scope.prefers_first):
-            if any(dotted_property(scope.streams[owner].event_type, links, 0) for owner in owners):
+            if any(find_dotted_property(scope.streams[owner].event_type, links, 0) for owner in owners):
                 raise _unknown(node, scope)
             raise EplValidationError(f"Property named '{first.name}' is ambiguous as is valid for more then one stream", span=node.span)
         owners = [] if aliased else owners[:1]
@@ -204,7 +204,7 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
         return follow(stream_value(owners[0], scope), links, scope, node)
     if number is not None and (len(links) > 1 or aliased):
         if len(links) == 2 and isinstance(links[1], Name) and not _next_is_property(number, links, scope):
-            raise _unknown_property_of(number, links[1].name, node, scope)
+            raise _unknown_stream_property(number, links[1].name, node, scope)
         return follow(stream_value(number, scope), links[1:], scope, node)
     local = next((n for n in scope.locals if isinstance(n.type, EventOf) and n.type.event_type.name == first.name), None)
     if local is not None and number is None and len(links) > 1:
@@ -218,7 +218,7 @@ def _stream_path(node: Chain, scope: Scope) -> TypedExpression | None:
     return None
 
 
-def _leads_on(number: int, node: Chain, scope: Scope) -> bool:
+def _has_whole_path(number: int, node: Chain, scope: Scope) -> bool:
     """Return whether the whole path is one of the stream's: Esper looks for that, not for its first name."""
     try:
         follow(stream_value(number, scope), node.links, scope, node)
@@ -227,7 +227,7 @@ def _leads_on(number: int, node: Chain, scope: Scope) -> bool:
     return True
 
 
-def _elements_with(links: Sequence[Link], scope: Scope) -> list[TypedExpression]:
+def _lambda_elements(links: Sequence[Link], scope: Scope) -> list[TypedExpression]:
     """Lambda parameters that are events with the property: Esper takes them for streams."""
     return [
         _local(local) for local in scope.locals
@@ -256,7 +256,7 @@ def _next_is_property(number: int, links: Sequence[Link], scope: Scope) -> bool:
 
 
 def _variable(first: Name, node: Chain, scope: Scope) -> TypedExpression:
-    if scope.unqualified and streams_with(first.name, scope):
+    if scope.unqualified and declaring_streams(first.name, scope):
         raise EplValidationError(f"The variable by name '{first.name}' is ambigous to a property of the same name", span=node.span)
     variable = scope.catalog.variables[first.name]
     check_variable(variable, scope.catalog, node.span)
@@ -326,7 +326,7 @@ def _bind_call(call: Call, node: Chain, scope: Scope) -> TypedExpression:
         bound = built_in(call, scope)
         if bound is not None:
             return bound
-    keyed = _keyed_property(call, scope)
+    keyed = _bind_keyed_property(call, scope)
     if keyed is not None:
         return keyed
     if call.name.lower() in scope.catalog.aggregations and not call.is_by_name:
@@ -352,14 +352,14 @@ def _bind_call(call: Call, node: Chain, scope: Scope) -> TypedExpression:
 
 def _is_keyed_of_any(call: Call, scope: Scope) -> bool:
     """``name('key')`` where every name is a property."""
-    return literal_of(call) is not None and any(s.visible and s.event_type.any_type for s in scope.streams)
+    return literal_key(call) is not None and any(s.visible and s.event_type.any_type for s in scope.streams)
 
 
 NO_KEYS = (syntax.Wildcard, syntax.StreamWildcard, syntax.NamedArgument, syntax.Ordered)
 """Arguments of functions that are no key of a mapped or indexed property."""
 
 
-def _keyed_property(call: Call, scope: Scope) -> TypedExpression | None:
+def _bind_keyed_property(call: Call, scope: Scope) -> TypedExpression | None:
     """``indexed(0)``, ``mapped('key')`` on a stream's property, variable or parameter."""
     if len(call.arguments) != 1 or call.optional or call.distinct or isinstance(call.arguments[0], NO_KEYS):
         return None
@@ -367,17 +367,17 @@ def _keyed_property(call: Call, scope: Scope) -> TypedExpression | None:
         return None  # count(x), last(x): a word of the language comes first
     for name, value in scope.substitutions:
         if name == call.name:
-            return keyed_access(value, call.arguments[0], scope)
+            return bind_key_access(value, call.arguments[0], scope)
     if call.name in scope.catalog.variables:
         variable = scope.catalog.variables[call.name]
-        return keyed_access(typed.VariableValue(type=variable.type, name=call.name), call.arguments[0], scope)
-    owners = streams_with(call.name, scope) if scope.unqualified else []
+        return bind_key_access(typed.VariableValue(type=variable.type, name=call.name), call.arguments[0], scope)
+    owners = declaring_streams(call.name, scope) if scope.unqualified else []
     if len(owners) != 1:
         return None
     stream = scope.streams[owners[0]]
     prop = stream.event_type.property(call.name)
     assert prop is not None
-    return keyed_access(read_property(stream_value(owners[0], scope), prop, scope), call.arguments[0], scope)
+    return bind_key_access(read_property(stream_value(owners[0], scope), prop, scope), call.arguments[0], scope)
 
 
 # ------------------------------------------------------------------ the links after a value
@@ -388,7 +388,7 @@ def follow(value: TypedExpression, links: Sequence[Link], scope: Scope, node: Ch
     at, name = 0, None
     while at < len(links):
         link = links[at]
-        if isinstance(link, (Name, Call)) and (optional_at(links, at) or _is_dynamic(value, link)):
+        if isinstance(link, (Name, Call)) and (is_dynamic_property(links, at) or _is_dynamic(value, link)):
             _refuse_dynamic_of_many(value, node)
             if isinstance(value, (typed.StreamProperty, typed.PropertyOf)) and isinstance(value.type, Scalar) and value.type != OBJECT:
                 raise _unknown(node, scope)
@@ -397,18 +397,18 @@ def follow(value: TypedExpression, links: Sequence[Link], scope: Scope, node: Ch
             at += taken
             continue
         if isinstance(link, Index):
-            if name is not None and not isinstance(value.type, (ArrayType, EventOf)) and literal_of(link) is not None:
+            if name is not None and not isinstance(value.type, (ArrayType, EventOf)) and literal_key(link) is not None:
                 raise _unknown(node, scope)
             value = at_index(value, link, scope, name)
             name = None
-        elif isinstance(link, Name) and (dotted := dotted_step(value, links, at)) is not None:
+        elif isinstance(link, Name) and (dotted := find_dotted_step(value, links, at)) is not None:
             value, name = read_property(value, dotted[0], scope), None
             at += dotted[1] - 1
         elif isinstance(link, Name):
             is_top = isinstance(value, typed.StreamEvent)
             value, name = _property(value, link, scope, node), link.name if is_top else None
         elif isinstance(link, Call):
-            value, name = _call_on(value, link, scope, node), None
+            value, name = _bind_member(value, link, scope, node), None
         at += 1
     return value
 
@@ -416,35 +416,35 @@ def follow(value: TypedExpression, links: Sequence[Link], scope: Scope, node: Ch
 def _is_dynamic(value: TypedExpression, link: Name | Call) -> bool:
     """After a dynamic property names are dynamic too, and so are all of a type of which no properties are declared."""
     if isinstance(value, typed.DynamicProperty) or (isinstance(value.type, MapType) and value.type.nested):
-        return isinstance(link, Name) or isinstance(literal_of(link), str)
-    event_type = event_type_of(value)
+        return isinstance(link, Name) or isinstance(literal_key(link), str)
+    event_type = value_event_type(value)
     if event_type is None or not event_type.any_type or event_type.property(link.name) is not None:
         return False
-    return isinstance(link, Name) or literal_of(link) is not None
+    return isinstance(link, Name) or literal_key(link) is not None
 
 
 def _refuse_dynamic_of_many(value: TypedExpression, node: Chain) -> None:
     if isinstance(value.type, ArrayType) and isinstance(value, (typed.StreamProperty, typed.PropertyOf, typed.StreamEvents)):
         name = getattr(value, "name", "")
-        raise EplValidationError(_indexed_refusal(expression_text(node), name), span=node.span)
+        raise EplValidationError(_index_refusal(expression_text(node), name), span=node.span)
 
 
 def _property(value: TypedExpression, link: Name, scope: Scope, node: Chain) -> TypedExpression:
     own = bind_aggregation_method(value, Call(name=link.name, span=link.span), scope)
     if own is not None:
         return own
-    event_type = event_type_of(value)
+    event_type = value_event_type(value)
     if event_type is not None and isinstance(value, typed.Aggregated) and _is_plain_value(value.plan):
         raise calls.unknown_method(value, link.name, (), node)
     if event_type is not None:
         prop = event_type.property(link.name)
         if prop is None:
-            raise _unknown_in(value, event_type, link.name, node, scope)
+            raise _unknown_property(value, event_type, link.name, node, scope)
         return read_property(value, prop, scope)
     owner = _owner(value, scope) if node.root is None else None
     if is_iterable(value.type) and owner is not None and isinstance(value.type, ArrayType):
         hint = f"write {owner}[0].{link.name}, or {owner}.lastOf().{link.name}" if isinstance(value.type.element, EventOf) else None
-        raise EplValidationError(_indexed_refusal(expression_text(node), owner), span=node.span, hint=hint)
+        raise EplValidationError(_index_refusal(expression_text(node), owner), span=node.span, hint=hint)
     if isinstance(value.type, MapType) and owner is not None:
         raise EplValidationError(
             f"Failed to resolve property '{expression_text(node)}' (property '{owner}' is a mapped property and requires keyed "
@@ -470,33 +470,33 @@ def _owner(value: TypedExpression, scope: Scope) -> str | None:
     return scope.streams[value.stream].alias if isinstance(value, typed.StreamEvents) else None
 
 
-def _indexed_refusal(text: str, owner: str) -> str:
+def _index_refusal(text: str, owner: str) -> str:
     return (f"Failed to resolve property '{text}' (property '{owner}' is an indexed property and requires an index or enumeration method "
             "to access values)")
 
 
-def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> TypedExpression:
+def _bind_member(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> TypedExpression:
     """``value.name(arguments)``: a mapped or indexed property of an event, an enumeration method, a method; getters of events."""
     own = bind_aggregation_method(value, link, scope)
     if own is not None:
         return own
     if scope.in_pattern and isinstance(value, typed.StreamEvents) and not link.arguments and link.name.lower() in ("countof", "size"):
         return typed.Constant(type=INT, value=1)  # as in Esper: within a pattern a tag's array counts as one
-    event_type = event_type_of(value)
+    event_type = value_event_type(value)
     if event_type is not None and len(link.arguments) == 1:
         prop = event_type.property(link.name)
-        keyed = keyed_access(read_property(value, prop, scope), link.arguments[0], scope) if prop is not None else None
+        keyed = bind_key_access(read_property(value, prop, scope), link.arguments[0], scope) if prop is not None else None
         if keyed is not None:
             return keyed
     enumeration = scope.catalog.functions.enumeration.get(link.name.lower())
     if enumeration is not None and isinstance(value, typed.SubqueryValue) and is_subquery_value(value):
         value = as_rows(value)
     if enumeration is not None and is_sorted(value):  # of no events it is an empty collection here, and null by itself, as in Esper
-        value = typed.AggregationMethodCall(type=value.type, operand=value, method="sorted_events", arguments=())
+        value = typed.AggregationMethodCall(type=value.type, operand=value, method="events_in_order", arguments=())
     if enumeration is not None and _is_one_of_many(value):
         value = typed.Single(type=ArrayType(value.type), operand=value)
     if enumeration is not None and is_iterable(value.type):
-        return calls.enumerate_with(enumeration, value if node.root is None else calls.items_of(value), link, scope)
+        return calls.bind_enumeration_call(enumeration, value if node.root is None else calls.collection_items(value), link, scope)
     result = calls.invoke_method(value, link, scope)
     if result is not None:
         return result
@@ -508,7 +508,7 @@ def _call_on(value: TypedExpression, link: Call, scope: Scope, node: Chain) -> T
         raise EplValidationError(
             f"Invalid input for built-in enumeration method '{link.name}', expecting collection of event-type or scalar values as input, "
             f"received {value.type.boxed}", span=node.span)
-    types = tuple(shown_type(bind(a, scope)) for a in link.arguments if not isinstance(a, syntax.Lambda))
+    types = tuple(message_type(bind(a, scope)) for a in link.arguments if not isinstance(a, syntax.Lambda))
     raise calls.unknown_method(value, link.name, types, node)
 
 
@@ -517,7 +517,7 @@ SINGLE = ("first", "last", "minby", "maxby", "minbyever", "maxbyever")
 
 def _is_one_of_many(value: TypedExpression) -> bool:
     """Return what enumeration methods take as a collection of one: the stream's event, prev and prevtail, and what ``SINGLE`` gives."""
-    aggregation = aggregation_of(value)
+    aggregation = as_aggregation(value)
     if aggregation is not None:
         return aggregation.function in SINGLE
     return isinstance(value, typed.StreamEvent) or (isinstance(value, typed.Previous) and value.kind in ("previous", "tail"))
@@ -548,7 +548,7 @@ def _unknown(node: Chain, scope: Scope) -> EplError:
             f"Failed to resolve '{'.'.join(names[:call + 1])}' to a property, single-row function, aggregation function, script, "
             "stream or class name",
             span=node.span, hint=method_call(names[:call + 1]))
-    if len(node.links) > 1 and isinstance(node.links[1], Index) and literal_of(node.links[1]) is None:
+    if len(node.links) > 1 and isinstance(node.links[1], Index) and literal_key(node.links[1]) is None:
         return EplValidationError(
             f"Failed to resolve '{first.name}' to a property, single-row function, aggregation function, script, stream or class "
             "name", span=node.span)
@@ -556,7 +556,7 @@ def _unknown(node: Chain, scope: Scope) -> EplError:
         known = [n for s in scope.streams if s.visible for n in s.event_type.names] if scope.unqualified else []
         message = f"Property named '{text}' is not valid in any stream{did_you_mean(text, known)}"
         return EplValidationError(message, span=node.span, hint=word_hint(FUNCTIONS, text))
-    hint = dotted_hint(node, scope)
+    hint = dots_hint(node, scope)
     number = stream_by_name(first.name, scope)
     if number is None:
         names = [n for s in scope.streams if s.visible for n in (s.alias or s.event_type.name,)]
@@ -570,7 +570,7 @@ def _unknown(node: Chain, scope: Scope) -> EplError:
         f"Failed to resolve property '{text}' to a stream or nested property in a stream", span=node.span, hint=hint)
 
 
-def _unknown_in(value: TypedExpression, event_type: EventType, name: str, node: Chain, scope: Scope) -> EplError:
+def _unknown_property(value: TypedExpression, event_type: EventType, name: str, node: Chain, scope: Scope) -> EplError:
     if isinstance(value, typed.Local):
         suggestion = did_you_mean(name, event_type.names)
         if suggestion:
@@ -583,7 +583,7 @@ def _unknown_in(value: TypedExpression, event_type: EventType, name: str, node: 
     return calls.unknown_method(value, name, (), node)
 
 
-def _unknown_property_of(number: int, name: str, node: Chain, scope: Scope) -> EplValidationError:
+def _unknown_stream_property(number: int, name: str, node: Chain, scope: Scope) -> EplValidationError:
     stream = scope.streams[number]
     suggestion = did_you_mean(name, stream.event_type.names)
     if suggestion:

@@ -8,11 +8,11 @@ import attrs
 from epl.analysis.expressions import calls
 from epl.analysis.expressions.binding import bind, bind_node, bind_subquery
 from epl.analysis.expressions.conversions import (
-    boxed_name,
     common_type,
     convert,
-    shown,
+    message_type_name,
     type_name,
+    wrapper_name,
 )
 from epl.analysis.expressions.operators import same_values
 from epl.analysis.expressions.paths import is_integer, stream_by_alias, stream_value
@@ -21,13 +21,13 @@ from epl.analysis.names.remedies import property_type
 from epl.analysis.names.type_names import resolve_type_name
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType, Property
-from epl.functions.casts import dated_cast_key
+from epl.functions.casts import date_cast_key
 from epl.java_classes import is_java_class
 from epl.plan import expressions as typed
 from epl.plan.expressions import Constant, TypedExpression
 from epl.plan.stores.tables import TableValue
 from epl.syntax import expressions as syntax
-from epl.unparse import quoted
+from epl.unparse import quote_expression
 from epl.value_types import (
     BOOLEAN,
     BOXED_CHAR,
@@ -133,7 +133,7 @@ def _is_loadable(written: syntax.TypeName) -> bool:
 def bind_cast(node: syntax.Cast, scope: Scope) -> TypedExpression:
     value = bind(node.value, scope)
     if node.arguments:
-        return dated_cast(node, value, scope)
+        return bind_date_cast(node, value, scope)
     target = resolve_class(node.type_name, scope, "cast", "found")
     is_character = target.boxed == BOXED_CHAR and node.type_name.name.lower() != "char"
     if is_null(value.type) or (is_character and value.type.boxed != BOXED_CHAR):  # text is cast to char, but is not a Character
@@ -144,7 +144,7 @@ def bind_cast(node: syntax.Cast, scope: Scope) -> TypedExpression:
     return typed.Cast(type=target, operand=value)
 
 
-def dated_cast(node: syntax.Cast, value: TypedExpression, scope: Scope) -> TypedExpression:
+def bind_date_cast(node: syntax.Cast, value: TypedExpression, scope: Scope) -> TypedExpression:
     """Bind ``cast(text, date, dateformat: 'pattern')`` through the functions of dates."""
     for argument in node.arguments:
         if not isinstance(argument, syntax.NamedArgument) or argument.name.lower() != "dateformat":
@@ -156,7 +156,7 @@ def dated_cast(node: syntax.Cast, value: TypedExpression, scope: Scope) -> Typed
             f"Class as listed in cast function by name '{node.type_name.name}' cannot be found", span=node.span,
             hint=property_type(node.type_name.name))
     try:
-        spec = scope.catalog.functions.single_row[dated_cast_key(target)]
+        spec = scope.catalog.functions.single_row[date_cast_key(target)]
     except ValueError as refusal:
         raise EplValidationError(str(refusal), span=node.span) from None
     format_argument = node.arguments[0]
@@ -169,14 +169,14 @@ def dated_cast(node: syntax.Cast, value: TypedExpression, scope: Scope) -> Typed
 
 
 @bind_node.register
-def bind_instance_of(node: syntax.InstanceOf, scope: Scope) -> TypedExpression:
+def bind_instanceof(node: syntax.InstanceOf, scope: Scope) -> TypedExpression:
     value = bind(node.value, scope)
     targets = tuple(resolve_class(t, scope, "instanceof", "loaded") for t in node.type_names)
     return typed.TypeTest(type=BOOLEAN, operand=value, targets=targets)
 
 
 @bind_node.register
-def bind_type_of(node: syntax.TypeOf, scope: Scope) -> TypedExpression:
+def bind_typeof(node: syntax.TypeOf, scope: Scope) -> TypedExpression:
     operand = _stream_before_property(node.value, bind(node.value, scope), scope)
     if isinstance(operand, TableValue):
         operand = attrs.evolve(operand, or_nulls=False)
@@ -207,11 +207,11 @@ def bind_exists(node: syntax.Exists, scope: Scope) -> TypedExpression:
             return _is_there(value.operand)
         return typed.DynamicExists(type=BOOLEAN, operand=value.operand, name=value.name)
     if isinstance(value, (typed.Element, typed.MapValue)):
-        return _exists_within(value, scope)
+        return _element_exists(value, scope)
     raise EplValidationError("Exists function requires an property value expression as the only parameter", span=node.span)
 
 
-def _exists_within(value: typed.Element | typed.MapValue, scope: Scope) -> TypedExpression:
+def _element_exists(value: typed.Element | typed.MapValue, scope: Scope) -> TypedExpression:
     """``exists(p[0])``, ``exists(p('k'))``; an element that is an event of a map or object array exists where the array's owner does."""
     at = value.index if isinstance(value, typed.Element) else value.key
     holder = value.operand
@@ -256,33 +256,34 @@ def bind_new_array(node: syntax.NewArray, scope: Scope) -> TypedExpression:
         raise EplValidationError(f"Failed to resolve type parameter '{node.type_name.name}'", span=node.span)
     if node.initializer is not None:
         dimensions = max(node.type_name.dimensions, len(node.sizes), 1)
-        return _initialized(node.initializer, _array_of(element, dimensions), scope)
+        return _bind_initializer(node.initializer, _array_type(element, dimensions), scope)
     sizes = tuple(bind(s, scope) for s in node.sizes if s is not None)
     for size in sizes:
         if not (isinstance(size.type, Scalar) and size.type.kind in ("byte", "short", "int")):
             raise EplValidationError(
                 f"New-keyword with an array-type result requires an Integer-typed dimension but received "
-                f"type '{boxed_name(size)}'",
+                f"type '{wrapper_name(size)}'",
                                      span=node.span)
-    return typed.NewArraySized(type=_array_of(element, len(node.sizes)), sizes=sizes)
+    return typed.NewArraySized(type=_array_type(element, len(node.sizes)), sizes=sizes)
 
 
-def _array_of(element: ValueType, dimensions: int) -> ValueType:
+def _array_type(element: ValueType, dimensions: int) -> ValueType:
     for _ in range(dimensions):
         element = ArrayType(element)
     return element
 
 
-def _initialized(node: syntax.ArrayLiteral, target: ValueType, scope: Scope) -> TypedExpression:
+def _bind_initializer(node: syntax.ArrayLiteral, target: ValueType, scope: Scope) -> TypedExpression:
     assert isinstance(target, ArrayType)
     items: list[TypedExpression] = []
     for written in node.items:
         if isinstance(target.element, ArrayType) and isinstance(written, syntax.ArrayLiteral):
-            items.append(_initialized(written, target.element, scope))
+            items.append(_bind_initializer(written, target.element, scope))
             continue
         item = bind(written, scope)
         if isinstance(target.element, ArrayType):
-            raise EplValidationError(f"Two-dimensional array element does not allow element expression {quoted(written)}", span=node.span)
+            raise EplValidationError(f"Two-dimensional array element does not allow element expression {quote_expression(written)}",
+                span=node.span)
         items.append(_fit(item, target.element))
     return typed.NewArrayOf(type=target, items=tuple(items))
 
@@ -306,7 +307,8 @@ def _fit(item: TypedExpression, element: ValueType) -> TypedExpression:
         return convert(item, element.boxed)
     if len(kinds) == 2 and kinds[0] == "char" and kinds[1] in ARRAY_RANKS[2:]:
         raise EplUnsupportedError("A char as a number of an array is not supported")
-    raise EplValidationError(f"Array element type mismatch: Expecting type {type_name(element)} but received type {shown(item)}")
+    raise EplValidationError(
+        f"Array element type mismatch: Expecting type {type_name(element)} but received type {message_type_name(item)}")
 
 
 @bind_node.register

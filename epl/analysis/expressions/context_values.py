@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from epl.analysis.expressions.binding import StatementRefusal
 from epl.catalog import Catalog, Variable
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.plan.context.contexts import Context, context_of
+from epl.plan.context.contexts import Context, store_context
 from epl.plan.expressions import ContextValue
 from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow
@@ -78,7 +78,7 @@ def check_variable(variable: Variable, catalog: Catalog, span: Span | None) -> N
 def check_store(store: NamedWindow | Table, catalog: Catalog, span: Span | None, *, same: bool = False) -> None:
     """Refuse a table, or what a named window or table is changed by, outside of its context. ``same``: also within one where it has none.
     """
-    own, declared = catalog.statement_context, context_of(store)
+    own, declared = catalog.statement_context, store_context(store)
     if catalog.for_query or own is declared or (declared is None and not same):
         return
     title = "Table" if isinstance(store, Table) else "Named window"
@@ -89,7 +89,7 @@ def check_store(store: NamedWindow | Table, catalog: Catalog, span: Span | None,
 
 def subquery_mismatch(store: NamedWindow | Table, catalog: Catalog) -> str | None:
     """Return why a sub-query that reads the rows of a named window or table as they are does not see those of its partitions."""
-    own, declared = catalog.statement_context, context_of(store)
+    own, declared = catalog.statement_context, store_context(store)
     if declared is None or own is declared:
         return None
     title = "table" if isinstance(store, Table) else "named window"

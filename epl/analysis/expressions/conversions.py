@@ -59,16 +59,16 @@ def type_name(value_type: ValueType) -> str:
     return str(value_type)
 
 
-def shown_type(expression: TypedExpression) -> ValueType:
+def message_type(expression: TypedExpression) -> ValueType:
     """Return the type that messages show: Esper boxes every expression but literals."""
     return expression.type if isinstance(expression, Constant) else expression.type.boxed
 
 
-def shown(expression: TypedExpression) -> str:
-    return type_name(shown_type(expression))
+def message_type_name(expression: TypedExpression) -> str:
+    return type_name(message_type(expression))
 
 
-def boxed_name(expression: TypedExpression) -> str:
+def wrapper_name(expression: TypedExpression) -> str:
     return type_name(expression.type.boxed)
 
 
@@ -117,7 +117,7 @@ def common_type(types: Sequence[ValueType]) -> ValueType:
         return first.boxed
     structures = [t.event_type for t in seen if isinstance(t, EventOf) and t.event_type.kind == "struct"]
     if len(structures) == len(seen):
-        return EventOf(_merged_structure(structures))
+        return EventOf(_merge_structures(structures))
     if isinstance(first, EventOf) and all(isinstance(t, EventOf) for t in seen):
         return _common_event_type([t for t in seen if isinstance(t, EventOf)])
     if isinstance(first, Scalar) and first.kind in PLAIN:
@@ -164,7 +164,7 @@ def cannot_coerce(first: ValueType, other: ValueType) -> str:
     return f"Implicit conversion not allowed: Cannot coerce to {shown_first} type {type_name(other if first == STRING else other.boxed)}"
 
 
-def _merged_structure(structures: Sequence[EventType]) -> EventType:
+def _merge_structures(structures: Sequence[EventType]) -> EventType:
     """Return the type of structures made by ``new { … }``: of columns of the same names and types; a null takes the type of the first."""
     first = structures[0]
     for number, other in enumerate(structures[1:], 1):
@@ -224,7 +224,7 @@ def convert(expression: TypedExpression, target: ValueType, *, whole: bool = Fal
 def require_numeric(expression: TypedExpression) -> None:
     """Refuse anything but numbers, in Esper's words; an untyped parameter passes."""
     if (not is_numeric(expression.type) or expression.type == NUMBER) and not is_untyped_parameter(expression):
-        raise EplValidationError(f"Implicit conversion from datatype '{boxed_name(expression)}' to numeric is not allowed")
+        raise EplValidationError(f"Implicit conversion from datatype '{wrapper_name(expression)}' to numeric is not allowed")
 
 
 def is_untyped_parameter(expression: TypedExpression) -> bool:

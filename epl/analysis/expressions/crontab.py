@@ -32,25 +32,25 @@ def analyse_crontab(parts: Sequence[Expression], scope: Scope, *, most: int = 7,
 
 
 def _field(part: Expression, scope: Scope) -> CronField:
-    return attrs.evolve(_unplaced_field(part, scope), span=part.span)
+    return attrs.evolve(_plain_field(part, scope), span=part.span)
 
 
-def _unplaced_field(part: Expression, scope: Scope) -> CronField:
+def _plain_field(part: Expression, scope: Scope) -> CronField:
     if isinstance(part, Wildcard):
         return CronField("any")
     if isinstance(part, NamedArgument):  # low:high of two names is read as a named argument
         low = Chain((Name(part.name, span=part.span),), span=part.span)
-        return CronField("range", _bound(low, scope), _bound(part.value, scope))
+        return CronField("range", _bind_part(low, scope), _bind_part(part.value, scope))
     if not isinstance(part, CronPart):
-        return CronField("value", _bound(part, scope))
+        return CronField("value", _bind_part(part, scope))
     if part.kind == "list":
         return CronField("list", items=tuple(_field(item, scope) for item in part.items))
-    value = None if part.value is None else _bound(part.value, scope)
-    high = None if part.high is None else _bound(part.high, scope)
+    value = None if part.value is None else _bind_part(part.value, scope)
+    high = None if part.high is None else _bind_part(part.high, scope)
     return CronField(part.kind, value, high)
 
 
-def _bound(expression: Expression, scope: Scope) -> TypedExpression:
+def _bind_part(expression: Expression, scope: Scope) -> TypedExpression:
     try:
         bound = bind(expression, scope)
     except (EplUnsupportedError, StatementRefusal):

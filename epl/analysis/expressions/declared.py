@@ -15,7 +15,7 @@ from epl.plan import expressions as typed
 from epl.plan.expressions import TypedExpression
 from epl.syntax import Declaration
 from epl.syntax import expressions as syntax
-from epl.unparse import quoted
+from epl.unparse import quote_expression
 
 
 def find_declaration(name: str, scope: Scope) -> Declaration | None:
@@ -58,7 +58,7 @@ def bind_alias(declaration: Declaration, scope: Scope) -> TypedExpression:
     return bind(declaration.body, _expanding(declaration, scope))
 
 
-def _listed_hint(declaration: Declaration) -> str | None:
+def _parameters_hint(declaration: Declaration) -> str | None:
     if not declaration.listed:
         return None
     return f"parameters stand within the braces: expression {declaration.name} {{ ({', '.join(declaration.listed)}) => … }}"
@@ -75,7 +75,7 @@ def bind_declared(declaration: Declaration, call: syntax.Call, scope: Scope) -> 
     if len(declaration.parameters) != len(call.arguments):
         raise EplValidationError(
             f"Parameter count mismatches for declared expression '{declaration.name}', expected {len(declaration.parameters)} parameters "
-            f"but received {len(call.arguments)} parameters", span=call.span, hint=_listed_hint(declaration))
+            f"but received {len(call.arguments)} parameters", span=call.span, hint=_parameters_hint(declaration))
     values = [_argument(a, scope, declaration.name) for a in call.arguments]
     inner = _body_scope(declaration, values, _expanding(declaration, scope))
     try:
@@ -85,7 +85,7 @@ def bind_declared(declaration: Declaration, call: syntax.Call, scope: Scope) -> 
     except EplValidationError as refusal:
         raise EplValidationError(
             f"Failed to validate expression declaration '{declaration.name}': "
-            f"Failed to validate declared expression body expression {quoted(declaration.body)}: "
+            f"Failed to validate declared expression body expression {quote_expression(declaration.body)}: "
             f"{refusal.message}", span=declaration.body.span) from None
 
 
@@ -95,7 +95,7 @@ def _bind_body(
     """Bind the body. Large arguments are evaluated once, under a name each; small ones are put in place of their parameters."""
     large = [name for name, value in zip(declaration.parameters, values) if _is_larger(value, LARGEST_COPY)]
     if large:
-        applied = _applied(body, large, dict(zip(declaration.parameters, values)), scope)
+        applied = _function_call(body, large, dict(zip(declaration.parameters, values)), scope)
         if applied is not None:
             return applied
     expression = bind(body, scope)
@@ -106,7 +106,7 @@ def _bind_body(
     return expression
 
 
-def _applied(
+def _function_call(
     body: syntax.Expression, large: Sequence[str], values: dict[str, TypedExpression], scope: Scope
 ) -> TypedExpression | None:
     """Return the body as a function of its large arguments; None where it reads them beside the row: in aggregations, prev."""
@@ -146,7 +146,7 @@ def _argument(argument: syntax.Expression, scope: Scope, name: str) -> TypedExpr
             raise EplValidationError(
                 f"Expression '{name}' only allows a wildcard parameter if there is a single stream available, please use a stream "
                 "or tag name instead")
-        return typed.event_of(visible[0], scope.streams[visible[0]].event_type)
+        return typed.stream_event(visible[0], scope.streams[visible[0]].event_type)
     return bind(argument, scope)
 
 

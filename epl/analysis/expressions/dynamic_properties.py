@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from epl.analysis.expressions.paths import event_type_of, optional_at
+from epl.analysis.expressions.paths import is_dynamic_property, value_event_type
 from epl.errors import EplValidationError
 from epl.event_types import EventOf, EventType, Property
 from epl.plan.expressions import TypedExpression
@@ -18,7 +18,7 @@ def check_dynamic(value: TypedExpression, links: Sequence[Link], at: int, node: 
     """Refuse what events of a map, object array or JSON cannot be asked for: ``x?[0]``, ``x[0]?.y`` unless ``x`` holds events, after a
     declared ``x?`` a name that its type does not have, of JSON and below object arrays what is not declared.
     """
-    event_type, link = event_type_of(value), links[at]
+    event_type, link = value_event_type(value), links[at]
     if event_type is None or event_type.any_type:
         return
     prop = event_type.property(getattr(link, "name", ""))
@@ -35,7 +35,7 @@ def check_dynamic(value: TypedExpression, links: Sequence[Link], at: int, node: 
     if by_index:
         there = _index_getter(event_type, prop)
     elif isinstance(link, Name):
-        there = _getter(event_type, prop, after, optional=after is not None and optional_at(links, at + 1))
+        there = _getter(event_type, prop, after, optional=after is not None and is_dynamic_property(links, at + 1))
     else:
         there = _key_getter(event_type, prop)
     if not there:

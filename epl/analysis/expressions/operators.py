@@ -11,7 +11,6 @@ from epl.analysis.expressions.binding import StatementRefusal, bind, bind_node, 
 from epl.analysis.expressions.conversions import (
     PLAIN,
     arithmetic_type,
-    boxed_name,
     cannot_coerce,
     comparison_type,
     convert,
@@ -19,8 +18,9 @@ from epl.analysis.expressions.conversions import (
     is_builtin,
     is_opaque,
     is_untyped_parameter,
+    message_type,
     require_numeric,
-    shown_type,
+    wrapper_name,
 )
 from epl.analysis.expressions.scope import Scope
 from epl.errors import EplRuntimeError, EplUnsupportedError, EplValidationError
@@ -121,7 +121,7 @@ def arithmetic(operator: Any, left: TypedExpression, right: TypedExpression, sco
 def bitwise(operator: Any, left: TypedExpression, right: TypedExpression) -> TypedExpression:
     for side in (left, right):
         if not is_numeric(side.type) and not is_boolean(side.type):
-            raise EplValidationError(f"Invalid datatype for binary operator, {boxed_name(side)} is not allowed")
+            raise EplValidationError(f"Invalid datatype for binary operator, {wrapper_name(side)} is not allowed")
     kinds = [side.type.kind for side in (left, right) if isinstance(side.type, Scalar)]
     if any(k in ("float", "double", "Number") for k in kinds):
         raise EplValidationError(f"Invalid type for bitwise {operator} operator")
@@ -137,7 +137,7 @@ def concatenation(left: TypedExpression, right: TypedExpression) -> TypedExpress
     """Bind a concatenation: ``a || b || c`` is one node; anything but text is refused, as by Esper."""
     for side in (left, right):
         if side.type != STRING:
-            raise EplValidationError(f"Implicit conversion from datatype '{boxed_name(side)}' to string is not allowed")
+            raise EplValidationError(f"Implicit conversion from datatype '{wrapper_name(side)}' to string is not allowed")
     parts = left.parts if isinstance(left, typed.Concatenation) else (left,)
     return typed.Concatenation(type=STRING, parts=(*parts, right))
 
@@ -200,12 +200,12 @@ def same_values(left: TypedExpression, right: TypedExpression, *, negated: bool 
 
 def _not_equatable(left: TypedExpression, right: TypedExpression) -> str:
     if is_builtin(left.type) or is_builtin(right.type):
-        return f"Implicit conversion from datatype '{boxed_name(right)}' to '{boxed_name(left)}' is not allowed"
-    return f"Cannot convert datatype 'Object' to a value that fits both type '{boxed_name(left)}' and type '{boxed_name(right)}'"
+        return f"Implicit conversion from datatype '{wrapper_name(right)}' to '{wrapper_name(left)}' is not allowed"
+    return f"Cannot convert datatype 'Object' to a value that fits both type '{wrapper_name(left)}' and type '{wrapper_name(right)}'"
 
 
 def _opaque_hint(left: TypedExpression, right: TypedExpression) -> str | None:
-    return f"cast it to {boxed_name(left)}, or write the Object on the left" if is_opaque(right.type) else None
+    return f"cast it to {wrapper_name(left)}, or write the Object on the left" if is_opaque(right.type) else None
 
 
 def equatable(left: ValueType, right: ValueType) -> bool:
@@ -230,7 +230,7 @@ def equatable(left: ValueType, right: ValueType) -> bool:
 
 
 @bind_node.register
-def bind_between(node: syntax.Between, scope: Scope) -> TypedExpression:
+def bind_range_test(node: syntax.Between, scope: Scope) -> TypedExpression:
     operands = [bind(e, scope) for e in (node.value, node.low, node.high)]
     return _range(operands, node.negated, swap=True)
 
@@ -259,7 +259,7 @@ def _range(operands: list[TypedExpression], negated: bool, **ends: bool) -> Type
 
 
 @bind_node.register
-def bind_in(node: syntax.In, scope: Scope) -> TypedExpression:
+def bind_membership(node: syntax.In, scope: Scope) -> TypedExpression:
     if len(node.items) == 1 and isinstance(node.items[0], syntax.Subquery):
         member = bind_subquery(node.items[0], scope, "in", node.value)
         return typed.Not(type=member.type, operand=member) if node.negated else member
@@ -335,7 +335,7 @@ def _membership_type(value: TypedExpression, items: Sequence[TypedExpression], s
 def _coercion_refusal(target: ValueType, item: TypedExpression, item_type: ValueType) -> str:
     if is_numeric(target):
         return f"Implicit conversion not allowed: Cannot coerce types {target.boxed} and {item_type.boxed}"
-    return cannot_coerce(target, shown_type(item) if item_type is item.type else item_type)
+    return cannot_coerce(target, message_type(item) if item_type is item.type else item_type)
 
 
 # ------------------------------------------------------------------ like, regexp

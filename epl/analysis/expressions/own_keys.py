@@ -11,8 +11,8 @@ from collections.abc import Container, Mapping, Sequence
 
 import attrs
 
-from epl.analysis.expressions.properties import path_of, receiver_of
-from epl.analysis.expressions.rewriting import Replace, replaced
+from epl.analysis.expressions.properties import call_receiver, property_read
+from epl.analysis.expressions.rewriting import Replace, rewrite
 from epl.catalog import Catalog
 from epl.event_types import EventType
 from epl.plan.aggregations import AggregationPlan
@@ -36,13 +36,13 @@ def own_keys(event_type: EventType, catalog: Catalog) -> Keys:
     item = next((item for item in level.items if item.event_type is event_type), None)
     keys: dict[str, ContextValue] = {}
     for number, key in enumerate(() if item is None else item.keys, 1):
-        read = path_of(key)
+        read = property_read(key)
         if read is not None:
             keys.setdefault(read.path, ContextValue(type=key.type, path=full_path(level, f"key{number}")))
     return keys
 
 
-def counted_as_grouped(streams: Sequence[EventType], catalog: Catalog, grouped: Container[tuple[int, str]]) -> Replace:
+def key_replacement(streams: Sequence[EventType], catalog: Catalog, grouped: Container[tuple[int, str]]) -> Replace:
     """Return what puts keys in the place of all their properties in a statement with aggregations, but not of those that are ``grouped`` by
     rollup, which are null in some levels."""
     keys = [own_keys(event_type, catalog) for event_type in streams]
@@ -50,7 +50,7 @@ def counted_as_grouped(streams: Sequence[EventType], catalog: Catalog, grouped: 
     def replace(node: TypedExpression) -> TypedExpression | None:
         if isinstance(node, (Aggregated, Previous, Prior, SubqueryValue)):
             return node
-        read = path_of(node)
+        read = property_read(node)
         return _property(node, keys, replace) if read is None or (read.stream, read.path) not in grouped else node
 
     return replace
@@ -84,9 +84,9 @@ class _Lacking:
         if isinstance(node, SubqueryValue):
             return self._subquery(node)
         if isinstance(node, Prior):
-            key = _key_of(node.value, self.keys)
+            key = _matching_key(node.value, self.keys)
             return node if key is None else attrs.evolve(key, type=node.type)
-        read = path_of(node)
+        read = property_read(node)
         if read is not None and read.stream not in self.parts and not _may_lack(node):
             return node
         return _property(node, self.keys, self.replace)
@@ -98,7 +98,7 @@ class _Lacking:
         keys = [own_keys(plan.stream.event_type, self.catalog), *(self.keys[stream] for stream in outer)]
         parts = {inner for inner, stream in enumerate(outer, 1) if stream in self.parts}
         inside = _Lacking(keys, parts, self.catalog).replace
-        operand = None if node.operand is None else replaced(node.operand, self.replace)
+        operand = None if node.operand is None else rewrite(node.operand, self.replace)
         return attrs.evolve(node, operand=operand, plan=attrs.evolve(
             plan, columns=_all(plan.columns, inside), where=_any(plan.where, inside), having=_any(plan.having, inside),
             lookup=None if plan.lookup is None else _of_lookup(plan.lookup, inside)))
@@ -106,10 +106,10 @@ class _Lacking:
 
 def _property(node: TypedExpression, keys: Sequence[Keys], replace: Replace) -> TypedExpression | None:
     """Return the key in the place of a property; what a method is called on stays."""
-    if path_of(node) is not None:
-        return _key_of(node, keys) or node
-    receiver = receiver_of(node)
-    return None if receiver is None else replaced(node, _keeping(node, receiver, replace))
+    if property_read(node) is not None:
+        return _matching_key(node, keys) or node
+    receiver = call_receiver(node)
+    return None if receiver is None else rewrite(node, _keeping(node, receiver, replace))
 
 
 def _keeping(node: TypedExpression, receiver: TypedExpression, replace: Replace) -> Replace:
@@ -117,14 +117,14 @@ def _keeping(node: TypedExpression, receiver: TypedExpression, replace: Replace)
 
     def inner(each: TypedExpression) -> TypedExpression | None:
         if each is receiver:
-            return each if path_of(each) is not None else replace(each)
+            return each if property_read(each) is not None else replace(each)
         return None if each is node else replace(each)
 
     return inner
 
 
-def _key_of(node: TypedExpression, keys: Sequence[Keys]) -> TypedExpression | None:
-    read = path_of(node)
+def _matching_key(node: TypedExpression, keys: Sequence[Keys]) -> TypedExpression | None:
+    read = property_read(node)
     key = None if read is None or read.stream >= len(keys) else keys[read.stream].get(read.path)
     return None if key is None else attrs.evolve(key, type=node.type)
 
@@ -137,27 +137,28 @@ def _may_lack(node: TypedExpression) -> bool:
 
 
 def _all(expressions: Sequence[TypedExpression], replace: Replace) -> tuple[TypedExpression, ...]:
-    return tuple(replaced(each, replace) for each in expressions)
+    return tuple(rewrite(each, replace) for each in expressions)
 
 
 def _any(expression: TypedExpression | None, replace: Replace) -> TypedExpression | None:
-    return None if expression is None else replaced(expression, replace)
+    return None if expression is None else rewrite(expression, replace)
 
 
-def _ordered(keys: Sequence[OrderKey], replace: Replace) -> tuple[OrderKey, ...]:
-    return tuple(attrs.evolve(key, expression=replaced(key.expression, replace)) for key in keys)
+def _rewrite_order(keys: Sequence[OrderKey], replace: Replace) -> tuple[OrderKey, ...]:
+    return tuple(attrs.evolve(key, expression=rewrite(key.expression, replace)) for key in keys)
 
 
 def _of_result_set(plan: ResultSetPlan, replace: Replace) -> ResultSetPlan:
     levels = tuple(
         attrs.evolve(
-            level, columns=_all(level.columns, replace), having=_any(level.having, replace), order_by=_ordered(level.order_by, replace))
+            level, columns=_all(level.columns, replace), having=_any(level.having, replace),
+            order_by=_rewrite_order(level.order_by, replace))
         for level in plan.levels)
     into = None if plan.into is None else attrs.evolve(plan.into, columns=tuple(
         attrs.evolve(column, plan=_of_aggregation(column.plan, replace)) for column in plan.into.columns))
     return attrs.evolve(
         plan, into=into, columns=_all(plan.columns, replace), group_by=_all(plan.group_by, replace), levels=levels,
-        having=_any(plan.having, replace), order_by=_ordered(plan.order_by, replace),
+        having=_any(plan.having, replace), order_by=_rewrite_order(plan.order_by, replace),
         aggregations=tuple(_of_aggregation(each, replace) for each in plan.aggregations))
 
 
@@ -171,11 +172,12 @@ def _of_aggregation(plan: AggregationPlan, replace: Replace) -> AggregationPlan:
 def _of_lookup(plan: LookupPlan, replace: Replace) -> LookupPlan:
     """Return a look-up whose conditions and bounds read keys; a property that equals one of the row is that of the event."""
     hashed = plan.index.hash if plan.index is not None and not plan.listed else ()
-    equal = {number for number, (own, key) in enumerate(zip(hashed, plan.keys)) if path_of(own) is not None and path_of(key) is not None}
-    keys = tuple(key if plan.listed or number in equal else replaced(key, replace) for number, key in enumerate(plan.keys))
+    equal = {number for number, (own, key) in enumerate(zip(hashed,
+        plan.keys)) if property_read(own) is not None and property_read(key) is not None}
+    keys = tuple(key if plan.listed or number in equal else rewrite(key, replace) for number, key in enumerate(plan.keys))
     bounds = tuple(attrs.evolve(each, low=_any(each.low, replace), high=_any(each.high, replace)) for each in plan.bounds)
     return attrs.evolve(
         plan, keys=keys, bounds=bounds, conditions=_all(plan.conditions, replace), applied=_all(plan.applied, replace))
 
 
-__all__ = ["counted_as_grouped", "of_rows_without_events", "own_keys"]
+__all__ = ["key_replacement", "of_rows_without_events", "own_keys"]

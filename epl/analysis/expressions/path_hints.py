@@ -7,7 +7,7 @@ from epl.java_classes import has_method, is_java_class
 from epl.syntax.expressions import Call, Chain, Name
 
 
-def dotted_hint(node: Chain, scope: Scope) -> str | None:
+def dots_hint(node: Chain, scope: Scope) -> str | None:
     """Return how to write a property whose name has dots and that more follows, or None."""
     types = [s.event_type for s in scope.streams if s.visible]
     for first in (0, 1):

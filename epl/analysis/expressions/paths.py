@@ -18,7 +18,7 @@ from epl.value_types import OBJECT, STRING, ArrayType, CollectionType, MapType, 
 SMALL_INTEGERS = ("byte", "short", "int")
 
 
-def streams_with(name: str, scope: Scope, links: Sequence[Link] = ()) -> list[int]:
+def declaring_streams(name: str, scope: Scope, links: Sequence[Link] = ()) -> list[int]:
     """Return numbers of the visible streams whose type declares the property, or the one that all names of ``links`` name, or of any type.
     In a sub-query those of its own; in that of a filter, if there are none, also those of the statement that it belongs to.
     """
@@ -55,13 +55,13 @@ def stream_value(number: int, scope: Scope) -> TypedExpression:
     stream = scope.streams[number]
     if stream.value is not None:
         return stream.value
-    return typed.events_of(number, stream.event_type) if stream.group else typed.event_of(number, stream.event_type)
+    return typed.stream_events(number, stream.event_type) if stream.group else typed.stream_event(number, stream.event_type)
 
 
 def read_property(operand: TypedExpression, prop: Property, scope: Scope) -> TypedExpression:
     """Return a declared property of an event; primitive only where the event is there for certain."""
     whole = _whole_type(prop)
-    event_type = event_type_of(operand)
+    event_type = value_event_type(operand)
     if event_type is not None and event_type.kind == "variant" and prop.name not in event_type.properties:
         return typed.DynamicProperty(type=whole.boxed, operand=operand, name=prop.name)
     if isinstance(operand, typed.StreamEvent):
@@ -78,7 +78,7 @@ def _whole_type(prop: Property) -> ValueType:
     return MapType(STRING, prop.type.boxed) if prop.mapped else prop.type
 
 
-def event_type_of(value: TypedExpression) -> EventType | None:
+def value_event_type(value: TypedExpression) -> EventType | None:
     return value.type.event_type if isinstance(value.type, EventOf) else None
 
 
@@ -89,7 +89,7 @@ def is_integer(value_type: ValueType) -> bool:
 # ------------------------------------------------------------------ names with dots
 
 
-def dotted_property(event_type: EventType, links: Sequence[Link], at: int) -> tuple[Property, int] | None:
+def find_dotted_property(event_type: EventType, links: Sequence[Link], at: int) -> tuple[Property, int] | None:
     """Return the property that all names from ``at`` on are the name of (``source.ip``), up to a call or the end, and their number.
 
     Esper looks for it before it looks for a nested property. Of a part of the names it is not: ``source.ip.x`` and ``source.ip[0]`` need
@@ -106,10 +106,10 @@ def dotted_property(event_type: EventType, links: Sequence[Link], at: int) -> tu
     return None if prop is None else (prop, len(names))
 
 
-def dotted_step(value: TypedExpression, links: Sequence[Link], at: int) -> tuple[Property, int] | None:
-    """Return what ``dotted_property`` finds in the event that ``value`` is. Of an event that was computed Esper reads name by name."""
-    event_type = event_type_of(value)
-    return None if event_type is None or not _is_path(value) else dotted_property(event_type, links, at)
+def find_dotted_step(value: TypedExpression, links: Sequence[Link], at: int) -> tuple[Property, int] | None:
+    """Return what ``find_dotted_property`` finds in the event that ``value`` is. Of an event that was computed Esper reads name by name."""
+    event_type = value_event_type(value)
+    return None if event_type is None or not _is_path(value) else find_dotted_property(event_type, links, at)
 
 
 def _is_path(value: TypedExpression) -> bool:
@@ -121,13 +121,13 @@ def _is_path(value: TypedExpression) -> bool:
 def declares(event_type: EventType, links: Sequence[Link], at: int = 0) -> bool:
     """Return whether a path begins with a property of the type: the name at ``at``, or that and those after it as one name."""
     name = getattr(links[at], "name", "")
-    return event_type.property(name) is not None or dotted_property(event_type, links, at) is not None
+    return event_type.property(name) is not None or find_dotted_property(event_type, links, at) is not None
 
 
 # ------------------------------------------------------------------ dynamic properties
 
 
-def literal_of(link: Link) -> int | str | None:
+def literal_key(link: Link) -> int | str | None:
     """Return the literal index or key of ``x[0]``, ``x(0)``, ``x('k')``; None where it is computed or there is not just one."""
     arguments = link.arguments if isinstance(link, (Call, Index)) else ()
     if len(arguments) == 1 and isinstance(arguments[0], syntax.Literal) and isinstance(arguments[0].value, (int, str)):
@@ -135,7 +135,7 @@ def literal_of(link: Link) -> int | str | None:
     return None
 
 
-def optional_at(links: Sequence[Link], at: int) -> bool:
+def is_dynamic_property(links: Sequence[Link], at: int) -> bool:
     """Return whether a dynamic property is written at ``at``: ``x?``, ``x('k')?``, ``x[0]?``."""
     link = links[at]
     if isinstance(link, (Name, Call)) and link.optional:
@@ -149,10 +149,10 @@ def dynamic_step(operand: TypedExpression, links: Sequence[Link], at: int) -> tu
     link = links[at]
     after = links[at + 1] if at + 1 < len(links) else None
     if isinstance(link, Call):
-        return _dynamic(operand, link.name, literal_of(link)), 1
+        return _dynamic(operand, link.name, literal_key(link)), 1
     assert isinstance(link, Name)
     if isinstance(after, Index):
-        return _dynamic(operand, link.name, literal_of(after)), 2
+        return _dynamic(operand, link.name, literal_key(after)), 2
     return _dynamic(operand, link.name, None), 1
 
 
@@ -183,7 +183,7 @@ def at_index(operand: TypedExpression, link: Index, scope: Scope, name: str | No
     return typed.Element(type=operand.type.element.boxed, operand=operand, index=index)
 
 
-def keyed_access(operand: TypedExpression, argument: syntax.Expression, scope: Scope) -> TypedExpression | None:
+def bind_key_access(operand: TypedExpression, argument: syntax.Expression, scope: Scope) -> TypedExpression | None:
     """Return ``p(0)``, ``p('k')`` on an array or map; None where the value takes no such key."""
     key = bind(argument, scope)
     if isinstance(operand.type, ArrayType) and is_integer(key.type):

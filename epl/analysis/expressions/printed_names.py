@@ -9,17 +9,17 @@ import attrs
 from epl.analysis.expressions import chains
 from epl.analysis.expressions.binding import bind
 from epl.analysis.expressions.declared import find_declaration
-from epl.analysis.expressions.properties import path_of
+from epl.analysis.expressions.properties import property_read
 from epl.analysis.expressions.scope import Scope
 from epl.errors import EplError
 from epl.java import decimal_text, double_text, float_text
 from epl.plan.expressions import Constant, TypedExpression
 from epl.syntax import Call, Chain, Index, Literal, Name
-from epl.unparse import Names
+from epl.unparse import ExpressionNames
 from epl.value_types import FLOAT
 
 
-class ScopeNames(Names):
+class ScopeNames(ExpressionNames):
     """A chain that does not bind prints as it reads: refusals quote such chains."""
 
     def __init__(self, scope: Scope) -> None:
@@ -34,8 +34,8 @@ class ScopeNames(Names):
             return reads_so
         if len(node.links) == 1 and self.is_function(last.name):
             return False
-        bound = self._bound(node)
-        return reads_so if bound is None else path_of(bound) is not None
+        bound = self._bind(node)
+        return reads_so if bound is None else property_read(bound) is not None
 
     def is_function(self, name: str) -> bool:
         catalog = self._scope.catalog
@@ -48,7 +48,7 @@ class ScopeNames(Names):
             member = chains.class_member(node, self._scope)
         except EplError:
             return None
-        if not isinstance(member, Constant) or not isinstance(self._bound(node), Constant):
+        if not isinstance(member, Constant) or not isinstance(self._bind(node), Constant):
             return None
         return _value_text(member)
 
@@ -61,7 +61,7 @@ class ScopeNames(Names):
     def is_aggregation(self, name: str) -> bool:
         return super().is_aggregation(name) or name.lower() in self._scope.catalog.aggregations
 
-    def _bound(self, node: Chain) -> TypedExpression | None:
+    def _bind(self, node: Chain) -> TypedExpression | None:
         try:
             return bind(node, attrs.evolve(self._scope, aggregations=None))
         except EplError:

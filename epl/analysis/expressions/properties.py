@@ -49,7 +49,7 @@ def reads(expressions: Iterable[TypedExpression], *, of_lambdas: bool = False) -
 def _reads(expression: TypedExpression, of_lambdas: bool) -> Iterator[Read]:
     if isinstance(expression, Function) and not of_lambdas:
         return
-    whole = read_of(expression)
+    whole = property_or_call(expression)
     if whole is not None:
         yield whole
         for argument in _arguments(expression):
@@ -68,17 +68,17 @@ def _reads(expression: TypedExpression, of_lambdas: bool) -> Iterator[Read]:
         yield from _reads(child.body if isinstance(expression, Applied) and isinstance(child, Function) else child, of_lambdas)
 
 
-def read_of(expression: TypedExpression) -> Read | None:
+def property_or_call(expression: TypedExpression) -> Read | None:
     """Return the property path that the expression as a whole is, or the path and what is called on it; None for anything else."""
-    path = path_of(expression)
+    path = property_read(expression)
     if path is not None:
         return path
-    owner = receiver_of(expression)
-    below = None if owner is None else read_of(owner)
+    owner = call_receiver(expression)
+    below = None if owner is None else property_or_call(owner)
     return None if below is None else Read(below.stream, below.path, expression)
 
 
-def receiver_of(expression: TypedExpression) -> TypedExpression | None:
+def call_receiver(expression: TypedExpression) -> TypedExpression | None:
     """Return what a method, a property or an index that is computed is asked of; None for anything else, as functions of classes."""
     if isinstance(expression, Invoke):
         is_method = expression.null_receiver or expression.function.startswith(("enum.", "dt."))
@@ -88,27 +88,27 @@ def receiver_of(expression: TypedExpression) -> TypedExpression | None:
 
 def _arguments(expression: TypedExpression) -> Iterator[TypedExpression]:
     """Yield what the calls of a chain are given."""
-    owner = receiver_of(expression)
+    owner = call_receiver(expression)
     if owner is not None:
         yield from (child for child in expression.children() if child is not owner)
         yield from _arguments(owner)
 
 
-def path_of(expression: TypedExpression) -> Read | None:
+def property_read(expression: TypedExpression) -> Read | None:
     """Return the read that the expression as a whole is, or None."""
     if isinstance(expression, StreamProperty):
         return Read(expression.stream, expression.name)
     if isinstance(expression, (StreamEvent, StreamEvents)):
         return Read(expression.stream, "")
     if isinstance(expression, (PropertyOf, DynamicProperty)):
-        below = path_of(expression.operand)
+        below = property_read(expression.operand)
         mark = "?" if isinstance(expression, DynamicProperty) else ""
         return None if below is None else Read(below.stream, f"{below.path}.{expression.name}{mark}".lstrip("."))
     if isinstance(expression, Element) and isinstance(expression.index, Constant):
-        below = path_of(expression.operand)
+        below = property_read(expression.operand)
         return None if below is None else Read(below.stream, f"{below.path}[{expression.index.value}]")
     if isinstance(expression, MapValue) and isinstance(expression.key, Constant):
-        below = path_of(expression.operand)
+        below = property_read(expression.operand)
         return None if below is None else Read(below.stream, f"{below.path}('{expression.key.value}')")
     return None
 

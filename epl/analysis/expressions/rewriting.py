@@ -15,48 +15,48 @@ Replace = Callable[[TypedExpression], "TypedExpression | None"]
 AnyNode = TypeVar("AnyNode", bound=Node)
 
 
-def replaced(expression: TypedExpression, replace: Replace) -> TypedExpression:
+def rewrite(expression: TypedExpression, replace: Replace) -> TypedExpression:
     """Return the expression with every node for which ``replace`` gives one put in its place, from the root down; what was put in is not
     looked into."""
     replacement = replace(expression)
     if replacement is not None:
         return replacement
-    changes = {f.name: _replaced_value(getattr(expression, f.name), replace) for f in attrs.fields(type(expression))}
+    changes = {f.name: _rewrite_value(getattr(expression, f.name), replace) for f in attrs.fields(type(expression))}
     if all(new is getattr(expression, name) for name, new in changes.items()):
         return expression
     return attrs.evolve(expression, **changes)
 
 
-def _replaced_value(value: Any, replace: Replace) -> Any:
+def _rewrite_value(value: Any, replace: Replace) -> Any:
     if isinstance(value, TypedExpression):
-        return replaced(value, replace)
+        return rewrite(value, replace)
     if isinstance(value, tuple):
-        items = tuple(_replaced_value(item, replace) for item in value)
+        items = tuple(_rewrite_value(item, replace) for item in value)
         return value if all(a is b for a, b in zip(items, value)) else items
     return value
 
 
-def replaced_syntax(node: AnyNode, replace: Callable[[Node], Node | None]) -> AnyNode:
+def rewrite_syntax(node: AnyNode, replace: Callable[[Node], Node | None]) -> AnyNode:
     """Do the same for syntax trees."""
     replacement = replace(node)
     if replacement is not None:
         return replacement  # type: ignore[return-value]
-    changes = {f.name: _replaced_syntax_value(getattr(node, f.name), replace) for f in attrs.fields(type(node)) if f.init}
+    changes = {f.name: _rewrite_syntax_value(getattr(node, f.name), replace) for f in attrs.fields(type(node)) if f.init}
     if all(new is getattr(node, name) for name, new in changes.items()):
         return node
     return attrs.evolve(node, **changes)
 
 
-def _replaced_syntax_value(value: Any, replace: Callable[[Node], Node | None]) -> Any:
+def _rewrite_syntax_value(value: Any, replace: Callable[[Node], Node | None]) -> Any:
     if isinstance(value, Node):
-        return replaced_syntax(value, replace)
+        return rewrite_syntax(value, replace)
     if isinstance(value, tuple):
-        items = tuple(_replaced_syntax_value(item, replace) for item in value)
+        items = tuple(_rewrite_syntax_value(item, replace) for item in value)
         return value if all(a is b for a, b in zip(items, value)) else items
     return value
 
 
-def nodes_of(value: Any) -> Iterator[Node]:
+def syntax_nodes(value: Any) -> Iterator[Node]:
     """Yield a syntax tree's nodes, from the root down."""
     pending = [value]
     while pending:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from epl.analysis.expressions.binding import StatementRefusal, bind
-from epl.analysis.expressions.conversions import convert, shown
+from epl.analysis.expressions.conversions import convert, message_type_name
 from epl.analysis.expressions.declared import find_declaration
 from epl.analysis.expressions.scope import Scope
 from epl.errors import EplValidationError
@@ -70,11 +70,12 @@ def _coordinate(written: syntax.Expression, at: int, refusal: str, scope: Scope)
             f"{refusal}, expected a non-null result for expression parameter {at} but received a null-typed expression", span=written.span)
     if not is_numeric(value.type) or value.type == NUMBER:
         raise EplValidationError(
-            f"{refusal}, expected a number-type result for expression parameter {at} but received {shown(value)}", span=written.span)
-    return coordinate_of(value)
+            f"{refusal}, expected a number-type result for expression parameter {at} but received {message_type_name(value)}",
+            span=written.span)
+    return as_coordinate(value)
 
 
-def coordinate_of(value: TypedExpression) -> TypedExpression:
+def as_coordinate(value: TypedExpression) -> TypedExpression:
     """Return a number as the coordinate that it is."""
     return convert(value, DOUBLE.boxed if value.type.nullable else DOUBLE)
 

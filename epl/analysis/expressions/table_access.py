@@ -9,7 +9,7 @@ from epl.event_types import EventOf
 from epl.plan.expressions import TypedExpression
 from epl.plan.stores.tables import Table, TableKeys, TableValue
 from epl.syntax.expressions import Call, Chain, Expression, Index, Name
-from epl.unparse import expression_text, quoted
+from epl.unparse import expression_text, quote_expression
 from epl.value_types import NULL, OBJECT, ArrayType, ValueType
 
 EVENT_AGGREGATIONS = ("first", "last", "window", "sorted", "minby", "maxby", "minbyever", "maxbyever")
@@ -28,7 +28,7 @@ def bind_table(table: Table, node: Chain, scope: Scope) -> tuple[TypedExpression
         return _keys(table, first), 2
     elif keys and first is not None:
         return None
-    bound = _bound_keys(table, written, scope)
+    bound = _bind_keys(table, written, scope)
     if at == len(links):
         return TableValue(type=EventOf(table.event_type), table=table, keys=bound), at
     column = links[at]
@@ -47,7 +47,7 @@ def refuse_tables(typed: TypedExpression, written: Expression, clause: str) -> N
     table = next((node.table for node in typed.walk() if isinstance(node, (TableValue, TableKeys))), None)
     if table is not None:
         refusal = f"Invalid use of table access expression, expression '{table.name}' is not allowed here"
-        raise EplValidationError(f"Failed to validate {clause} expression {quoted(written)}: {refusal}", span=written.span)
+        raise EplValidationError(f"Failed to validate {clause} expression {quote_expression(written)}: {refusal}", span=written.span)
 
 
 def refuse_unreadable(value: TypedExpression, node: Chain) -> None:
@@ -68,7 +68,7 @@ def _keys(table: Table, call: Call) -> TypedExpression:
     return TableKeys(type=ArrayType(OBJECT if several else table.keys[0].type.boxed), table=table)
 
 
-def _bound_keys(table: Table, written: tuple[Expression, ...], scope: Scope) -> tuple[TypedExpression, ...]:
+def _bind_keys(table: Table, written: tuple[Expression, ...], scope: Scope) -> tuple[TypedExpression, ...]:
     check_count(table, len(written), "key")
     bound = tuple(bind(each, scope) for each in written)
     check_types(table, bound, ",".join(map(expression_text, written)), "key")

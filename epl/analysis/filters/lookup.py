@@ -9,7 +9,7 @@ import attrs
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.scope import Scope
-from epl.analysis.filters.partitions import levels_for, partitioned
+from epl.analysis.filters.partitions import filter_levels, partition_filter
 from epl.analysis.filters.specifications import is_property
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
@@ -39,7 +39,7 @@ from epl.plan.stores.tables import TableKeys, TableValue
 from epl.plan.streams import EqualConstants, FilterPlan, IndexKey
 from epl.settings import Settings
 from epl.syntax import Expression
-from epl.unparse import quoted
+from epl.unparse import quote_expression
 from epl.value_types import NULL, ArrayType, Scalar, is_boolean
 
 INDEXED_KINDS = ("boolean", "byte", "short", "int", "long", "char", "String", "BigInteger")
@@ -68,7 +68,7 @@ def bind_filters(expressions: Sequence[Expression], scope: Scope) -> tuple[Typed
 
 def _check_boolean(condition: TypedExpression, written: Expression) -> None:
     if not is_boolean(condition.type):
-        raise EplValidationError(f"Filter expression not returning a boolean value: {quoted(written)}", span=written.span)
+        raise EplValidationError(f"Filter expression not returning a boolean value: {quote_expression(written)}", span=written.span)
 
 
 def _conjuncts(typed: TypedExpression) -> list[TypedExpression]:
@@ -84,17 +84,17 @@ def plan_filter(event_type: EventType, conditions: Sequence[TypedExpression], ca
     """
     for condition in conditions:
         check_strict_coercion(condition, catalog.settings.filter_index_planning == "advanced")
-    plan = _planned(event_type, conditions, catalog.settings)
+    plan = _plan_filter(event_type, conditions, catalog.settings)
     if catalog.statement_context is None:
         return plan
-    return attrs.evolve(plan, partitioned=partitioned(event_type, conditions, levels_for(event_type, catalog)))
+    return attrs.evolve(plan, partitioned=partition_filter(event_type, conditions, filter_levels(event_type, catalog)))
 
 
-def _planned(event_type: EventType, conditions: Sequence[TypedExpression], settings: Settings) -> FilterPlan:
+def _plan_filter(event_type: EventType, conditions: Sequence[TypedExpression], settings: Settings) -> FilterPlan:
     repeats: tuple[EqualConstants, ...] = ()
     if settings.filter_index_planning != "none":
         expressions = settings.filter_index_planning == "advanced"
-        conditions = _looked_up(conditions, expressions)
+        conditions = _index_conditions(conditions, expressions)
         repeats = tuple(repeat for repeat in _repeats(conditions) if expressions or isinstance(repeat.value, StreamProperty))
     keys = [(i, key) for i, c in enumerate(conditions) if (key := _index_key(c)) is not None]
     if not keys:
@@ -109,7 +109,7 @@ NOT_INDEXED = (VariableValue, ContextValue, Invoke, Previous, Prior, SubqueryVal
 """An expression with one of these is not looked up in Esper's filter index, but evaluated for every event."""
 
 
-def _looked_up(conditions: Sequence[TypedExpression], expressions: bool) -> list[TypedExpression]:
+def _index_conditions(conditions: Sequence[TypedExpression], expressions: bool) -> list[TypedExpression]:
     """Return the conditions as the index sees them. Of several ``not in`` lists for the same value only the first is looked up.
 
     ``expressions``: whether lists for other values than properties are.
@@ -147,7 +147,7 @@ def _repeats(conditions: Sequence[TypedExpression]) -> tuple[EqualConstants, ...
     """
     lists: list[EqualConstants] = []
     for condition in conditions:
-        repeat = _listed_constants(condition)
+        repeat = _constant_list(condition)
         if repeat is not None and all(repeat.value != other.value for other in lists):
             lists.append(repeat)
         if repeat is None and isinstance(condition, Logic) and condition.operator == "or" and not _has_constant(condition):
@@ -155,12 +155,12 @@ def _repeats(conditions: Sequence[TypedExpression]) -> tuple[EqualConstants, ...
     return tuple(repeat for repeat in lists if _may_repeat(repeat))
 
 
-def _listed_constants(condition: TypedExpression) -> EqualConstants | None:
+def _constant_list(condition: TypedExpression) -> EqualConstants | None:
     """Return an in-list of constants, also written as ``x = 1 or x = 2``."""
     if isinstance(condition, Membership) and not condition.negated:
         constants = EqualConstants(condition.value, condition.items, condition.spread)
     elif isinstance(condition, Logic) and condition.operator == "or":
-        pairs = [_compared_to_constant(operand) for operand in _disjuncts(condition)]
+        pairs = [_constant_comparison(operand) for operand in _disjuncts(condition)]
         value = pairs[0][0] if pairs[0] is not None else None
         if value is None or any(pair is None or pair[0] != value for pair in pairs):
             return None
@@ -177,7 +177,7 @@ def _disjuncts(condition: TypedExpression) -> list[TypedExpression]:
     return [condition]
 
 
-def _compared_to_constant(condition: TypedExpression) -> tuple[TypedExpression, TypedExpression] | None:
+def _constant_comparison(condition: TypedExpression) -> tuple[TypedExpression, TypedExpression] | None:
     """(value, constant) of ``value = constant`` or ``constant = value``."""
     if isinstance(condition, Equality) and not (condition.negated or condition.null_safe or condition.arrays):
         for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
@@ -196,7 +196,7 @@ def _is_listed(item: TypedExpression) -> bool:
 
 
 def _is_null_constant(item: TypedExpression) -> bool:
-    item = _unconverted(item)
+    item = _strip_widening(item)
     return isinstance(item, Constant) and item.value is None
 
 
@@ -207,7 +207,7 @@ def _has_constant(condition: Logic) -> bool:
 
 def _may_repeat(repeat: EqualConstants) -> bool:
     """False where all that is listed is known to differ."""
-    values = [_unconverted(item) for item in repeat.items]
+    values = [_strip_widening(item) for item in repeat.items]
     if not all(isinstance(value, Constant) for value in values):
         return True
     written = [value.value for value in values if isinstance(value, Constant) and value.value is not None]
@@ -237,11 +237,11 @@ def check_strict_coercion(condition: TypedExpression, expressions: bool = True) 
 
 
 def _check_pair(one: TypedExpression, other: TypedExpression, expressions: bool, listed: bool = False) -> None:
-    one, other = _unconverted(one), _unconverted(other)
+    one, other = _strip_widening(one), _strip_widening(other)
     a_property = is_property(one)
     if one.streams != {0} or not (a_property or (expressions and _is_looked_up(one) and not _is_chain(one))):
         return
-    if not (_is_constant(other) or _is_known_before(other)):
+    if not (_is_constant(other) or _is_independent(other)):
         return
     value = other.type.element if isinstance(other.type, ArrayType) else other.type
     if isinstance(other, Constant) and other.written is not None:
@@ -274,7 +274,7 @@ def _is_chain(value: TypedExpression) -> bool:
     return any(isinstance(node, (Element, MapValue)) and not is_property(node) for node in value.walk())
 
 
-def _unconverted(value: TypedExpression) -> TypedExpression:
+def _strip_widening(value: TypedExpression) -> TypedExpression:
     """Return what is there before the comparison's own widening."""
     return value.operand if isinstance(value, Convert) else value
 
@@ -285,7 +285,7 @@ def _is_constant(value: TypedExpression) -> bool:
     return bool(leaves) and all(isinstance(node, (Constant, Parameter)) for node in leaves)
 
 
-def _is_known_before(value: TypedExpression) -> bool:
+def _is_independent(value: TypedExpression) -> bool:
     """Return whether it is of other events, tags of a pattern, and of the context alone."""
     parts = list(value.walk())
     if 0 in value.streams or any(isinstance(part, NOT_INDEXED) and not isinstance(part, ContextValue) for part in parts):

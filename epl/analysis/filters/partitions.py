@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import attrs
 
-from epl.analysis.expressions.rewriting import replaced
+from epl.analysis.expressions.rewriting import rewrite
 from epl.analysis.filters.specifications import filter_specification
 from epl.catalog import Catalog
 from epl.event_types import EventType
@@ -15,7 +15,7 @@ from epl.plan.filter_specifications import FilterSpecification
 from epl.value_types import BOOLEAN, BOXED_BOOLEAN, INT, ArrayType, ValueType
 
 
-def levels_for(event_type: EventType, catalog: Catalog) -> tuple[ContextLevel, ...]:
+def filter_levels(event_type: EventType, catalog: Catalog) -> tuple[ContextLevel, ...]:
     """Return the levels of the statement's context as filters of an event type see them: those for the rows of one of its named windows
     are about the type that the window is declared with, and categories about any type, as in Esper. None without a context."""
     context = catalog.statement_context
@@ -26,14 +26,14 @@ def levels_for(event_type: EventType, catalog: Catalog) -> tuple[ContextLevel, .
     return for_rows(context.levels, window.source if own and window is not None else None, event_type)
 
 
-def _tested_on(event_type: EventType, level: ContextLevel) -> ContextLevel:
+def _adapt_level(event_type: EventType, level: ContextLevel) -> ContextLevel:
     """Return the level; categories of another type by what the events have of its properties."""
     if not isinstance(level, CategoryLevel) or event_type.is_a(level.event_type):
         return level
     return attrs.evolve(level, event_type=event_type, tests=_read(level.tests, event_type, same_types=True))
 
 
-def partitioned(event_type: EventType, conditions: Sequence[TypedExpression], levels: Sequence[ContextLevel]) -> FilterSpecification:
+def partition_filter(event_type: EventType, conditions: Sequence[TypedExpression], levels: Sequence[ContextLevel]) -> FilterSpecification:
     """Return the filter of one partition: of its statement's conditions and of those that the levels add."""
     return filter_specification(event_type, (*conditions, *partition_conditions(event_type, levels)))
 
@@ -89,7 +89,7 @@ def lists(level: ContextLevel) -> tuple[EventType, ...] | None:
 def for_rows(levels: Sequence[ContextLevel], source: EventType | None, rows: EventType) -> tuple[ContextLevel, ...]:
     """Return the levels with their items about the rows of a named window, which are declared as events of ``source``; a key that the rows
     do not have is null. Without a source, of rows with columns of their own: as of any type that the levels do not list."""
-    return tuple(_tested_on(rows, level) if source is None else _level_for_rows(level, source, rows) for level in levels)
+    return tuple(_adapt_level(rows, level) if source is None else _level_for_rows(level, source, rows) for level in levels)
 
 
 def _level_for_rows(level: ContextLevel, source: EventType, rows: EventType) -> ContextLevel:
@@ -116,11 +116,11 @@ def _read(expressions: Sequence[TypedExpression], rows: EventType, *, same_types
         known = rows.property(node.name)
         return _null(node.type) if known is None or (same_types and known.type != node.type) else None
 
-    return tuple(replaced(each, replace) for each in expressions)
+    return tuple(rewrite(each, replace) for each in expressions)
 
 
 def _null(value_type: ValueType) -> TypedExpression:
     return Constant(type=value_type.boxed, value=None)
 
 
-__all__ = ["for_rows", "key_conditions", "levels_for", "lists", "partition_conditions", "partitioned"]
+__all__ = ["filter_levels", "for_rows", "key_conditions", "lists", "partition_conditions", "partition_filter"]

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 
 import attrs
 
-from epl.analysis.expressions.rewriting import replaced
-from epl.analysis.filters.walks import walk_of
+from epl.analysis.expressions.rewriting import rewrite
+from epl.analysis.filters.walks import choose_walk
 from epl.event_types import EventType
 from epl.plan.expressions import (
     Arithmetic,
@@ -112,10 +112,10 @@ class _Specification:
         return FilterSpecification(
             event_type=self._event_type, values=tuple(self._values), first_local=self._first_local, equal=tuple(equal),
             listed=None if chosen_list is None else chosen_list[0], range=None if chosen_range is None else chosen_range[0],
-            walked=None if chosen_list or chosen_range else walk_of(asked, self._first_local), conditions=tuple(rest))
+            walked=None if chosen_list or chosen_range else choose_walk(asked, self._first_local), conditions=tuple(rest))
 
     def _with_values(self, condition: TypedExpression) -> TypedExpression:
-        return replaced(condition, self._value)
+        return rewrite(condition, self._value)
 
     def _value(self, node: TypedExpression) -> TypedExpression | None:
         """Return what is in the place of a part that the entry brings; None: look into it."""
@@ -146,7 +146,7 @@ def _as_looked_up(condition: TypedExpression) -> TypedExpression:
         return _both(condition, _there(condition.value), Not(type=condition.type, operand=within))
     if isinstance(condition, Membership) and condition.negated and not any(map(_reads_event, condition.items)):
         items = [item for item in condition.items if not (isinstance(item, Constant) and item.value is None)]
-        if any(condition.spread) or not _is_of(condition.value, HASHED) or not all(_same_kind(condition.value, i) for i in items):
+        if any(condition.spread) or not _is_kind(condition.value, HASHED) or not all(_same_kind(condition.value, i) for i in items):
             return condition
         others = [
             Logic(type=BOXED_BOOLEAN, operator="or", operands=(
@@ -234,7 +234,7 @@ def _preference(ranged: tuple[RangeLookup, TypedExpression]) -> tuple[bool, int,
 
 def _is_event_side(node: TypedExpression, kinds: tuple[str, ...]) -> bool:
     if is_property(node):
-        return _reads_event(node) and _is_of(node, kinds)
+        return _reads_event(node) and _is_kind(node, kinds)
     if isinstance(node, HashNumber):
         return all(_is_hashable(argument) for argument in node.arguments)
     return _reads_event(node) and _is_computed(node)
@@ -259,7 +259,7 @@ def _is_hashable(argument: TypedExpression) -> bool:
 
 
 def _is_computed(node: TypedExpression) -> bool:
-    return _is_of(node, NUMBERS) and (is_property(node) or (isinstance(node, COMPUTED) and all(map(_is_computed, node.children()))))
+    return _is_kind(node, NUMBERS) and (is_property(node) or (isinstance(node, COMPUTED) and all(map(_is_computed, node.children()))))
 
 
 def _is_operand(one: TypedExpression, other: TypedExpression) -> bool:
@@ -272,7 +272,7 @@ def _reads_event(node: TypedExpression) -> bool:
     return 0 in node.streams
 
 
-def _is_of(node: TypedExpression, kinds: tuple[str, ...]) -> bool:
+def _is_kind(node: TypedExpression, kinds: tuple[str, ...]) -> bool:
     return isinstance(node.type, Scalar) and node.type.kind in kinds
 
 

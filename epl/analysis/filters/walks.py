@@ -18,13 +18,13 @@ RELATION, EXPRESSION, NOT_BETWEEN, NOT_IN, UNEQUAL, IS_NOT = range(6)
 """Operators in the order in which Esper asks indexes."""
 
 
-def walk_of(conditions: Sequence[TypedExpression], first_local: int) -> WalkLookup | None:
+def choose_walk(conditions: Sequence[TypedExpression], first_local: int) -> WalkLookup | None:
     """Return the lookup that entries are in order of; None for that in which they start. ``first_local``: of the entry's values."""
-    ranked = [each for condition in conditions if (each := _ranked(condition, first_local)) is not None]
+    ranked = [each for condition in conditions if (each := _rank_condition(condition, first_local)) is not None]
     return min(ranked, key=lambda each: each[0], default=(0, None))[1]
 
 
-def _ranked(condition: TypedExpression, first_local: int) -> tuple[int, WalkLookup | None] | None:
+def _rank_condition(condition: TypedExpression, first_local: int) -> tuple[int, WalkLookup | None] | None:
     """Return the operator of a condition, and what it gives; None for a condition that says nothing about the order: it does not read both
     the event and a value of the entry, calls a method, for which Esper has no index, or is an equality, which entries
     of one value satisfy."""
@@ -38,13 +38,13 @@ def _ranked(condition: TypedExpression, first_local: int) -> tuple[int, WalkLook
     if isinstance(condition, (Equality, Order)):
         for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
             if _is_apart(one, other):
-                return _compared(condition, other)
+                return _rank_comparison(condition, other)
     if isinstance(condition, Logic) or len(values) > 1:
         return EXPRESSION, None
     return EXPRESSION, _walk(condition, values.pop())
 
 
-def _compared(condition: Equality | Order, other: TypedExpression) -> tuple[int, WalkLookup | None] | None:
+def _rank_comparison(condition: Equality | Order, other: TypedExpression) -> tuple[int, WalkLookup | None] | None:
     if isinstance(condition, Order):
         return RELATION, _walk(condition, other, ascending=True)
     if not condition.negated:
@@ -67,4 +67,4 @@ def _is_apart(one: TypedExpression, *others: TypedExpression) -> bool:
     return 0 in one.streams and not any(isinstance(node, Local) for node in one.walk()) and all(0 not in other.streams for other in others)
 
 
-__all__ = ["walk_of"]
+__all__ = ["choose_walk"]

@@ -6,7 +6,7 @@ from typing import TypeGuard
 
 import attrs
 
-from epl.analysis.expressions.rewriting import replaced
+from epl.analysis.expressions.rewriting import rewrite
 from epl.event_types import EventOf
 from epl.functions.spatial import METHODS
 from epl.plan.exact import exact_operand
@@ -94,7 +94,7 @@ class SpaceKey:
 
 
 @attrs.frozen
-class Condition:
+class LookupCondition:
     """``lookup``: None where no index helps. ``exact``: whether all rows that an index gives satisfy the condition."""
 
     expression: TypedExpression
@@ -111,9 +111,9 @@ def conjuncts(expression: TypedExpression | None) -> tuple[TypedExpression, ...]
     return (expression,)
 
 
-def conditions_of(
+def find_conditions(
     expressions: Sequence[TypedExpression], sought: int, known: frozenset[int], *, ranges: bool = True
-) -> Iterator[Condition]:
+) -> Iterator[LookupCondition]:
     """Yield what rows of stream ``sought`` must satisfy, given the streams ``known``. ``ranges``: whether Esper may look them up."""
     sides = _Sides(sought, known, ranges)
     for expression in expressions:
@@ -128,7 +128,7 @@ class _Sides:
         self._known = known
         self._ranges = ranges
 
-    def conditions(self, node: TypedExpression) -> Iterator[Condition]:
+    def conditions(self, node: TypedExpression) -> Iterator[LookupCondition]:
         if isinstance(node, Equality):
             yield self._equality(node)
         elif isinstance(node, Order):
@@ -140,7 +140,7 @@ class _Sides:
         elif isinstance(node, Invoke) and node.function in SPATIAL:
             yield self._space(node)
         else:
-            yield Condition(node)
+            yield LookupCondition(node)
 
     # ------------------------------------------------------------------ sides
 
@@ -153,47 +153,47 @@ class _Sides:
 
     def _is_sorted(self, node: TypedExpression) -> bool:
         """Return whether an index can hold the expression's value of each row in order."""
-        return kind_of(node) in SORTED and self._is_key(node)
+        return scalar_kind(node) in SORTED and self._is_key(node)
 
     @staticmethod
     def _may_be_hashed(node: TypedExpression) -> bool:
-        return kind_of(node) in HASHED or _is_coarse(node)
+        return scalar_kind(node) in HASHED or _is_coarse(node)
 
     def _key(self, node: TypedExpression) -> TypedExpression:
         """Return the expression over a row alone."""
-        return replaced(exact_operand(node), _over_row)
+        return rewrite(exact_operand(node), _over_row)
 
     # ------------------------------------------------------------------ kinds of conditions
 
-    def _equality(self, node: Equality) -> Condition:
-        kind = kind_of(node.left)
+    def _equality(self, node: Equality) -> LookupCondition:
+        kind = scalar_kind(node.left)
         if node.null_safe and not node.negated and is_null(node.right.type) and self._is_key(node.left) and self._may_be_hashed(node.left):
-            return Condition(node, EqualKey(self._key(node.left), node.right, null_safe=True), kind not in COARSE)
-        if node.negated or kind != kind_of(node.right) or not (kind in HASHED or (_is_coarse(node.left) and _is_coarse(node.right))):
-            return Condition(node)
+            return LookupCondition(node, EqualKey(self._key(node.left), node.right, null_safe=True), kind not in COARSE)
+        if node.negated or kind != scalar_kind(node.right) or not (kind in HASHED or (_is_coarse(node.left) and _is_coarse(node.right))):
+            return LookupCondition(node)
         for one, other in ((node.left, node.right), (node.right, node.left)):
             if self._is_key(one) and self._is_known(other) and not is_null(other.type):
                 exact = kind not in COARSE and not node.arrays
-                return Condition(node, EqualKey(self._key(one), exact_operand(other), node.null_safe), exact)
-        return Condition(node)
+                return LookupCondition(node, EqualKey(self._key(one), exact_operand(other), node.null_safe), exact)
+        return LookupCondition(node)
 
-    def _order(self, node: Order) -> Condition:
+    def _order(self, node: Order) -> LookupCondition:
         sides = ((node.left, node.right, node.operator), (node.right, node.left, MIRRORED[node.operator]))
         for one, other, operator in sides:
             if self._is_sorted(one) and self._is_known(other):
                 value, included = exact_operand(other), operator[1:] == "="
                 bounds = Bounds(low=value, include_low=included) if operator[0] == ">" else Bounds(high=value, include_high=included)
-                return Condition(node, RangeKey(self._key(one), bounds, is_computed(one)))
-        return Condition(node)
+                return LookupCondition(node, RangeKey(self._key(one), bounds, is_computed(one)))
+        return LookupCondition(node)
 
-    def _range(self, node: Range) -> Iterator[Condition]:
+    def _range(self, node: Range) -> Iterator[LookupCondition]:
         ends = (node.low, node.high)
         if self._is_sorted(node.value) and all(map(self._is_known, ends)):
             bounds = Bounds(
                 low=exact_operand(node.low), high=exact_operand(node.high), include_low=node.include_low, include_high=node.include_high,
                 swap=node.swap, outside=node.negated)
             computed = is_computed(node.value)
-            yield Condition(node if computed else _with_ends(node), RangeKey(self._key(node.value), bounds, computed))
+            yield LookupCondition(node if computed else _with_ends(node), RangeKey(self._key(node.value), bounds, computed))
             return
         if self._ranges and self._is_known(node.value) and all(self._is_sorted(end) and not is_computed(end) for end in ends):
             # so does Esper: its sorted indexes of the two ends find rows of which the low end comes first, whatever the condition says
@@ -202,31 +202,31 @@ class _Sides:
                 yield self._order(Order(type=BOXED_BOOLEAN, operator=operator, left=node.value, right=end))  # type: ignore[arg-type]
             if not node.negated:
                 return
-        yield Condition(node)
+        yield LookupCondition(node)
 
-    def _list(self, node: Membership | Logic) -> Condition:
+    def _list(self, node: Membership | Logic) -> LookupCondition:
         """Return what to look up of in-lists, also written as ``x = 1 or x = 2``; Esper looks up properties only."""
         pairs = list(_equal_pairs(node))
-        if not pairs or any(kind_of(one) != kind_of(other) or kind_of(one) not in LISTED for one, other in pairs):
-            return Condition(node)
+        if not pairs or any(scalar_kind(one) != scalar_kind(other) or scalar_kind(one) not in LISTED for one, other in pairs):
+            return LookupCondition(node)
         for pairs_turned in (pairs, [(other, one) for one, other in pairs]):
             values, items = [value for value, _ in pairs_turned], [item for _, item in pairs_turned]
             if any(value != values[0] for value in values):
                 continue
             if self._is_key(values[0]) and all(map(self._is_known, items)):
-                return Condition(node, ListKey(self._key(values[0]), tuple(map(exact_operand, items))))
+                return LookupCondition(node, ListKey(self._key(values[0]), tuple(map(exact_operand, items))))
             columns = [item for item in items if self._is_key(item) and not is_computed(item)]  # in Esper others do not count
             if columns and self._is_known(values[0]) and all(self._sought in i.streams or isinstance(i, Constant) for i in items):
                 keys = tuple(dict.fromkeys(map(self._key, columns)))
-                return Condition(node, SeveralKeys(keys, exact_operand(values[0])))
-        return Condition(node)
+                return LookupCondition(node, SeveralKeys(keys, exact_operand(values[0])))
+        return LookupCondition(node)
 
-    def _space(self, node: Invoke) -> Condition:
+    def _space(self, node: Invoke) -> LookupCondition:
         method = SPATIAL[node.function]
         keys, values = node.arguments[: method.coordinates], node.arguments[method.coordinates :]
         if not all(key.streams <= {self._sought} for key in keys) or not all(map(self._is_known, values)):
-            return Condition(node)
-        return Condition(node, SpaceKey(method.index, tuple(replaced(key, _over_row) for key in keys), values))
+            return LookupCondition(node)
+        return LookupCondition(node, SpaceKey(method.index, tuple(rewrite(key, _over_row) for key in keys), values))
 
 
 def _with_ends(node: Range) -> TypedExpression:
@@ -286,18 +286,18 @@ def _may_be_in_key(node: TypedExpression) -> bool:
     if isinstance(node, StreamProperty):
         return node.computed is None
     if isinstance(node, (Arithmetic, Negation)):
-        return kind_of(node) in NUMBERS
+        return scalar_kind(node) in NUMBERS
     if isinstance(node, Constant):
         return isinstance(node.value, (bool, int, float, str))
     if isinstance(node, (Element, MapValue)):
         return _is_fixed(node.index if isinstance(node, Element) else node.key)
     if isinstance(node, Convert):
-        return kind_of(node) in NUMBERS or kind_of(node.operand) in WHOLE
+        return scalar_kind(node) in NUMBERS or scalar_kind(node.operand) in WHOLE
     return True
 
 
 def _is_coarse(node: TypedExpression) -> bool:
-    return kind_of(node) in COARSE and not isinstance(node.type, (EventOf, MapType))
+    return scalar_kind(node) in COARSE and not isinstance(node.type, (EventOf, MapType))
 
 
 def _is_fixed(node: TypedExpression) -> TypeGuard[Constant]:
@@ -310,9 +310,9 @@ def _over_row(node: TypedExpression) -> TypedExpression | None:
     return attrs.evolve(node, stream=0) if isinstance(node, StreamEvent) else None
 
 
-def kind_of(node: TypedExpression) -> str:
+def scalar_kind(node: TypedExpression) -> str:
     """Return the scalar kind (``int``, ``String``), or empty."""
     return node.type.kind if isinstance(node.type, Scalar) else ""
 
 
-__all__ = ["Condition", "EqualKey", "ListKey", "RangeKey", "SeveralKeys", "SpaceKey", "conditions_of", "conjuncts"]
+__all__ = ["EqualKey", "ListKey", "LookupCondition", "RangeKey", "SeveralKeys", "SpaceKey", "conjuncts", "find_conditions"]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence, Set
 import attrs
 
 from epl.analysis.expressions.binding import StatementRefusal
-from epl.analysis.lookups.conditions import Condition, EqualKey, ListKey, RangeKey, SpaceKey
+from epl.analysis.lookups.conditions import EqualKey, ListKey, LookupCondition, RangeKey, SpaceKey
 from epl.catalog import Catalog
 from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.join.lookups import IndexPlan, LookupPlan, NamedIndex
@@ -36,11 +36,11 @@ class NamedIndexes:
         for a table, and one of the unique properties alone where all of them are."""
         return bool(self.indexes) if self.is_table else not (self.unique and self.unique <= equal)
 
-    def choose(self, conditions: Sequence[Condition]) -> NamedIndex | None:
+    def choose(self, conditions: Sequence[LookupCondition]) -> NamedIndex | None:
         """Return the index that answers; None where none does. Raise EplValidationError where the hint says so."""
         keys = _Keys(conditions)
         every = self.indexes if self.primary is None else (self.primary, *self.indexes)
-        answering = [index for index in every if keys.answered_by(index)]
+        answering = [index for index in every if keys.can_use(index)]
         for name in self.preferred:
             if name.lower() == BUST:
                 raise StatementRefusal("Failed to plan index access, index hint busted out")
@@ -53,7 +53,7 @@ class NamedIndexes:
 class _Keys:
     """What conditions look up."""
 
-    def __init__(self, conditions: Sequence[Condition]) -> None:
+    def __init__(self, conditions: Sequence[LookupCondition]) -> None:
         lookups = [condition.lookup for condition in conditions]
         self._equal = {each.key for each in lookups if isinstance(each, EqualKey)}
         self._ranges = {each.key for each in lookups if isinstance(each, RangeKey) and not each.computed}
@@ -61,7 +61,7 @@ class _Keys:
         self._listed = {each.key for each in lookups if isinstance(each, ListKey)} if alone else set()
         self._spaces = {(each.kind, each.keys) for each in lookups if isinstance(each, SpaceKey)}
 
-    def answered_by(self, index: NamedIndex) -> bool:
+    def can_use(self, index: NamedIndex) -> bool:
         plan = index.plan
         if plan.region is not None:
             return (plan.region.kind, plan.space) in self._spaces
@@ -84,11 +84,11 @@ def _names(keys: Iterable[TypedExpression]) -> list[str]:
     return [key.name if isinstance(key, StreamProperty) else str(key) for key in keys]
 
 
-def named_indexes(store: NamedWindow | Table, catalog: Catalog, preferred: tuple[str, ...] = ()) -> NamedIndexes:
+def catalog_indexes(store: NamedWindow | Table, catalog: Catalog, preferred: tuple[str, ...] = ()) -> NamedIndexes:
     """Return the indexes of a window or table, as those of the catalog."""
     if isinstance(store, Table):
-        return NamedIndexes(catalog.indexes_of(store), preferred, _primary(store) if store.keys else None, is_table=True)
-    return NamedIndexes(catalog.indexes_of(store), preferred, unique=store.unique)
+        return NamedIndexes(catalog.store_indexes(store), preferred, _primary(store) if store.keys else None, is_table=True)
+    return NamedIndexes(catalog.store_indexes(store), preferred, unique=store.unique)
 
 
 def in_order_of_store(lookup: LookupPlan, named: NamedIndexes) -> LookupPlan:
@@ -111,4 +111,4 @@ def _primary(table: Table) -> NamedIndex:
 
 NO_INDEXES = NamedIndexes()
 
-__all__ = ["NO_INDEXES", "NamedIndexes", "in_order_of_store", "named_indexes"]
+__all__ = ["NO_INDEXES", "NamedIndexes", "catalog_indexes", "in_order_of_store"]

@@ -11,14 +11,14 @@ from typing import NamedTuple
 import attrs
 
 from epl.analysis.lookups.conditions import (
-    Condition,
     EqualKey,
     ListKey,
+    LookupCondition,
     RangeKey,
     SeveralKeys,
     SpaceKey,
-    conditions_of,
     conjuncts,
+    find_conditions,
 )
 from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes
 from epl.plan.expressions import Convert, StreamProperty, TypedExpression
@@ -42,22 +42,22 @@ def plan_lookup(
     """
     known = frozenset(known) - {sought}
     applied = tuple(condition for condition in conditions if condition.streams <= known | {sought})
-    lookups = (each.lookup for each in conditions_of(applied, sought, known))
-    ranges = named.may_sort({property_of(each.key) for each in lookups if isinstance(each, EqualKey)})
-    return _Choice(sought, applied, list(conditions_of(applied, sought, known, ranges=ranges)), named).plan()
+    lookups = (each.lookup for each in find_conditions(applied, sought, known))
+    ranges = named.may_sort({key_property(each.key) for each in lookups if isinstance(each, EqualKey)})
+    return _Choice(sought, applied, list(find_conditions(applied, sought, known, ranges=ranges)), named).plan()
 
 
-def property_of(key: TypedExpression) -> str | None:
+def key_property(key: TypedExpression) -> str | None:
     """Return the property of the row that an expression is, perhaps as another type of number."""
     while isinstance(key, Convert):
         key = key.operand
     return key.name if isinstance(key, StreamProperty) else None
 
 
-def looked_up(conditions: Sequence[TypedExpression], sought: int, known: Iterable[int] = ()) -> LookedUp:
+def lookup_keys(conditions: Sequence[TypedExpression], sought: int, known: Iterable[int] = ()) -> LookedUp:
     """Return the keys that Esper's index over stream ``sought`` has for the conditions."""
     known = frozenset(known) - {sought}
-    lookups = [each.lookup for each in conditions_of(conditions, sought, known) if each.expression.streams <= known | {sought}]
+    lookups = [each.lookup for each in find_conditions(conditions, sought, known) if each.expression.streams <= known | {sought}]
     return LookedUp(
         tuple(dict.fromkeys(each.key for each in lookups if isinstance(each, EqualKey))),
         tuple(dict.fromkeys(each.key for each in lookups if isinstance(each, RangeKey) and not each.computed)))
@@ -67,7 +67,7 @@ class _Choice:
     """Takes conditions that an index can look up, one kind after the other, out of those that are evaluated on each row."""
 
     def __init__(
-        self, sought: int, applied: tuple[TypedExpression, ...], conditions: list[Condition], named: NamedIndexes = NO_INDEXES
+        self, sought: int, applied: tuple[TypedExpression, ...], conditions: list[LookupCondition], named: NamedIndexes = NO_INDEXES
     ) -> None:
         self._sought = sought
         self._named = named
@@ -82,21 +82,21 @@ class _Choice:
         key, bounds = self._range(computed=False)
         if equal or key is not None:
             index = IndexPlan(hash=tuple(each.key for each in equal), ranges=() if key is None else (key,))
-            return self._planned(
+            return self._build_plan(
                 index=index, keys=tuple(each.value for each in equal), null_safe=tuple(each.null_safe for each in equal), bounds=bounds)
         for condition in self._conditions:
             lookup = condition.lookup
             if isinstance(lookup, ListKey):
                 self._look_up(condition)
-                return self._listed(IndexPlan(hash=(lookup.key,)), lookup.values)
+                return self._hash_lookup(IndexPlan(hash=(lookup.key,)), lookup.values)
             if isinstance(lookup, SeveralKeys):
                 self._look_up(condition)
                 first, *others = (IndexPlan(hash=(key,)) for key in lookup.keys)
-                return self._planned(index=first, others=tuple(others), keys=(lookup.value,), null_safe=(False,))
+                return self._build_plan(index=first, others=tuple(others), keys=(lookup.value,), null_safe=(False,))
         key, bounds = self._range(computed=True)
         if key is not None:  # Esper reads all rows: they stay in its order
-            return self._planned(index=IndexPlan(ranges=(key,)), bounds=bounds, in_order=True)
-        return self._planned()
+            return self._build_plan(index=IndexPlan(ranges=(key,)), bounds=bounds, in_order=True)
+        return self._build_plan()
 
     def _by_named(self, named: NamedIndex) -> LookupPlan:
         """Look up by an index that was created and answers."""
@@ -108,32 +108,32 @@ class _Choice:
             space = condition.lookup
             if isinstance(space, SpaceKey) and space.keys == index.space:
                 self._look_up(condition)
-                return self._planned(index=index, named=own, keys=space.values)
+                return self._build_plan(index=index, named=own, keys=space.values)
         equal = [each for key in index.hash for each in self._equalities(key)]
         if len(equal) < len(index.hash):
             condition, values = next(
                 (c, c.lookup.values) for c in self._conditions if isinstance(c.lookup, ListKey) and (c.lookup.key,) == index.hash)
             self._look_up(condition)
-            return self._listed(index, values, own)
+            return self._hash_lookup(index, values, own)
         bounds, used = self._bounds(index.ranges[0]) if index.ranges else (None, [])
         for condition in (*(c for c, _ in equal), *used):
             self._look_up(condition)
-        return self._planned(
+        return self._build_plan(
             index=index, named=own, keys=tuple(each.value for _, each in equal), null_safe=tuple(each.null_safe for _, each in equal),
             bounds=() if bounds is None else (bounds,))
 
-    def _listed(self, index: IndexPlan, values: tuple[TypedExpression, ...], named: NamedIndex | None = None) -> LookupPlan:
-        return self._planned(index=index, named=named, keys=values, null_safe=(False,) * len(values), listed=True)
+    def _hash_lookup(self, index: IndexPlan, values: tuple[TypedExpression, ...], named: NamedIndex | None = None) -> LookupPlan:
+        return self._build_plan(index=index, named=named, keys=values, null_safe=(False,) * len(values), listed=True)
 
-    def _equalities(self, key: TypedExpression) -> list[tuple[Condition, EqualKey]]:
+    def _equalities(self, key: TypedExpression) -> list[tuple[LookupCondition, EqualKey]]:
         """Return the first equality of a key, if there is one."""
         return [(c, c.lookup) for c in self._conditions if isinstance(c.lookup, EqualKey) and c.lookup.key == key][:1]
 
-    def _planned(self, **parts: object) -> LookupPlan:
+    def _build_plan(self, **parts: object) -> LookupPlan:
         left = tuple(condition.expression for condition in self._conditions)
         return LookupPlan(sought=self._sought, conditions=left, applied=self._applied, **parts)  # type: ignore[arg-type]
 
-    def _look_up(self, condition: Condition) -> None:
+    def _look_up(self, condition: LookupCondition) -> None:
         """Do not evaluate the condition again, unless the index may give rows that do not satisfy it."""
         if condition.exact:
             self._conditions.remove(condition)
@@ -158,7 +158,7 @@ class _Choice:
             self._look_up(condition)
         return key, (bounds,)
 
-    def _bounds(self, key: TypedExpression) -> tuple[Bounds, list[Condition]]:
+    def _bounds(self, key: TypedExpression) -> tuple[Bounds, list[LookupCondition]]:
         """Return the bounds of a key, from one condition with two, else from the first below and the first above."""
         ranges = [(c, c.lookup.bounds) for c in self._conditions if isinstance(c.lookup, RangeKey) and c.lookup.key == key]
         condition, bounds = max(ranges, key=lambda each: _rank(each[1]))
@@ -173,4 +173,4 @@ def _rank(bounds: Bounds) -> int:
     return 0 if bounds.outside else 1 if bounds.low is None or bounds.high is None else 2
 
 
-__all__ = ["LookedUp", "conjuncts", "looked_up", "plan_lookup", "property_of"]
+__all__ = ["LookedUp", "conjuncts", "key_property", "lookup_keys", "plan_lookup"]

@@ -58,7 +58,7 @@ def analyse(
     group_readers = frozenset(n for n, c in enumerate(conditions) if c is not None and any(o.kind == "groups" for o in c.operands))
     return RowRecognitionPlan(
         event_type=row_type,
-        match_type=measures.extended_match_type(),
+        match_type=measures.extend_match_type(),
         output_type=EventType("match_recognize measures", "row", output, is_bus=False),
         variables=names,
         groups=variables.groups,
@@ -66,7 +66,7 @@ def analyse(
         program=compile_program(pattern, group_readers),
         conditions=conditions,
         measures=tuple(dict(columns).values()),
-        partition_by=_partition_by(clause, stream, catalog),
+        partition_by=_partition_keys(clause, stream, catalog),
         aggregations=measures.aggregations,
         all_matches=clause.all_matches,
         skip=clause.skip or "past last row",
@@ -88,7 +88,7 @@ def _measure(expression: Expression, alias: str | None, measures: MeasureBinder,
     return alias, measures.bind(expression)
 
 
-def _partition_by(clause: MatchRecognize, stream: ScopeStream, catalog: Catalog) -> tuple[TypedExpression, ...]:
+def _partition_keys(clause: MatchRecognize, stream: ScopeStream, catalog: Catalog) -> tuple[TypedExpression, ...]:
     scope = Scope(
         catalog, (stream,), clause="match-recognize partition", allow_previous=False, subquery_refusal=NO_SUBQUERY,
         aggregation_refusal="Aggregation functions are not supported in the partition-by of match-recognize",

@@ -9,7 +9,7 @@ import attrs
 from epl.analysis.expressions.aggregations import Collector
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import StatementRefusal
-from epl.analysis.expressions.rewriting import nodes_of, replaced
+from epl.analysis.expressions.rewriting import rewrite, syntax_nodes
 from epl.analysis.expressions.scope import AggregationCollector, Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
@@ -52,13 +52,13 @@ class MeasureBinder:
     def aggregates(self, expression: Expression) -> bool:
         """Return whether the expression calls an aggregation."""
         known = self._scope.catalog.aggregations
-        return any(isinstance(node, Call) and node.name.lower() in known for node in nodes_of(expression))
+        return any(isinstance(node, Call) and node.name.lower() in known for node in syntax_nodes(expression))
 
     @property
     def aggregations(self) -> tuple[GroupAggregation, ...]:
         return tuple(self._collector.aggregations)
 
-    def extended_match_type(self) -> EventType:
+    def extend_match_type(self) -> EventType:
         """Return the match type with a property after the variables for each aggregation's value, which measures read like any other."""
         values = {column_name(n): Property(column_name(n), a.plan.type) for n, a in enumerate(self.aggregations)}
         return EventType(self._match_type.name, self._match_type.kind, {**self._match_type.properties, **values}, is_bus=False)
@@ -132,8 +132,8 @@ def _over_variables(plan: AggregationPlan, order: Sequence[int]) -> AggregationP
 
     return attrs.evolve(
         plan,
-        arguments=tuple(replaced(a, replace) for a in plan.arguments),
-        filter=None if plan.filter is None else replaced(plan.filter, replace),
+        arguments=tuple(rewrite(a, replace) for a in plan.arguments),
+        filter=None if plan.filter is None else rewrite(plan.filter, replace),
         stream=None if plan.stream is None else order[plan.stream],
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from epl.analysis.expressions.binding import StatementRefusal
-from epl.analysis.expressions.rewriting import replaced
+from epl.analysis.expressions.rewriting import rewrite
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import Constant, Element, Previous, Prior, PropertyOf, StreamEvent, StreamEvents, StreamProperty, TypedExpression
@@ -30,7 +30,7 @@ def row_condition(bound: TypedExpression, number: int, single: Sequence[int], gr
             operands.append(operand)
         return operands.index(operand)
 
-    def operand_of(stream: int) -> Operand:
+    def row_operand(stream: int) -> Operand:
         if stream == len(single):
             return Operand("groups", event_type=groups_type)
         return Operand("current") if single[stream] == number else Operand("variable", single[stream])
@@ -38,14 +38,14 @@ def row_condition(bound: TypedExpression, number: int, single: Sequence[int], gr
     def replace(node: TypedExpression) -> TypedExpression | None:
         if isinstance(node, Previous):
             row = _previous_row(node)
-            return _moved(node.value, place(row), row.kind == "previous")
+            return _move_read(node.value, place(row), row.kind == "previous")
         if isinstance(node, Prior):
             raise EplValidationError("Prior function cannot be used in this context")
         if isinstance(node, (StreamProperty, StreamEvent, StreamEvents)):
-            return attrs.evolve(node, stream=place(operand_of(node.stream)))
+            return attrs.evolve(node, stream=place(row_operand(node.stream)))
         return None
 
-    expression = replaced(bound, replace)
+    expression = rewrite(bound, replace)
     return _current_first(Condition(expression, tuple(operands)))
 
 
@@ -57,14 +57,14 @@ def _current_first(condition: Condition) -> Condition:
         return condition
     order = (current, *(o for o in operands if o != current))
     numbers = {operands.index(o): order.index(o) for o in operands}
-    return Condition(_renumbered(condition.expression, numbers), order)
+    return Condition(_renumber(condition.expression, numbers), order)
 
 
-def _renumbered(expression: TypedExpression, numbers: Mapping[int, int]) -> TypedExpression:
+def _renumber(expression: TypedExpression, numbers: Mapping[int, int]) -> TypedExpression:
     def replace(node: TypedExpression) -> TypedExpression | None:
         return attrs.evolve(node, stream=numbers[node.stream]) if isinstance(node, (StreamProperty, StreamEvent, StreamEvents)) else None
 
-    return replaced(expression, replace)
+    return rewrite(expression, replace)
 
 
 def _previous_row(node: Previous) -> Operand:
@@ -88,7 +88,7 @@ def _is_property(value: TypedExpression | None) -> bool:
     return isinstance(value, StreamProperty)
 
 
-def _moved(value: TypedExpression | None, stream: int, optional: bool) -> TypedExpression:
+def _move_read(value: TypedExpression | None, stream: int, optional: bool) -> TypedExpression:
     """Return the value read from another row, which may not be there."""
     assert value is not None
 
@@ -97,4 +97,4 @@ def _moved(value: TypedExpression | None, stream: int, optional: bool) -> TypedE
             return attrs.evolve(node, stream=stream, optional=optional, type=node.type.boxed if optional else node.type)
         return None
 
-    return replaced(value, replace)
+    return rewrite(value, replace)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.plan.patterns.match_recognize import Alternation, Concatenation, Repetition, RowPattern, Variable
+from epl.plan.patterns.match_recognize import Alternation, Concatenation, Repetition, RowPattern, RowPatternVariable
 from epl.syntax import (
     Binary,
     Call,
@@ -77,8 +77,8 @@ def _check_size(written: Written) -> None:
 def _size(written: Written) -> int:
     """Return how many variables are left when repetitions and permutations are written out."""
     if isinstance(written, RowRepetition):
-        low = 0 if written.low is None else _bound(written.low)
-        copies = low if written.exact else low + 1 if written.high is None else _bound(written.high)
+        low = 0 if written.low is None else _repetition_count(written.low)
+        copies = low if written.exact else low + 1 if written.high is None else _repetition_count(written.high)
         return _size(written.item) * max(copies, 1)
     if isinstance(written, (RowConcatenation, RowAlternation)):
         return sum(map(_size, written.items))
@@ -96,7 +96,7 @@ def _normal(written: Written, numbers: Mapping[str, int]) -> RowPattern:
 def _items(written: Written, numbers: Mapping[str, int]) -> tuple[RowPattern, ...]:
     """Return what a node adds to the concatenation that it is in."""
     if isinstance(written, RowVariable):
-        return (Variable(numbers[written.name], written.name),)
+        return (RowPatternVariable(numbers[written.name], written.name),)
     if isinstance(written, RowRepetition):
         return _repetition(written, numbers)
     if isinstance(written, RowConcatenation):
@@ -128,13 +128,13 @@ def _permutation(written: RowPermutation, numbers: Mapping[str, int]) -> RowPatt
 
 def _repetition(written: RowRepetition, numbers: Mapping[str, int]) -> tuple[RowPattern, ...]:
     item = _normal(written.item, numbers)
-    once = _quantified(item, written.quantifier)
+    once = _quantify(item, written.quantifier)
     if written.low is None and written.high is None:
         if written.exact:
             raise EplValidationError("Invalid match-recognize quantifier '{}', expecting an expression", span=written.span)
         return (once,)
-    low = 0 if written.low is None else _bound(written.low)
-    high = None if written.high is None else _bound(written.high)
+    low = 0 if written.low is None else _repetition_count(written.low)
+    high = None if written.high is None else _repetition_count(written.high)
     if written.exact:
         return (once,) * low
     if high is None:
@@ -146,7 +146,7 @@ def _repetition(written: RowRepetition, numbers: Mapping[str, int]) -> tuple[Row
     return (*(once,) * low, *(_optional(item, written.quantifier),) * (high - low))
 
 
-def _quantified(item: RowPattern, quantifier: str) -> RowPattern:
+def _quantify(item: RowPattern, quantifier: str) -> RowPattern:
     if not quantifier:
         return item
     return Repetition(item, required=quantifier[0] == "+", unbounded=quantifier[0] != "?", greedy=len(quantifier) == 1)
@@ -158,7 +158,7 @@ def _optional(item: RowPattern, quantifier: str, *, unbounded: bool = False) -> 
     return Repetition(item, required=False, unbounded=unbounded or quantifier[:1] in ("*", "+"), greedy=greedy)
 
 
-def _bound(written: Expression) -> int:
+def _repetition_count(written: Expression) -> int:
     """Return a number of repetitions: an int constant from 1 on."""
     text = _text(written)
     if _is_history_call(written) or isinstance(written, Subquery):
@@ -224,7 +224,7 @@ def group_variables(pattern: RowPattern) -> frozenset[int]:
 
 def _collect_groups(node: RowPattern, seen: set[int], numbers: set[int], *, below_loop: bool) -> None:
     """``seen``: variables before the node, to which its own are added."""
-    if isinstance(node, Variable):
+    if isinstance(node, RowPatternVariable):
         if below_loop or node.number in seen:
             numbers.add(node.number)
         seen.add(node.number)
@@ -251,7 +251,7 @@ def visible_variables(pattern: RowPattern, count: int) -> tuple[tuple[int, ...],
 
 
 def _collect_visible(node: RowPattern, seen: set[int], visible: Sequence[set[int]]) -> None:
-    if isinstance(node, Variable):
+    if isinstance(node, RowPatternVariable):
         visible[node.number] |= seen
         seen.add(node.number)
     elif isinstance(node, Repetition):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from epl.plan.patterns.match_recognize import Alternation, Concatenation, Program, Repetition, RowPattern, Step, Variable
+from epl.plan.patterns.match_recognize import Alternation, Concatenation, Program, Repetition, RowPattern, RowPatternVariable, Step
 
 
 @attrs.frozen
@@ -37,12 +37,12 @@ def compile_program(pattern: RowPattern, group_readers: frozenset[int] = frozens
 class _Compiler:
     def __init__(self, group_readers: frozenset[int]) -> None:
         self.group_readers = group_readers
-        self.occurrences: list[tuple[Variable, str, bool]] = []
+        self.occurrences: list[tuple[RowPatternVariable, str, bool]] = []
         self.then: list[dict[int, None]] = []
 
     def part(self, node: RowPattern, repetition: Repetition | None = None) -> _Part:
         """``repetition``: the one directly around a variable."""
-        if isinstance(node, Variable):
+        if isinstance(node, RowPatternVariable):
             return self._variable(node, repetition)
         if isinstance(node, Repetition):
             return self._repetition(node)
@@ -52,7 +52,7 @@ class _Compiler:
         parts = [self.part(item) for item in node.items]
         return _Part(_unique(n for p in parts for n in p.first), _unique(n for p in parts for n in p.last), any(p.empty for p in parts))
 
-    def _variable(self, node: Variable, repetition: Repetition | None) -> _Part:
+    def _variable(self, node: RowPatternVariable, repetition: Repetition | None) -> _Part:
         number = len(self.occurrences)
         counted = repetition is not None and repetition.greedy and (not repetition.required or node.number in self.group_readers)
         self.occurrences.append((node, node.name + (repetition.mark if repetition else ""), counted))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from epl.event_types import EventOf, EventType
 from epl.java_classes import is_java_class
 from epl.syntax import TypeName
-from epl.value_types import OBJECT, ArrayType, ClassType, CollectionType, EnumType, MapType, ValueType, named_type
+from epl.value_types import OBJECT, ArrayType, ClassType, CollectionType, EnumType, MapType, ValueType, find_type
 
 NO_ENUMS: Mapping[str, EnumType] = {}
 
@@ -56,7 +56,7 @@ def _element_type(written: TypeName, event_types: Mapping[str, EventType], enums
     event_type = event_types.get(written.name)
     if event_type is not None:
         return EventOf(event_type)
-    value_type = named_type(written.name)
+    value_type = find_type(written.name)
     if value_type is not None:
         return value_type
     event_type = find_event_type(written.name, event_types)

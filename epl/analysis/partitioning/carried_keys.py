@@ -7,18 +7,28 @@ import attrs
 
 from epl.analysis.partitioning.meetings import optional_streams
 from epl.analysis.partitioning.operators import insertion
-from epl.analysis.partitioning.paths import path_of
-from epl.analysis.partitioning.row_patterns import measured
-from epl.analysis.partitioning.stores import target_of
+from epl.analysis.partitioning.paths import expression_path
+from epl.analysis.partitioning.row_patterns import measure_path
+from epl.analysis.partitioning.stores import insert_target
 from epl.analysis.partitioning.verdicts import Path
 from epl.event_types import EventType
 from epl.plan.expressions import ContextValue, StreamProperty, TypedExpression
-from epl.plan.patterns.pattern import AndNode, FilterNode, FollowedByNode, NotNode, OrNode, PatternNode, PatternPlan, UntilNode, pattern_of
+from epl.plan.patterns.pattern import (
+    AndNode,
+    FilterNode,
+    FollowedByNode,
+    NotNode,
+    OrNode,
+    PatternNode,
+    PatternPlan,
+    UntilNode,
+    stream_pattern,
+)
 from epl.plan.statements import BodyPlan, InsertPlan, SelectPlan
 from epl.plan.stores.on_statements import OnSelectPlan
 from epl.plan.stores.splitting import OnSplitPlan
-from epl.plan.streams import FilterPlan, StreamPlan, store_of
-from epl.plan.walk import plans_of
+from epl.plan.streams import FilterPlan, StreamPlan, stream_store_plan
+from epl.plan.walk import walk_plan
 
 Source = tuple[EventType, Path]
 """A property of the events of a type that the partition has."""
@@ -43,10 +53,10 @@ class _Rows:
 
     def source(self, column: TypedExpression) -> Source | None:
         for number, event_type in enumerate(self.types):
-            path = path_of(column, number)
+            path = expression_path(column, number)
             if path is not None and event_type is not None:
                 return event_type, path
-        path = path_of(column)
+        path = expression_path(column)
         if path is not None and len(path) > 1 and path[0] in self.tags:
             return self.tags[path[0]], path[1:]
         return None
@@ -57,22 +67,23 @@ def insertions(body: BodyPlan, key_paths: Sequence[Path]) -> Iterator[Insertion]
     if isinstance(body, SelectPlan):
         if body.insert is not None:
             rows = body.result_set
-            yield _selected(body, _inserted(body.insert, rows.output_type, rows.columns, rows.forward, _rows(body), key_paths), key_paths)
+            yield _add_measures(body, _plan_insertion(body.insert, rows.output_type, rows.columns, rows.forward, _rows(body), key_paths),
+                key_paths)
     elif isinstance(body, OnSplitPlan):
         for branch in body.branches:
             of_event = _Rows([_event_type(body.stream) if branch.contained is None else None])
             columns, forward = ((), 0) if branch.columns is None else (branch.columns, None)
-            yield _inserted(branch.insert, branch.row_type, columns, forward, of_event, key_paths)
+            yield _plan_insertion(branch.insert, branch.row_type, columns, forward, of_event, key_paths)
     elif isinstance(body, OnSelectPlan):
         if body.insert is not None:
             rows = body.result_set
             read = _Rows([body.match.store.event_type, _event_type(body.trigger)])
-            yield _inserted(body.insert, rows.output_type, rows.columns, rows.forward, read, key_paths)
+            yield _plan_insertion(body.insert, rows.output_type, rows.columns, rows.forward, read, key_paths)
     else:
-        yield from (Insertion(target_of(part), {}, {}) for part in plans_of(body) if isinstance(part, InsertPlan))
+        yield from (Insertion(insert_target(part), {}, {}) for part in walk_plan(body) if isinstance(part, InsertPlan))
 
 
-def _inserted(
+def _plan_insertion(
     insert: InsertPlan, row_type: EventType, columns: Sequence[TypedExpression], forward: int | None, read: _Rows, key_paths: Sequence[Path]
 ) -> Insertion:
     if forward is not None:
@@ -87,7 +98,7 @@ def _inserted(
         sources = {name: source for name, column in named.items() if (source := read.source(column)) is not None}
     names = {name: insertion(insert, row_type).back((name,)) for name in insert.target.names}
     return Insertion(
-        target_of(insert),
+        insert_target(insert),
         {name: keys[row[0]] for name, row in names.items() if row is not None and row[0] in keys},
         {name: sources[row[0]] for name, row in names.items() if row is not None and row[0] in sources})
 
@@ -98,7 +109,7 @@ def key_place(column: TypedExpression, key_paths: Sequence[Path]) -> int | None:
 
 
 def _rows(plan: SelectPlan) -> _Rows:
-    pattern = pattern_of(plan.streams[0]) if len(plan.streams) == 1 else None
+    pattern = stream_pattern(plan.streams[0]) if len(plan.streams) == 1 else None
     if pattern is not None:
         return _Rows([None], _tags(pattern))
     missing = optional_streams(plan.join) if plan.join is not None else set()
@@ -108,7 +119,7 @@ def _rows(plan: SelectPlan) -> _Rows:
 
 def _event_type(stream: StreamPlan) -> EventType | None:
     """Return the type of a stream's events, if they are those that come in."""
-    store = store_of(stream)
+    store = stream_store_plan(stream)
     source = store.window.event_type if store is not None else stream.source.event_type if isinstance(stream.source, FilterPlan) else None
     return source if stream.contained is None and stream.event_type is source else None
 
@@ -128,7 +139,7 @@ def _lasting(node: PatternNode) -> Iterator[FilterNode]:
             yield from _lasting(inner)
 
 
-def _selected(plan: SelectPlan, inserted: Insertion, key_paths: Sequence[Path]) -> Insertion:
+def _add_measures(plan: SelectPlan, inserted: Insertion, key_paths: Sequence[Path]) -> Insertion:
     """Add what of a row pattern's measures is a key."""
     recognition, event_type = plan.row_recognition, _event_type(plan.streams[0])
     if recognition is None or event_type is None or plan.insert is None or not key_paths:
@@ -141,7 +152,7 @@ def _selected(plan: SelectPlan, inserted: Insertion, key_paths: Sequence[Path]) 
         measure = measures.get(column.name) if isinstance(column, StreamProperty) else None
         if measure is None:
             continue
-        place, path = key_place(measure, key_paths), measured(measure, recognition)
+        place, path = key_place(measure, key_paths), measure_path(measure, recognition)
         if place is not None:
             keys[name] = place
         elif path:

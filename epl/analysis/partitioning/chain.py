@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 
 import attrs
 
-from epl.analysis.partitioning.stores import target_of
+from epl.analysis.partitioning.stores import insert_target
 from epl.event_types import EventType
 from epl.plan.patterns.pattern import FilterNode
 from epl.plan.statements import BodyPlan, CreateTablePlan, InsertPlan, SelectPlan, StatementPlan
@@ -13,7 +13,7 @@ from epl.plan.stores.named_windows import CreateWindowPlan
 from epl.plan.stores.on_statements import OnSelectPlan, OnWindowPlan, UpdateIstreamPlan
 from epl.plan.stores.tables import Table, TableValue
 from epl.plan.streams import FilterPlan, NamedWindow, types_read
-from epl.plan.walk import expressions_of, plans_of
+from epl.plan.walk import plan_expressions, walk_plan
 
 
 @attrs.frozen
@@ -27,14 +27,14 @@ class Streams:
     def of(cls, plan: StatementPlan) -> Streams:
         read = () if plan.context is None else types_read(plan.context)
         return cls(
-            (*read, *(part.event_type for part in plans_of(plan.body) if isinstance(part, (FilterPlan, NamedWindow, Table))),
-             *(part.filter.event_type for part in plans_of(plan.body) if isinstance(part, FilterNode)),
-             *(node.table.event_type for e in expressions_of(plan.body) for node in e.walk() if isinstance(node, TableValue))),
-            (*(target_of(part) for part in plans_of(plan.body) if isinstance(part, InsertPlan)), *_changed(plan.body)),
+            (*read, *(part.event_type for part in walk_plan(plan.body) if isinstance(part, (FilterPlan, NamedWindow, Table))),
+             *(part.filter.event_type for part in walk_plan(plan.body) if isinstance(part, FilterNode)),
+             *(node.table.event_type for e in plan_expressions(plan.body) for node in e.walk() if isinstance(node, TableValue))),
+            (*(insert_target(part) for part in walk_plan(plan.body) if isinstance(part, InsertPlan)), *_store_row_types(plan.body)),
         )
 
 
-def _changed(body: BodyPlan) -> Iterator[EventType]:
+def _store_row_types(body: BodyPlan) -> Iterator[EventType]:
     """Yield the rows of named windows and tables that a statement has, or writes other than by insert into."""
     if isinstance(body, CreateWindowPlan):
         yield body.window.event_type
@@ -46,12 +46,12 @@ def _changed(body: BodyPlan) -> Iterator[EventType]:
         yield body.result_set.into.table.event_type
 
 
-def related(one: EventType, other: EventType) -> bool:
+def may_share_events(one: EventType, other: EventType) -> bool:
     """Return whether an event may be of both."""
     return one.is_a(other) or other.is_a(one)
 
 
-def chain_of(plans: Iterable[StatementPlan], targets: Iterable[StatementPlan]) -> tuple[StatementPlan, ...]:
+def statement_chain(plans: Iterable[StatementPlan], targets: Iterable[StatementPlan]) -> tuple[StatementPlan, ...]:
     """Return ``targets`` and, transitively, all statements that insert into what they read, change it first (update istream) or take it
     away (``@Drop``), in the order of ``plans``.
     """
@@ -73,8 +73,8 @@ def _feeding(read: EventType, plans: tuple[StatementPlan, ...], streams: list[St
     for i, (plan, each) in enumerate(zip(plans, streams)):
         fills = any(t.is_a(read) for t in each.fills)
         meddles = isinstance(plan.body, UpdateIstreamPlan) or plan.drop
-        if fills or (meddles and any(related(t, read) for t in each.reads)):
+        if fills or (meddles and any(may_share_events(t, read) for t in each.reads)):
             yield i
 
 
-__all__ = ["Streams", "chain_of", "related"]
+__all__ = ["Streams", "may_share_events", "statement_chain"]

@@ -7,7 +7,7 @@ from typing import Any
 import attrs
 
 from epl.analysis.partitioning.facts import NotPartitionable
-from epl.analysis.partitioning.stores import name_of
+from epl.analysis.partitioning.stores import describe_store
 from epl.plan.assignments import VariableAssignment
 from epl.plan.context.contexts import AfterCondition, Context, ContextLevel, CrontabCondition, KeyedLevel, LifetimeLevel
 from epl.plan.expressions import ContextValue, SubqueryValue
@@ -22,7 +22,7 @@ from epl.plan.stores.on_statements import OnSetPlan, OnWindowPlan
 from epl.plan.stores.splitting import OnSplitPlan
 from epl.plan.stores.tables import Table, TableValue
 from epl.plan.streams import NamedWindow
-from epl.plan.walk import expressions_of, plans_of
+from epl.plan.walk import plan_expressions, walk_plan
 from epl.plan.windows import WindowConfig
 
 KNOWN = (
@@ -36,7 +36,7 @@ TIMED_NODES = (WithinNode, IntervalNode, CrontabNode, ScheduleNode)
 
 
 @attrs.frozen
-class Limits:
+class PartitionLimits:
     """Which settings limit what all partitions have together."""
 
     partitions: bool
@@ -49,7 +49,7 @@ def variables_of_contexts(plans: Iterable[StatementPlan]) -> dict[str, Context]:
     return {plan.body.name: plan.context for plan in plans if isinstance(plan.body, CreateVariablePlan) and plan.context is not None}
 
 
-def check_in_partitions(plan: StatementPlan, context: Context, variables: Mapping[str, Context], limits: Limits) -> None:
+def check_in_partitions(plan: StatementPlan, context: Context, variables: Mapping[str, Context], limits: PartitionLimits) -> None:
     """Raise NotPartitionable where a statement has to do with more than its partition. ``variables``: those of contexts."""
     body, operator = plan.body, f"the context '{context.name}'"
     if not isinstance(body, KNOWN):
@@ -57,16 +57,16 @@ def check_in_partitions(plan: StatementPlan, context: Context, variables: Mappin
     if limits.partitions:
         raise NotPartitionable(operator, "the limit on partitions (max_partitions) is one for all keys")
     if any(isinstance(node, ContextValue) and node.path[-1] == "id"
-           for e in expressions_of(body, context.levels) for node in e.walk()):  # fmt: skip
+           for e in plan_expressions(body, context.levels) for node in e.walk()):  # fmt: skip
         raise NotPartitionable(operator, "context.id counts the partitions of all keys")
     if isinstance(body, CreateWindowPlan) and body.fill is not None:
-        raise NotPartitionable(name_of(body.window), "it begins with the rows of another one")
+        raise NotPartitionable(describe_store(body.window), "it begins with the rows of another one")
     if any(map(_ends_by_time, context.levels)) and _has_timers(body):
         raise NotPartitionable(operator, "where a partition ends at a time, what else is due then runs by the partitions' numbers")
     if context.is_nested and any(map(_overlaps, context.levels)):
         _check_among_overlapping(body, operator)
     _check_stores(plan, context)
-    for part in plans_of((body, context.levels)):
+    for part in walk_plan((body, context.levels)):
         if isinstance(part, RecognitionStreamPlan):
             raise NotPartitionable("match_recognize", "of a SQL dialect, in a context it is not known to be local to a key")
         if isinstance(part, RowRecognitionPlan) and limits.states:
@@ -86,7 +86,7 @@ def _overlaps(level: ContextLevel) -> bool:
 
 def _check_among_overlapping(body: Any, operator: str) -> None:
     """Check that it does not matter in which order the partitions of a context get an event that ends some of them."""
-    for part in plans_of(body):
+    for part in walk_plan(body):
         if getattr(part, "order_by", None):
             raise NotPartitionable(operator, "where partitions overlap, their numbers decide whether a statement with order by comes first")
         if isinstance(part, PatternPlan):
@@ -100,8 +100,8 @@ def _ends_by_time(level: ContextLevel) -> bool:
 
 def _has_timers(plan: Any) -> bool:
     """Return whether something of the plan happens as time moves."""
-    inner = (node.plan for e in expressions_of(plan) for node in e.walk() if isinstance(node, SubqueryValue))
-    return any(map(_is_timed, plans_of(plan))) or any(map(_has_timers, inner))
+    inner = (node.plan for e in plan_expressions(plan) for node in e.walk() if isinstance(node, SubqueryValue))
+    return any(map(_is_timed, walk_plan(plan))) or any(map(_has_timers, inner))
 
 
 def _is_timed(part: Any) -> bool:
@@ -114,11 +114,11 @@ def _is_timed(part: Any) -> bool:
 
 def _check_stores(plan: StatementPlan, context: Context) -> None:
     """Check that named windows and tables are those of the partition."""
-    stores = [part for part in plans_of(plan.body) if isinstance(part, (NamedWindow, Table))]
-    stores += [node.table for e in expressions_of(plan.body) for node in e.walk() if isinstance(node, TableValue)]
+    stores = [part for part in walk_plan(plan.body) if isinstance(part, (NamedWindow, Table))]
+    stores += [node.table for e in plan_expressions(plan.body) for node in e.walk() if isinstance(node, TableValue)]
     for store in stores:
         if store.context is not context:
-            raise NotPartitionable(name_of(store), "it is one for all partitions")
+            raise NotPartitionable(describe_store(store), "it is one for all partitions")
 
 
-__all__ = ["Limits", "check_in_partitions", "variables_of_contexts"]
+__all__ = ["PartitionLimits", "check_in_partitions", "variables_of_contexts"]

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from epl.analysis.filters.partitions import for_rows
 from epl.analysis.partitioning.carried_keys import Insertion, insertions
-from epl.analysis.partitioning.facts import Demand, Facts, Feed, Meeting, NotPartitionable, Way
-from epl.analysis.partitioning.paths import Carrying, may_be_key, path_of
-from epl.analysis.partitioning.verdicts import HashedKey, Key, Path, paths_in
+from epl.analysis.partitioning.facts import Demand, Facts, Meeting, NotPartitionable, RowFeed, Way
+from epl.analysis.partitioning.paths import Carrying, expression_path, may_be_key
+from epl.analysis.partitioning.verdicts import HashedKey, Key, Path, key_paths
 from epl.event_types import EventType
 from epl.plan.context.contexts import (
     CategoryLevel,
@@ -29,7 +29,7 @@ from epl.plan.expressions import HashNumber, TypedExpression
 from epl.plan.statements import BodyPlan, SelectPlan, StatementPlan
 from epl.plan.stores.named_windows import CreateWindowPlan
 from epl.plan.streams import FilterPlan, types_read
-from epl.plan.walk import plans_of
+from epl.plan.walk import walk_plan
 from epl.plan.windows import WindowConfig
 from epl.value_types import Scalar
 
@@ -71,28 +71,28 @@ class Cut:
         else:
             yield from (item.event_type for item in (*self.level.items, *self.level.initiated_by))
             for ending in types_read(self.level.terminated_by):
-                if self._listed(ending) is None:
+                if self._item_keys(ending) is None:
                     raise NotPartitionable(self.operator, f"{ending.name}, which has no key, ends partitions")
                 yield ending
         yield from types_read(self.within)
         yield from (level.event_type for level in self.within if isinstance(level, CategoryLevel))
 
-    def _listed(self, event_type: EventType) -> tuple[TypedExpression, ...] | None:
+    def _item_keys(self, event_type: EventType) -> tuple[TypedExpression, ...] | None:
         """Return what events of a type are cut by; None where the level does not list it."""
         if isinstance(self.level, KeyedLevel):
             return next((item.keys for item in self.level.items if event_type.is_a(item.event_type)), None)
         return next(((entry.number,) for entry in self.level.items if event_type.is_a(entry.event_type)), None)
 
-    def keys_of(self, event_type: EventType) -> list[Key | None]:
+    def event_keys(self, event_type: EventType) -> list[Key | None]:
         """Return the keys of a type's events, by place; None for what rows cannot be split by."""
         if event_type.kind == "variant" or event_type.any_type:
             raise NotPartitionable("the stream", f"rows of several types meet in the variant stream '{event_type.name}'")
-        listed = self._listed(event_type)
+        listed = self._item_keys(event_type)
         if listed is None:
             raise NotPartitionable(self.operator, f"it has no key of {event_type.name}, so that all of its partitions get these events")
         return [_key(each) for each in listed]
 
-    def rows_of(self, plan: CreateWindowPlan) -> list[Key | None]:
+    def row_keys(self, plan: CreateWindowPlan) -> list[Key | None]:
         """Return the keys of the rows of a named window."""
         window = plan.window
         assert window.source is not None
@@ -119,12 +119,13 @@ HASHED = {"boolean", "byte", "short", "int", "long", "float", "double", "String"
 
 def _key(expression: TypedExpression) -> Key | None:
     if isinstance(expression, HashNumber):
-        paths = [path_of(each) if isinstance(each.type, Scalar) and each.type.kind in HASHED else None for each in expression.arguments]
+        paths = [expression_path(each) if isinstance(each.type,
+            Scalar) and each.type.kind in HASHED else None for each in expression.arguments]
         if expression.function == "number" or None in paths:
             return None
         known = tuple(path for path in paths if path is not None)
         return HashedKey(expression.function, known, tuple(each.type for each in expression.arguments), expression.granularity)
-    return path_of(expression) if may_be_key(expression.type) else None
+    return expression_path(expression) if may_be_key(expression.type) else None
 
 
 def _waits_for_events(body: BodyPlan) -> bool:
@@ -133,13 +134,13 @@ def _waits_for_events(body: BodyPlan) -> bool:
         return False
     if any(not isinstance(stream.source, FilterPlan) for stream in body.streams):
         return False
-    return not any(isinstance(part, WindowConfig) and part.is_batch for part in plans_of(body))
+    return not any(isinstance(part, WindowConfig) and part.is_batch for part in walk_plan(body))
 
 
 # ------------------------------------------------------------------ facts
 
 
-def facts_within(statement: StatementPlan, context: Context) -> list[Facts]:
+def context_facts(statement: StatementPlan, context: Context) -> list[Facts]:
     """Return the facts of a statement of a context: events of equal keys have to meet, nothing else. Raise NotPartitionable where the
     context is not local to keys."""
     body = statement.body
@@ -147,10 +148,10 @@ def facts_within(statement: StatementPlan, context: Context) -> list[Facts]:
     keys: dict[int, tuple[EventType, list[Key | None]]] = {}
     for event_type in (*cut.types(), *_own_types(body, context)):
         if id(event_type) not in keys:
-            keys[id(event_type)] = (event_type, cut.keys_of(event_type))
+            keys[id(event_type)] = (event_type, cut.event_keys(event_type))
     stored = body.window.event_type if isinstance(body, CreateWindowPlan) else None
     if isinstance(body, CreateWindowPlan):
-        keys[id(stored)] = (body.window.event_type, cut.rows_of(body))
+        keys[id(stored)] = (body.window.event_type, cut.row_keys(body))
     reads = tuple(event_type for event_type, _ in keys.values())
     ways = tuple(way for way in _ways([each for _, each in keys.values()]))
     if not ways:
@@ -178,7 +179,7 @@ def _ways(keys: Sequence[Sequence[Key | None]]) -> Iterator[Way]:
             yield way
 
 
-def _feed(inserted: Insertion, number: int, reads: Sequence[EventType], ways: Sequence[Way]) -> Feed:
+def _feed(inserted: Insertion, number: int, reads: Sequence[EventType], ways: Sequence[Way]) -> RowFeed:
     """Return what of the inserted rows is the key of events of type ``number``."""
     names: dict[str, Path] = {}
     for name, place in inserted.keys.items():
@@ -190,17 +191,17 @@ def _feed(inserted: Insertion, number: int, reads: Sequence[EventType], ways: Se
         here = None if source is None else path if source == number else _corresponding(path, source, number, ways)
         if here is not None:
             names[name] = here
-    return Feed(inserted.target, (Carrying(names),))
+    return RowFeed(inserted.target, (Carrying(names),))
 
 
 def _corresponding(path: Path, source: int, number: int, ways: Sequence[Way]) -> Path | None:
     """Return the property of one type that is the same key as that of another one."""
     for way in ways:
-        one, other = paths_in(way[source]), paths_in(way[number])
+        one, other = key_paths(way[source]), key_paths(way[number])
         alike = isinstance(way[source], tuple) or len(one) == len(other)
         if path in one and alike:
             return other[one.index(path)]
     return None
 
 
-__all__ = ["Cut", "facts_within"]
+__all__ = ["Cut", "context_facts"]

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from epl.analysis.partitioning.paths import Carrying, back_through, carried, key_back_through, key_paths
+from epl.analysis.partitioning.paths import Carrying, carry_columns, key_paths, trace_key, trace_path
 from epl.analysis.partitioning.verdicts import Key, key_text
 from epl.event_types import EventType
 from epl.plan.expression_text import expression_text
@@ -27,7 +27,7 @@ class Demand:
 
 
 @attrs.frozen
-class Feed:
+class RowFeed:
     """Rows that go on to ``target``; ``stages`` lead from them back to the rows that the statement reads. ``joined``: to those of one of
     several streams, so that a property of the target is of one of them.
     """
@@ -37,7 +37,7 @@ class Feed:
     joined: bool = False
 
     def back(self, key: Key) -> Key | None:
-        return key_back_through(self.stages, key)
+        return trace_key(self.stages, key)
 
 
 Way = tuple[Key, ...]
@@ -56,7 +56,7 @@ class Meeting:
     reads: tuple[EventType, ...]
     ways: tuple[Way, ...]
     lasting: tuple[int, ...] = ()
-    feeds: tuple[Feed, ...] = ()
+    feeds: tuple[RowFeed, ...] = ()
 
     def requirement(self, keys: Iterable[Key]) -> str:
         return f"{self.operator} of statement '{self.statement}' allows a split by {' or '.join(map(key_text, keys))}"
@@ -72,7 +72,7 @@ class Facts:
     statement: str
     reads: EventType | None = None
     demands: tuple[Demand, ...] = ()
-    feeds: tuple[Feed, ...] = ()
+    feeds: tuple[RowFeed, ...] = ()
     changes: frozenset[str] = frozenset()
     stateful: bool = False
     meetings: tuple[Meeting, ...] = ()
@@ -88,7 +88,7 @@ class NotPartitionable(Exception):
         self.reason = reason
 
 
-class Collector:
+class StageCollector:
     """Goes along a statement's operators; ``stages`` lead from the rows after the last one back to those that come in."""
 
     def __init__(self, statement: str) -> None:
@@ -102,14 +102,14 @@ class Collector:
 
     def add_columns(self, row_type: EventType, columns: Sequence[TypedExpression]) -> None:
         """Note that rows of ``row_type`` with these columns follow."""
-        self.add_stage(carried(row_type, columns))
+        self.add_stage(carry_columns(row_type, columns))
 
     def demand(self, operator: str, keys: Iterable[TypedExpression]) -> None:
         """Note that the operator is local to its ``keys``, expressions over the rows in front of it; raise Stays where none of them will
         do."""
         keys = tuple(keys)
         self.stateful = True
-        sources = (back_through(self.stages, p) for p in key_paths(keys))
+        sources = (trace_path(self.stages, p) for p in key_paths(keys))
         paths = tuple(dict.fromkeys(p for p in sources if p is not None))
         if not paths:
             texts = ", ".join(expression_text(k) for k in keys)
@@ -117,4 +117,4 @@ class Collector:
         self.demands.append(Demand(self.statement, operator, paths))
 
 
-__all__ = ["Collector", "Demand", "Facts", "Feed", "Meeting", "NotPartitionable", "Way"]
+__all__ = ["Demand", "Facts", "Meeting", "NotPartitionable", "RowFeed", "StageCollector", "Way"]

@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 
-from epl.analysis.partitioning.facts import Collector, Demand, Meeting, NotPartitionable, Way
-from epl.analysis.partitioning.paths import back_through, carried, may_be_key, path_of
+from epl.analysis.partitioning.facts import Demand, Meeting, NotPartitionable, StageCollector, Way
+from epl.analysis.partitioning.paths import carry_columns, expression_path, may_be_key, trace_path
 from epl.analysis.partitioning.verdicts import Path
 from epl.event_types import EventType
 from epl.plan.expression_text import expression_text
@@ -27,7 +27,7 @@ def equalities(conditions: Iterable[TypedExpression]) -> Iterator[tuple[TypedExp
             yield condition.left, condition.right
 
 
-def conditions_of(plan: JoinPlan) -> tuple[TypedExpression, ...]:
+def join_conditions(plan: JoinPlan) -> tuple[TypedExpression, ...]:
     """Return what a join's rows are found by."""
     drive = plan.drives[0]
     return (*(condition for step in _steps(drive.steps) for condition in step.lookup.applied), *drive.across)
@@ -45,29 +45,29 @@ def _steps(steps: Sequence[JoinStep]) -> Iterator[JoinStep]:
         yield from _steps(step.then)
 
 
-def places(node: TypedExpression, streams: Sequence[Collector]) -> Iterator[Place]:
+def places(node: TypedExpression, streams: Sequence[StageCollector]) -> Iterator[Place]:
     """Yield the property of rows as they came in that an expression over the streams is, if it is one."""
     if may_be_key(node.type):
         for number, stream in enumerate(streams):
-            path = back_through(stream.stages, path_of(node, number))
+            path = trace_path(stream.stages, expression_path(node, number))
             if path is not None:
                 yield number, path
 
 
-class JoinedRows(Collector):
+class JoinedRows(StageCollector):
     """Goes along the operators after a join. ``streams``: what leads from each stream's rows to the join.
 
     The streams have to be split by one of ``classes``, sets of properties of which rows that are joined have equal values.
     """
 
-    def __init__(self, statement: str, plan: JoinPlan, streams: Sequence[Collector]) -> None:
+    def __init__(self, statement: str, plan: JoinPlan, streams: Sequence[StageCollector]) -> None:
         super().__init__(statement)
         self.streams = tuple(streams)
         self.stateful = True
         optional = optional_streams(plan)
         self._lasting = [number for number in range(len(streams)) if number not in optional]
         """Streams of which every row has an event: elsewhere a null may stand for rows of any key."""
-        pairs = [(one, other) for left, right in equalities(conditions_of(plan))
+        pairs = [(one, other) for left, right in equalities(join_conditions(plan))
                  for one in places(left, streams) for other in places(right, streams)]  # fmt: skip
         everywhere = set(range(len(streams)))
         self._classes = [together for together in _together(pairs) if {number for number, _ in together} == everywhere]
@@ -76,7 +76,7 @@ class JoinedRows(Collector):
 
     def add_columns(self, row_type: EventType, columns: Sequence[TypedExpression]) -> None:
         for number, stream in enumerate(self.streams):
-            stream.add_stage(carried(row_type, columns, number))
+            stream.add_stage(carry_columns(row_type, columns, number))
 
     def demand(self, operator: str, keys: Iterable[TypedExpression]) -> None:
         keys = tuple(keys)
@@ -93,7 +93,7 @@ class JoinedRows(Collector):
             for way in product(*([path for number, path in sorted(together) if number == stream] for stream in range(len(self.streams)))))
         return Meeting(self.statement, "the join", tuple(reads), tuple(ways), tuple(self._lasting))
 
-    def demands_of(self, number: int, ways: Sequence[Way]) -> tuple[Demand, ...]:
+    def stream_demands(self, number: int, ways: Sequence[Way]) -> tuple[Demand, ...]:
         """Return what is demanded of one stream: by its windows, and by the join."""
         paths = tuple(dict.fromkeys(way[number] for way in ways))
         return (*self.streams[number].demands, Demand(self.statement, "the join", paths))
@@ -109,14 +109,15 @@ def _together(pairs: Sequence[tuple[Place, Place]]) -> list[frozenset[Place]]:
 
 
 def subquery_meeting(
-    statement: str, node: SubqueryValue, inner: Collector, outer: Sequence[Collector], reads: Sequence[EventType], row_type: EventType
+    statement: str, node: SubqueryValue, inner: StageCollector, outer: Sequence[StageCollector], reads: Sequence[EventType],
+    row_type: EventType
 ) -> tuple[int, Meeting]:
     """Return the stream of the statement with which the sub-query's rows meet, and how. ``outer``, ``reads``: the statement's streams."""
     plan: SubqueryPlan = node.plan
     asked = [each.stream for each in node.outer if isinstance(each, StreamEvent)]
     if len(asked) == len(node.outer):
         streams = [inner, *(outer[number] for number in asked)]
-        pairs = [(one, other) for key, value in _looked_up(plan) for one in places(key, streams) for other in places(value, streams)]
+        pairs = [(one, other) for key, value in _lookup_pairs(plan) for one in places(key, streams) for other in places(value, streams)]
         for place, number in enumerate(asked, 1):
             candidates = [_way(one, other, place) for one, other in pairs]
             ways = tuple(dict.fromkeys(way for way in candidates if way is not None))
@@ -125,7 +126,7 @@ def subquery_meeting(
     raise NotPartitionable("the sub-query", "its where clause does not say that a property of its rows equals one of the statement's")
 
 
-def _looked_up(plan: SubqueryPlan) -> Iterable[tuple[TypedExpression, TypedExpression]]:
+def _lookup_pairs(plan: SubqueryPlan) -> Iterable[tuple[TypedExpression, TypedExpression]]:
     """Return the keys of the rows that are read, and the outer values that they equal, null included."""
     lookup = plan.lookup
     if lookup is None or lookup.index is None or lookup.listed or lookup.others:
@@ -141,4 +142,4 @@ def _way(one: Place, other: Place, outer: int) -> Way | None:
     return None
 
 
-__all__ = ["JoinedRows", "conditions_of", "equalities", "places", "subquery_meeting"]
+__all__ = ["JoinedRows", "equalities", "join_conditions", "places", "subquery_meeting"]

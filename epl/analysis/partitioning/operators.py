@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from epl.analysis.partitioning.facts import Collector, NotPartitionable
-from epl.analysis.partitioning.paths import Carrying, keeps_apart, path_of
+from epl.analysis.partitioning.facts import NotPartitionable, StageCollector
+from epl.analysis.partitioning.paths import Carrying, expression_path, keeps_apart
 from epl.event_types import EventType
 from epl.plan.aggregations import AggregationPlan
 from epl.plan.contained import ContainedPlan
@@ -16,7 +16,7 @@ from epl.plan.expressions import CurrentTime, IsInsertStream, Previous, StreamPr
 from epl.plan.result_set import OutputPlan, ResultSetPlan
 from epl.plan.statements import InsertPlan
 from epl.plan.streams import StreamPlan
-from epl.plan.walk import expressions_of
+from epl.plan.walk import plan_expressions
 from epl.plan.windows import WindowConfig
 
 SHARED_WINDOWS = {
@@ -40,7 +40,7 @@ SHARED_WINDOWS = {
 """Why a window is not local, by name."""
 
 
-def contained(plan: ContainedPlan, collector: Collector) -> None:
+def note_contained(plan: ContainedPlan, collector: StageCollector) -> None:
     """Note that contained events are new rows; a key of theirs is not the row's that holds them, except for columns selected from it."""
     if plan.columns:
         collector.add_columns(plan.output_type, plan.columns)
@@ -51,7 +51,7 @@ def contained(plan: ContainedPlan, collector: Collector) -> None:
 # ------------------------------------------------------------------ windows
 
 
-def windows(stream: StreamPlan, collector: Collector) -> None:
+def windows(stream: StreamPlan, collector: StageCollector) -> None:
     """Demand that every window is local, or follows a groupwin."""
     configs = stream.windows
     if not configs:
@@ -61,7 +61,7 @@ def windows(stream: StreamPlan, collector: Collector) -> None:
         names = "".join(map(title, together))
         raise NotPartitionable(f"the windows {names}", "what one of them does not admit leaves the others")
     if configs[0].groups:
-        _grouped(configs, collector)
+        _collect_groupwin(configs, collector)
     else:
         _side_by_side(configs, collector)
 
@@ -70,7 +70,7 @@ def title(config: WindowConfig) -> str:
     return f"#{config.names[0]}" if config.names else type(config).__name__
 
 
-def _side_by_side(configs: Sequence[WindowConfig], collector: Collector) -> None:
+def _side_by_side(configs: Sequence[WindowConfig], collector: StageCollector) -> None:
     """Windows without a groupwin in front: intersections and unions of local ones are local."""
     for config in configs:
         locality = config.locality
@@ -89,7 +89,7 @@ def _why_shared(config: WindowConfig) -> str:
     return SHARED_WINDOWS.get(config.names[0] if config.names else "", "it is not known to be local to a key")
 
 
-def _grouped(configs: Sequence[WindowConfig], collector: Collector) -> None:
+def _collect_groupwin(configs: Sequence[WindowConfig], collector: StageCollector) -> None:
     """Whatever is inside a groupwin is one window a group, local to the group's keys; what follows the merge sees all groups."""
     group = configs[0]
     locality = group.locality
@@ -100,7 +100,7 @@ def _grouped(configs: Sequence[WindowConfig], collector: Collector) -> None:
     inner, outer = configs[1:merge], configs[merge + 1 :]
     if any(not c.retains for c in inner):
         names = getattr(group, "key_names", ())
-        paths = ((name, path_of(key)) for name, key in zip(names, locality.keys))
+        paths = ((name, expression_path(key)) for name, key in zip(names, locality.keys))
         collector.add_stage(Carrying({name: path for name, path in paths if path is not None}))
     if outer:
         _side_by_side(outer, collector)
@@ -157,7 +157,7 @@ CHANGING = (CurrentTime, IsInsertStream, Previous, SubqueryValue, VariableValue)
 
 def previous(configs: Sequence[WindowConfig], number: int, *plans: object) -> None:
     """Demand a key for prev and its relatives of stream ``number``, which ask its only data window: local where it is a group's."""
-    asked = any(isinstance(n, Previous) and n.stream == number for e in expressions_of(*plans) for n in e.walk())
+    asked = any(isinstance(n, Previous) and n.stream == number for e in plan_expressions(*plans) for n in e.walk())
     if asked and (_only_window(configs) is None or not configs[0].groups):
         raise NotPartitionable("prev", "it counts the events of the window, whatever their keys; groupwin would keep them apart")
 
@@ -165,7 +165,7 @@ def previous(configs: Sequence[WindowConfig], number: int, *plans: object) -> No
 # ------------------------------------------------------------------ the select clause
 
 
-def result_set(plan: ResultSetPlan, collector: Collector) -> None:
+def result_set(plan: ResultSetPlan, collector: StageCollector) -> None:
     """Look at groups, aggregations, distinct rows; what looks at the rows of all groups at once is refused."""
     refuse_whole_output(plan)
     if plan.output is not None:
@@ -212,7 +212,7 @@ def _output(output: OutputPlan, plan: ResultSetPlan) -> None:
         raise NotPartitionable("output first", "without group by it counts rows of all keys")
 
 
-def _aggregation(plan: AggregationPlan, *, grouped: bool, collector: Collector) -> None:
+def _aggregation(plan: AggregationPlan, *, grouped: bool, collector: StageCollector) -> None:
     if plan.group_by is None:
         if not grouped:
             raise NotPartitionable(f"the aggregation {plan.function}", "it goes over all rows; group by would keep them apart")
@@ -243,6 +243,13 @@ def insertion(plan: InsertPlan, row_type: EventType) -> Carrying:
 
 
 __all__ = [
-    "CHANGING", "contained", "groups_are_steady", "insertion", "leaves_in_order", "previous", "refuse_whole_output", "result_set",
+    "CHANGING",
+    "groups_are_steady",
+    "insertion",
+    "leaves_in_order",
+    "note_contained",
+    "previous",
+    "refuse_whole_output",
+    "result_set",
     "windows",
 ]

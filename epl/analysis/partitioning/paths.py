@@ -34,21 +34,21 @@ def keeps_apart(before: ValueType, after: ValueType) -> bool:
     return isinstance(before, Scalar) and isinstance(after, Scalar) and (before.kind, after.kind) in KEEPS_APART
 
 
-def path_of(expression: TypedExpression, stream: int = 0) -> Path | None:
+def expression_path(expression: TypedExpression, stream: int = 0) -> Path | None:
     """Return the property of the stream's event that the expression is, None where it is anything else. Widening does not count."""
     if isinstance(expression, StreamProperty):
         return (expression.name,) if expression.stream == stream else None
     if isinstance(expression, PropertyOf):
-        before = path_of(expression.operand, stream)
+        before = expression_path(expression.operand, stream)
         return None if before is None else (*before, expression.name)
     if isinstance(expression, Convert) and keeps_apart(expression.operand.type, expression.type):
-        return path_of(expression.operand, stream)
+        return expression_path(expression.operand, stream)
     return None
 
 
 def key_paths(expressions: Iterable[TypedExpression]) -> tuple[Path, ...]:
     """Return those of the expressions that are properties a row can be split by."""
-    paths = (path_of(e) for e in expressions if may_be_key(e.type))
+    paths = (expression_path(e) for e in expressions if may_be_key(e.type))
     return tuple(dict.fromkeys(p for p in paths if p is not None))
 
 
@@ -68,13 +68,13 @@ class Carrying:
         return None if before is None else (*before, *path[1:])
 
 
-def carried(row_type: EventType, columns: Iterable[TypedExpression], stream: int = 0) -> Carrying:
+def carry_columns(row_type: EventType, columns: Iterable[TypedExpression], stream: int = 0) -> Carrying:
     """Return rows of ``row_type`` built from ``columns``."""
-    paths = ((name, path_of(column, stream)) for name, column in zip(row_type.names, columns))
+    paths = ((name, expression_path(column, stream)) for name, column in zip(row_type.names, columns))
     return Carrying({name: path for name, path in paths if path is not None})
 
 
-def back_through(stages: tuple[Carrying, ...], path: Path | None) -> Path | None:
+def trace_path(stages: tuple[Carrying, ...], path: Path | None) -> Path | None:
     """Follow a path from downstream of the last stage to upstream of the first."""
     for stage in reversed(stages):
         if path is None:
@@ -83,13 +83,13 @@ def back_through(stages: tuple[Carrying, ...], path: Path | None) -> Path | None
     return path
 
 
-def key_back_through(stages: tuple[Carrying, ...], key: Key) -> Key | None:
+def trace_key(stages: tuple[Carrying, ...], key: Key) -> Key | None:
     """Follow a key: each property that it reads."""
     if not isinstance(key, HashedKey):
-        return back_through(stages, key)
-    paths = [back_through(stages, path) for path in key.paths]
+        return trace_path(stages, key)
+    paths = [trace_path(stages, path) for path in key.paths]
     known = tuple(path for path in paths if path is not None)
     return attrs.evolve(key, paths=known) if len(known) == len(paths) else None
 
 
-__all__ = ["Carrying", "back_through", "carried", "keeps_apart", "key_back_through", "key_paths", "may_be_key", "path_of"]
+__all__ = ["Carrying", "carry_columns", "expression_path", "keeps_apart", "key_paths", "may_be_key", "trace_key", "trace_path"]

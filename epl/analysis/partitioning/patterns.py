@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import attrs
 
 from epl.analysis.lookups.conditions import conjuncts
-from epl.analysis.partitioning.facts import Collector, Demand, Facts, Feed, Meeting, NotPartitionable, Way
+from epl.analysis.partitioning.facts import Demand, Facts, Meeting, NotPartitionable, RowFeed, StageCollector, Way
 from epl.analysis.partitioning.meetings import equalities
-from epl.analysis.partitioning.paths import Carrying, back_through, carried, may_be_key, path_of
+from epl.analysis.partitioning.paths import Carrying, carry_columns, expression_path, may_be_key, trace_path
 from epl.analysis.partitioning.verdicts import Path
 from epl.event_types import EventType
 from epl.plan.expression_text import expression_text
@@ -32,7 +32,7 @@ from epl.plan.patterns.pattern import (
     UntilNode,
 )
 from epl.plan.stores.tables import TableValue
-from epl.plan.walk import expressions_of
+from epl.plan.walk import plan_expressions
 
 OPERATOR = "the pattern"
 IN_FRONT = "it is in front of the first tag, and so one for all keys"
@@ -52,7 +52,7 @@ class _Branch:
         if len(self.atoms) == 1:
             return None if self.keys is None else tuple((path,) for path in sorted(self.keys))
         first = self.atoms[0]
-        candidates = dict.fromkeys(path for atom in self.atoms[1:] for _, place, path in _compared(atom) if place == first.place)
+        candidates = dict.fromkeys(path for atom in self.atoms[1:] for _, place, path in _equal_properties(atom) if place == first.place)
         ways = [way for path in candidates if self.keys is None or path in self.keys for way in self._ways((path,))]
         if not ways:
             raise NotPartitionable(*self._in_the_way())
@@ -64,13 +64,13 @@ class _Branch:
             yield begun
             return
         known = {atom.place: path for atom, path in zip(self.atoms, begun) if atom.place is not None}
-        for own in dict.fromkeys(own for own, place, path in _compared(self.atoms[len(begun)]) if known.get(place) == path):
+        for own in dict.fromkeys(own for own, place, path in _equal_properties(self.atoms[len(begun)]) if known.get(place) == path):
             yield from self._ways((*begun, own))
 
     def _in_the_way(self) -> tuple[str, str]:
         """Return the first atom that does not go by the key of those before it, and why."""
         first = self.atoms[0]
-        known = {path for atom in self.atoms[1:] for _, place, path in _compared(atom) if place == first.place}
+        known = {path for atom in self.atoms[1:] for _, place, path in _equal_properties(atom) if place == first.place}
         for number, atom in enumerate(self.atoms[1:], 2):
             part = _Branch(self.atoms[:number], self.keys)
             if not any(True for path in known if self.keys is None or path in self.keys for _ in part._ways((path,))):
@@ -78,14 +78,14 @@ class _Branch:
         raise AssertionError(self)
 
 
-def _compared(atom: FilterNode) -> Iterator[tuple[Path, int, Path]]:
+def _equal_properties(atom: FilterNode) -> Iterator[tuple[Path, int, Path]]:
     """Yield (property of the atom's event, place of a tag, property of its event) for each equality between two."""
     for left, right in equalities(each for condition in atom.conditions for each in conjuncts(condition)):
         if may_be_key(left.type) and may_be_key(right.type):
             for one, other in ((left, right), (right, left)):
-                own = path_of(one)
+                own = expression_path(one)
                 for stream in other.streams if own is not None else ():
-                    path = path_of(_single(other), stream)
+                    path = expression_path(_single(other), stream)
                     if own is not None and stream and path is not None:
                         yield own, stream - 1, path
 
@@ -121,10 +121,10 @@ class _Tree:
 
     def _source(self, node: PatternNode) -> _Branch:
         if isinstance(node, EveryNode):
-            return _Branch([self._repeated(node.item)], None, frozenset({0}))
+            return _Branch([self._check_every(node.item)], None, frozenset({0}))
         if isinstance(node, EveryDistinctNode):
-            atom = self._repeated(node.item)
-            paths = (path_of(key, atom.place + 1) for key in node.keys if may_be_key(key.type) and atom.place is not None)
+            atom = self._check_every(node.item)
+            paths = (expression_path(key, atom.place + 1) for key in node.keys if may_be_key(key.type) and atom.place is not None)
             keys = frozenset(path for path in paths if path is not None)
             if not keys:
                 raise NotPartitionable("the pattern's every-distinct", "no key of it is a property of its own atom's events")
@@ -136,13 +136,14 @@ class _Tree:
             return branch
         if isinstance(node, FilterNode):
             raise NotPartitionable(_name(node), "without every it is matched once, whatever its key")
-        raise NotPartitionable(f"the pattern's {self._plan.title_of(node)}", IN_FRONT)
+        raise NotPartitionable(f"the pattern's {self._plan.node_title(node)}", IN_FRONT)
 
-    def _repeated(self, node: PatternNode) -> FilterNode:
+    def _check_every(self, node: PatternNode) -> FilterNode:
         if isinstance(node, FilterNode):
             return node
         raise NotPartitionable(
-            f"the pattern's every over '{self._plan.title_of(node)}'", "it begins again only when that ends, for all keys; every over the "
+            f"the pattern's every over '{self._plan.node_title(node)}'",
+            "it begins again only when that ends, for all keys; every over the "
             "first atom alone would begin it for each event")
 
 
@@ -172,7 +173,7 @@ def _refuse_marks(plan: PatternPlan, limited: bool) -> None:
             raise NotPartitionable("the pattern's -[n]>", "it counts what waits of all keys")
     if limited:
         raise NotPartitionable(OPERATOR, "the limit on sub-expressions (max_subexpressions) is one for all keys")
-    for each in (n for e in expressions_of(plan) for n in e.walk()):
+    for each in (n for e in plan_expressions(plan) for n in e.walk()):
         if isinstance(each, SubqueryValue):
             raise NotPartitionable("the sub-query", "in a pattern it is not known to be local to a key")
         if isinstance(each, TableValue):
@@ -182,7 +183,7 @@ def _refuse_marks(plan: PatternPlan, limited: bool) -> None:
 # ------------------------------------------------------------------ rows
 
 
-class PatternRows(Collector):
+class PatternRows(StageCollector):
     """Goes along the operators after a pattern: rows have a property for each tag."""
 
     def __init__(self, statement: str, plan: PatternPlan, limited: bool) -> None:
@@ -204,7 +205,7 @@ class PatternRows(Collector):
         self._stages = [[(*stages, stage) for stages in branch] for branch in self._stages]
 
     def add_columns(self, row_type: EventType, columns: Sequence[TypedExpression]) -> None:
-        self.add_stage(carried(row_type, columns))
+        self.add_stage(carry_columns(row_type, columns))
 
     def demand(self, operator: str, keys: Iterable[TypedExpression]) -> None:
         """Note that the operator is local to its keys: properties of a tag that each match has, by which the pattern goes."""
@@ -215,7 +216,7 @@ class PatternRows(Collector):
             raise NotPartitionable(operator, f"no tag of its keys ({texts}) is in each match of the pattern")
         branch, ways = self._branches[0], self._ways[0]
         places = {(number, path) for key in keys if may_be_key(key.type) for number in branch.lasting
-                  if (path := back_through(self._stages[0][number], path_of(key)))}  # fmt: skip
+                  if (path := trace_path(self._stages[0][number], expression_path(key)))}  # fmt: skip
         if ways is None:
             ways = tuple(dict.fromkeys((path,) for _, path in sorted(places)))
         self._ways[0] = ways = tuple(way for way in ways if any(way[number] == path for number, path in places))
@@ -228,7 +229,7 @@ class PatternRows(Collector):
         for branch, ways, stages in zip(self._branches, self._ways, self._stages):
             reads = tuple(atom.filter.event_type for atom in branch.atoms)
             joined = len(reads) > 1 or len(self._branches) > 1
-            feeds = [() if target is None else (Feed(target, each, joined=joined),) for each in stages]
+            feeds = [() if target is None else (RowFeed(target, each, joined=joined),) for each in stages]
             lasting = tuple(sorted(branch.lasting)) if len(self._branches) == 1 else ()
             meeting = None
             if ways is not None and joined:

@@ -3,19 +3,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from epl.analysis.partitioning.facts import Collector, NotPartitionable
+from epl.analysis.partitioning.facts import NotPartitionable, StageCollector
 from epl.analysis.partitioning.paths import Carrying
 from epl.analysis.partitioning.verdicts import SplitBy, Whole
 from epl.plan.expressions import StreamProperty
 from epl.plan.patterns.recognition_streams import RecognitionStreamPlan
 from epl.plan.statements import StatementPlan
 from epl.plan.streams import FilterPlan
-from epl.plan.walk import plans_of
+from epl.plan.walk import walk_plan
 
 CLAUSE = "match_recognize"
 
 
-def recognized(plan: RecognitionStreamPlan, limited: bool, collector: Collector) -> None:
+def add_recognition(plan: RecognitionStreamPlan, limited: bool, collector: StageCollector) -> None:
     """Add the stage of a clause. ``limited``: whether the number of partial matches is."""
     clause, read = plan.clause, plan.input.event_type
     if isinstance(plan.input.source, RecognitionStreamPlan):
@@ -31,10 +31,10 @@ def recognized(plan: RecognitionStreamPlan, limited: bool, collector: Collector)
     if not keys:
         raise NotPartitionable(f"{CLAUSE} PARTITION BY", "none of its keys is a property of the rows as they came in")
     collector.demand(f"{CLAUSE} PARTITION BY", keys)
-    collector.add_stage(Carrying({name: (name,) for name in names if name in _carried(plan)}))
+    collector.add_stage(Carrying({name: (name,) for name in names if name in _input_columns(plan)}))
 
 
-def _carried(plan: RecognitionStreamPlan) -> set[str]:
+def _input_columns(plan: RecognitionStreamPlan) -> set[str]:
     """Return the output columns that are columns of the input."""
     clause = plan.clause
     places = clause.shown if clause.dialect == "ydb" and clause.all_rows else clause.partition
@@ -52,7 +52,7 @@ def refuse_other_orders(
     which rows are late depends on all of them. ``time_of``: the column of a source's times, by the name of its type."""
     for plan in plans:
         if plan.name in verdict.statements:
-            for part in plans_of(plan.body):
+            for part in walk_plan(plan.body):
                 if isinstance(part, RecognitionStreamPlan) and not _in_order(part, time_of):
                     reason = "its rows are not in the order of time= , so that which of them are late depends on all rows"
                     return Whole(verdict.statements, plan.name, f"{CLAUSE} ORDER BY", reason)
@@ -66,4 +66,4 @@ def _in_order(plan: RecognitionStreamPlan, time_of: Callable[[str], str | None])
     return isinstance(source, FilterPlan) and place < len(plan.properties) and time_of(source.event_type.name) == plan.properties[place]
 
 
-__all__ = ["recognized", "refuse_other_orders"]
+__all__ = ["add_recognition", "refuse_other_orders"]

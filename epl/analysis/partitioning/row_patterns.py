@@ -3,18 +3,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from epl.analysis.partitioning.facts import Collector, NotPartitionable
+from epl.analysis.partitioning.facts import NotPartitionable, StageCollector
 from epl.analysis.partitioning.operators import CHANGING, leaves_in_order
-from epl.analysis.partitioning.paths import Carrying, path_of
+from epl.analysis.partitioning.paths import Carrying, expression_path
 from epl.analysis.partitioning.verdicts import Path
 from epl.plan.expressions import Constant, Element, PropertyOf, StreamProperty, TypedExpression
-from epl.plan.patterns.match_recognize import Alternation, Concatenation, Repetition, RowPattern, RowRecognitionPlan, Variable
+from epl.plan.patterns.match_recognize import Alternation, Concatenation, Repetition, RowPattern, RowPatternVariable, RowRecognitionPlan
 from epl.plan.windows import WindowConfig
 
 CLAUSE = "match_recognize"
 
 
-def row_recognition(plan: RowRecognitionPlan, configs: Sequence[WindowConfig], limited: bool, collector: Collector) -> None:
+def row_recognition(plan: RowRecognitionPlan, configs: Sequence[WindowConfig], limited: bool, collector: StageCollector) -> None:
     """Add the stage of a row pattern. ``limited``: whether the number of partial matches is."""
     if not plan.partition_by:
         raise NotPartitionable(CLAUSE, "without partition by, rows of all keys make one match")
@@ -30,15 +30,15 @@ def row_recognition(plan: RowRecognitionPlan, configs: Sequence[WindowConfig], l
     if plan.has_window and any(isinstance(n, CHANGING) for e in plan.partition_by for n in e.walk()):
         raise NotPartitionable(f"{CLAUSE} partition by", "what it reads may have changed when a row leaves the window")
     collector.demand(f"{CLAUSE} partition by", plan.partition_by)
-    carried = {name: path for name, m in zip(plan.output_type.names, plan.measures) if (path := measured(m, plan)) is not None}
+    carried = {name: path for name, m in zip(plan.output_type.names, plan.measures) if (path := measure_path(m, plan)) is not None}
     collector.add_stage(Carrying(carried))
 
 
-def measured(measure: TypedExpression, plan: RowRecognitionPlan) -> Path | None:
+def measure_path(measure: TypedExpression, plan: RowRecognitionPlan) -> Path | None:
     """Return the property of a row of the match that a measure is: the row of a variable that no match lacks."""
     required = _in_every_match(plan.pattern)
     if isinstance(measure, StreamProperty):
-        return _aggregated(measure.name, plan, required)
+        return _aggregation_path(measure.name, plan, required)
     if not isinstance(measure, PropertyOf):
         return None
     before = _row(measure.operand, plan, required)
@@ -60,7 +60,7 @@ def _row(operand: TypedExpression, plan: RowRecognitionPlan, required: frozenset
     return None
 
 
-def _aggregated(name: str, plan: RowRecognitionPlan, required: frozenset[str]) -> Path | None:
+def _aggregation_path(name: str, plan: RowRecognitionPlan, required: frozenset[str]) -> Path | None:
     """``first(B.k)``, ``last(B.k)``."""
     slots = [n for n in plan.match_type.names if n not in plan.variables]
     if name not in slots:
@@ -69,12 +69,12 @@ def _aggregated(name: str, plan: RowRecognitionPlan, required: frozenset[str]) -
     function = aggregation.plan
     if function.function not in ("firstever", "lastever") or function.filter is not None or len(function.arguments) != 1:
         return None
-    return path_of(function.arguments[0], aggregation.variable) if plan.variables[aggregation.variable] in required else None
+    return expression_path(function.arguments[0], aggregation.variable) if plan.variables[aggregation.variable] in required else None
 
 
 def _in_every_match(pattern: RowPattern) -> frozenset[str]:
     """Return the variables that take a row in every match."""
-    if isinstance(pattern, Variable):
+    if isinstance(pattern, RowPatternVariable):
         return frozenset({pattern.name})
     if isinstance(pattern, Concatenation):
         return frozenset().union(*map(_in_every_match, pattern.items))
@@ -85,4 +85,4 @@ def _in_every_match(pattern: RowPattern) -> frozenset[str]:
     return frozenset()
 
 
-__all__ = ["measured", "row_recognition"]
+__all__ = ["measure_path", "row_recognition"]

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from epl.analysis.partitioning.chain import related
-from epl.analysis.partitioning.facts import Demand, Facts, Feed, Meeting
-from epl.analysis.partitioning.verdicts import Key, paths_in
+from epl.analysis.partitioning.chain import may_share_events
+from epl.analysis.partitioning.facts import Demand, Facts, Meeting, RowFeed
+from epl.analysis.partitioning.verdicts import Key, key_paths
 from epl.event_types import EventType
 
 LONGEST = 8
@@ -23,12 +23,12 @@ Dimension = dict[int, Key]
 
 
 @attrs.frozen
-class Edge:
+class StreamEdge:
     """Rows of stream ``source`` become rows of stream ``target`` by ``feed``, or are rows of it (a sub-type's: None)."""
 
     source: int
     target: int
-    feed: Feed | None
+    feed: RowFeed | None
 
     def back(self, key: Key) -> Key | None:
         return key if self.feed is None else self.feed.back(key)
@@ -39,7 +39,7 @@ class Edge:
         return self.feed is not None and self.feed.joined
 
 
-class Graph:
+class StreamGraph:
     """The streams of a chain of statements, and how rows go from one to the other."""
 
     def __init__(self, facts: Sequence[Facts]) -> None:
@@ -50,15 +50,16 @@ class Graph:
                 self.streams.append(fact.reads)
         self.number = {id(s): i for i, s in enumerate(self.streams)}
         self.edges = [
-            Edge(self.number[id(fact.reads)], i, feed)
+            StreamEdge(self.number[id(fact.reads)], i, feed)
             for fact in facts for feed in fact.feeds for i, stream in enumerate(self.streams) if feed.target.is_a(stream)
         ]
         self.edges += [
-            Edge(i, j, None) for i, sub in enumerate(self.streams) for j, stream in enumerate(self.streams) if i != j and sub.is_a(stream)
+            StreamEdge(i, j, None) for i, sub in enumerate(self.streams) for j,
+            stream in enumerate(self.streams) if i != j and sub.is_a(stream)
         ]
         self.meetings = [meeting for fact in facts for meeting in fact.meetings]
         self.changed = [
-            frozenset(name for fact in facts if fact.reads is not None and related(fact.reads, s) for name in fact.changes)
+            frozenset(name for fact in facts if fact.reads is not None and may_share_events(fact.reads, s) for name in fact.changes)
             for s in self.streams
         ]
 
@@ -95,14 +96,14 @@ class Graph:
         return [[i for i in sorted(needy) if leader[i] == first] for first in sorted(set(leader.values()))]
 
 
-def dimensions(graph: Graph, demands: Sequence[tuple[int, Demand]]) -> list[list[Dimension]]:
+def dimensions(graph: StreamGraph, demands: Sequence[tuple[int, Demand]]) -> list[list[Dimension]]:
     """Return for each component all dimensions, none where its demands do not go together."""
     needy = graph.needy({stream for stream, _ in demands})
     candidates = _candidates(graph, demands, needy)
     return [_together(graph, component, candidates) for component in graph.components(needy)]
 
 
-def _candidates(graph: Graph, demands: Sequence[tuple[int, Demand]], needy: set[int]) -> dict[int, list[Key]]:
+def _candidates(graph: StreamGraph, demands: Sequence[tuple[int, Demand]], needy: set[int]) -> dict[int, list[Key]]:
     """Return the properties that each stream may be split by: those that all its operators have among their keys, or, where it has none,
     those that are carried to streams that have. """
     candidates: dict[int, list[Key]] = {i: [] for i in needy}
@@ -118,7 +119,7 @@ def _candidates(graph: Graph, demands: Sequence[tuple[int, Demand]], needy: set[
             if edge.target != target or edge.source in own:
                 continue
             for path in [edge.back(p) for p in candidates[target]]:
-                if path is None or max(map(len, paths_in(path))) > LONGEST or path in candidates[edge.source]:
+                if path is None or max(map(len, key_paths(path))) > LONGEST or path in candidates[edge.source]:
                     continue
                 if not _is_changed(graph, edge.source, path):
                     candidates[edge.source].append(path)
@@ -126,12 +127,12 @@ def _candidates(graph: Graph, demands: Sequence[tuple[int, Demand]], needy: set[
     return candidates
 
 
-def _is_changed(graph: Graph, stream: int, key: Key) -> bool:
+def _is_changed(graph: StreamGraph, stream: int, key: Key) -> bool:
     """Return whether a statement gives a property that the key reads another value."""
-    return any(path[0] in graph.changed[stream] for path in paths_in(key))
+    return any(path[0] in graph.changed[stream] for path in key_paths(key))
 
 
-def _together(graph: Graph, component: list[int], candidates: dict[int, list[Key]]) -> list[Dimension]:
+def _together(graph: StreamGraph, component: list[int], candidates: dict[int, list[Key]]) -> list[Dimension]:
     """Choose one property of each stream, so that every edge carries the target's from the source's."""
     dimensions: list[Dimension] = [{}]
     for stream in component:
@@ -140,7 +141,7 @@ def _together(graph: Graph, component: list[int], candidates: dict[int, list[Key
     return dimensions
 
 
-def _agrees(graph: Graph, dimension: Dimension, latest: int) -> bool:
+def _agrees(graph: StreamGraph, dimension: Dimension, latest: int) -> bool:
     return all(
         edge.back(dimension[edge.target]) == dimension[edge.source]
         for edge in graph.edges
@@ -148,7 +149,7 @@ def _agrees(graph: Graph, dimension: Dimension, latest: int) -> bool:
     ) and all(_is_met(graph, meeting, dimension) for meeting in graph.meetings)
 
 
-def _is_met(graph: Graph, meeting: Meeting, dimension: Dimension) -> bool:
+def _is_met(graph: StreamGraph, meeting: Meeting, dimension: Dimension) -> bool:
     """Return whether the rows meet, and carry the property on to the streams that they fill, as far as the dimension has them."""
     paths = [dimension.get(number) for number in graph.numbers(meeting)]
     if not any(all(path in (None, key) for path, key in zip(paths, way)) for way in meeting.ways):
@@ -159,7 +160,7 @@ def _is_met(graph: Graph, meeting: Meeting, dimension: Dimension) -> bool:
     return all(any(meeting.feeds[n].back(dimension[i]) == paths[n] for n in meeting.lasting) for i in targets)
 
 
-def keys_of(graph: Graph, solutions: Sequence[Sequence[Dimension]]) -> dict[str, tuple[Key, ...]]:
+def solution_keys(graph: StreamGraph, solutions: Sequence[Sequence[Dimension]]) -> dict[str, tuple[Key, ...]]:
     """Return by name of each type that comes in, its properties, one a dimension; dimensions that are the same there count once."""
     keys: dict[str, tuple[Key, ...]] = {}
     for root in graph.roots:
@@ -170,4 +171,4 @@ def keys_of(graph: Graph, solutions: Sequence[Sequence[Dimension]]) -> dict[str,
     return keys
 
 
-__all__ = ["Dimension", "Graph", "dimensions", "keys_of"]
+__all__ = ["Dimension", "StreamGraph", "dimensions", "solution_keys"]

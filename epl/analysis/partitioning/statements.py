@@ -7,23 +7,31 @@ from typing import Any
 import attrs
 
 from epl.analysis.partitioning import contract
-from epl.analysis.partitioning.context_statements import Limits, check_in_partitions, variables_of_contexts
-from epl.analysis.partitioning.contexts import facts_within
-from epl.analysis.partitioning.facts import Collector, Demand, Facts, Feed, NotPartitionable
+from epl.analysis.partitioning.context_statements import PartitionLimits, check_in_partitions, variables_of_contexts
+from epl.analysis.partitioning.contexts import context_facts
+from epl.analysis.partitioning.facts import Demand, Facts, NotPartitionable, RowFeed, StageCollector
 from epl.analysis.partitioning.meetings import JoinedRows, subquery_meeting
-from epl.analysis.partitioning.operators import contained, groups_are_steady, insertion, previous, refuse_whole_output, result_set, windows
-from epl.analysis.partitioning.paths import Carrying, carried
+from epl.analysis.partitioning.operators import (
+    groups_are_steady,
+    insertion,
+    note_contained,
+    previous,
+    refuse_whole_output,
+    result_set,
+    windows,
+)
+from epl.analysis.partitioning.paths import Carrying, carry_columns
 from epl.analysis.partitioning.patterns import PatternRows
-from epl.analysis.partitioning.recognition_streams import recognized
+from epl.analysis.partitioning.recognition_streams import add_recognition
 from epl.analysis.partitioning.row_patterns import row_recognition
-from epl.analysis.partitioning.stores import accesses, create_table, create_window, into_table, on_store, rows_of, target_of
+from epl.analysis.partitioning.stores import accesses, create_table, create_window, insert_target, into_table, on_store, store_row_type
 from epl.event_types import EventType
 from epl.plan import expressions as typed
 from epl.plan.context.contexts import Context
-from epl.plan.join.historical import historical_of
-from epl.plan.join.subqueries import subqueries_in
-from epl.plan.patterns.pattern import PatternPlan, pattern_of
-from epl.plan.patterns.recognition_streams import recognition_of
+from epl.plan.join.historical import historical_plan
+from epl.plan.join.subqueries import plan_subqueries
+from epl.plan.patterns.pattern import PatternPlan, stream_pattern
+from epl.plan.patterns.recognition_streams import stream_recognition
 from epl.plan.result_set import OutputPlan, TerminatedOutput
 from epl.plan.statements import (
     BodyPlan,
@@ -40,9 +48,9 @@ from epl.plan.stores.named_windows import CreateWindowPlan
 from epl.plan.stores.on_statements import OnDeletePlan, OnMergePlan, OnSelectPlan, OnSetPlan, OnUpdatePlan, OnWindowPlan, UpdateIstreamPlan
 from epl.plan.stores.splitting import OnSplitPlan, SplitBranchPlan
 from epl.plan.stores.tables import TableValue
-from epl.plan.streams import StreamPlan, filter_of
+from epl.plan.streams import StreamPlan, stream_filter
 from epl.plan.structs import StructAs
-from epl.plan.walk import expressions_of, plans_of
+from epl.plan.walk import plan_expressions, walk_plan
 from epl.settings import Settings
 
 PURE: frozenset[type[typed.TypedExpression]] = frozenset({
@@ -61,7 +69,7 @@ def variables_set(plans: Iterable[StatementPlan]) -> dict[str, str]:
     """Return the variables that statements set, and which statement does."""
     writers: dict[str, str] = {}
     for plan in plans:
-        for part in plans_of(plan.body):
+        for part in walk_plan(plan.body):
             for assignment in part.assignments if isinstance(part, (OnSetPlan, OutputPlan, TerminatedOutput)) else ():
                 if assignment.variable is not None:
                     writers[assignment.variable.name] = plan.name
@@ -80,7 +88,7 @@ class OtherStatements:
         self.subexpressions_limited = (settings.max_subexpressions, settings.max_statement_subexpressions) != (None, None)
 
 
-def facts_of(plan: StatementPlan, surroundings: OtherStatements) -> Sequence[Facts]:
+def statement_facts(plan: StatementPlan, surroundings: OtherStatements) -> Sequence[Facts]:
     """Return the facts of each stream that the statement reads. Raise NotPartitionable where its rows have to stay together."""
     if plan.context is not None:
         return _within(plan, plan.context, surroundings)
@@ -96,12 +104,12 @@ def facts_of(plan: StatementPlan, surroundings: OtherStatements) -> Sequence[Fac
 
 def _within(plan: StatementPlan, context: Context, surroundings: OtherStatements) -> Sequence[Facts]:
     """Return the facts of a statement of a context."""
-    limits = Limits(surroundings.partitions_limited, surroundings.states_limited, surroundings.subexpressions_limited)
+    limits = PartitionLimits(surroundings.partitions_limited, surroundings.states_limited, surroundings.subexpressions_limited)
     check_in_partitions(plan, context, surroundings.contexts_of_variables, limits)
     if isinstance(plan.body, (CreateVariablePlan, CreateIndexPlan)):
         return [Facts(plan.name)]
-    facts = facts_within(plan, context)
-    for node in (n for e in expressions_of(plan.body, context.levels) for n in e.walk()):
+    facts = context_facts(plan, context)
+    for node in (n for e in plan_expressions(plan.body, context.levels) for n in e.walk()):
         if type(node) not in PURE and not isinstance(node, (typed.ContextValue, typed.Prior, TableValue)):
             raise NotPartitionable(type(node).__name__, "this expression is not known to be local to a key")
         if isinstance(node, typed.VariableValue) and surroundings.contexts_of_variables.get(node.name) is not context:
@@ -116,11 +124,11 @@ def _check_variable(node: typed.VariableValue, surroundings: OtherStatements) ->
 
 
 def _check_expressions(body: BodyPlan, surroundings: OtherStatements) -> None:
-    for node in (n for e in expressions_of(body) for n in e.walk()):
+    for node in (n for e in plan_expressions(body) for n in e.walk()):
         if isinstance(node, typed.Prior):
             raise NotPartitionable("prior", "it counts the events of the stream, whatever their keys")
         if (isinstance(node, TableValue) and isinstance(body, SelectPlan) and not (body.subqueries or body.row_recognition)
-                and pattern_of(body.streams[0]) is None):
+                and stream_pattern(body.streams[0]) is None):
             continue  # its rows meet those of the statement: see ``accesses``
         if type(node) not in PURE:
             raise NotPartitionable(type(node).__name__, "this expression is not known to be local to a key")
@@ -133,43 +141,43 @@ def _together(what: str) -> NotPartitionable:
     return NotPartitionable(f"the stream over {what}", "it is not known to be local to a key")
 
 
-def _stream(stream: StreamPlan, collector: Collector, surroundings: OtherStatements | None = None) -> EventType:
+def _stream(stream: StreamPlan, collector: StageCollector, surroundings: OtherStatements | None = None) -> EventType:
     """Follow the stream from the source to downstream of its windows; return the type of the events that come in."""
-    recognition = recognition_of(stream)
+    recognition = stream_recognition(stream)
     if recognition is not None:
         read = _stream(recognition.input, collector)
-        recognized(recognition, surroundings is not None and surroundings.states_limited, collector)
+        add_recognition(recognition, surroundings is not None and surroundings.states_limited, collector)
         windows(stream, collector)
         return read
-    read = rows_of(stream) or filter_of(stream, _together).event_type
+    read = store_row_type(stream) or stream_filter(stream, _together).event_type
     if read.kind == "variant" or read.any_type:
         raise NotPartitionable("the stream", f"rows of several types meet in the variant stream '{read.name}'")
     if stream.contained is not None:
-        contained(stream.contained, collector)
+        note_contained(stream.contained, collector)
     windows(stream, collector)
     return read
 
 
 def _select(statement: StatementPlan, plan: SelectPlan, surroundings: OtherStatements) -> Sequence[Facts]:
     contract.SELECT.require(plan, lambda title: NotPartitionable(title, "it is not known to be local to a key"))
-    source = pattern_of(plan.streams[0]) if len(plan.streams) == 1 else None
+    source = stream_pattern(plan.streams[0]) if len(plan.streams) == 1 else None
     if source is not None:
         return _pattern(statement, plan, source, surroundings)
-    if any(historical_of(stream) is not None and rows_of(stream) is None for stream in plan.streams):
+    if any(historical_plan(stream) is not None and store_row_type(stream) is None for stream in plan.streams):
         return [_enrichment(statement, plan)]
-    sides = [Collector(statement.name) for _ in plan.streams]
+    sides = [StageCollector(statement.name) for _ in plan.streams]
     reads = [_stream(stream, side, surroundings) for stream, side in zip(plan.streams, sides)]
     collector = sides[0] if plan.join is None else JoinedRows(statement.name, plan.join, sides)
     asked = _subqueries(statement, plan, sides, reads)
     asked += accesses(statement.name, sides, reads, plan.streams, plan.join, plan.where, plan.result_set)
     if plan.row_recognition is not None:
-        if rows_of(plan.streams[0]) is not None:
+        if store_row_type(plan.streams[0]) is not None:
             raise NotPartitionable("match_recognize", "over rows that are deleted in any order it is not known to be local to a key")
         row_recognition(plan.row_recognition, plan.streams[0].windows, surroundings.states_limited, collector)
     rows = plan.result_set
     for number, stream in enumerate(plan.streams):
         previous(stream.windows, number, rows, plan.where)
-        groups_are_steady(stream, (*expressions_of(plan.join), *expressions_of(plan.where)), rows)
+        groups_are_steady(stream, (*plan_expressions(plan.join), *plan_expressions(plan.where)), rows)
     into = () if rows.into is None else (into_table(rows.into, rows, collector),)
     result_set(rows, collector)
     if rows.forward is not None:
@@ -177,16 +185,16 @@ def _select(statement: StatementPlan, plan: SelectPlan, surroundings: OtherState
             side.add_stage(Carrying() if number == rows.forward else Carrying({}))
     target = None
     if plan.insert is not None:
-        target = target_of(plan.insert)
+        target = insert_target(plan.insert)
         for side in sides:
             side.add_stage(insertion(plan.insert, rows.output_type))
-    feeds = [into if target is None else (Feed(target, side.stages, joined=len(sides) > 1),) for side in sides]
+    feeds = [into if target is None else (RowFeed(target, side.stages, joined=len(sides) > 1),) for side in sides]
     if not isinstance(collector, JoinedRows):
         own = [Facts(statement.name, reads[0], tuple(collector.demands), feeds[0], stateful=collector.stateful)]
     else:
         meeting = attrs.evolve(collector.meeting(reads), feeds=tuple(feed for each in feeds for feed in each))
         own = [
-            Facts(statement.name, read, collector.demands_of(number, meeting.ways), feeds[number], stateful=True,
+            Facts(statement.name, read, collector.stream_demands(number, meeting.ways), feeds[number], stateful=True,
                   meetings=() if number else (meeting,))
             for number, read in enumerate(reads)]  # fmt: skip
     return [*own, *asked]
@@ -201,40 +209,40 @@ def _pattern(statement: StatementPlan, plan: SelectPlan, source: PatternPlan, su
     if plan.row_recognition is not None:
         row_recognition(plan.row_recognition, stream.windows, surroundings.states_limited, collector)
     previous(stream.windows, 0, rows, plan.where)
-    groups_are_steady(stream, (*expressions_of(plan.where),), rows)
+    groups_are_steady(stream, (*plan_expressions(plan.where),), rows)
     if rows.into is not None:
         raise NotPartitionable("into table", "of a pattern it is not known to be local to a key")
     result_set(rows, collector)
     if plan.insert is None:
         return collector.facts(None)
     collector.add_stage(insertion(plan.insert, rows.output_type))
-    return collector.facts(target_of(plan.insert))
+    return collector.facts(insert_target(plan.insert))
 
 
-def _subqueries(statement: StatementPlan, plan: SelectPlan, sides: Sequence[Collector], reads: Sequence[EventType]) -> list[Facts]:
+def _subqueries(statement: StatementPlan, plan: SelectPlan, sides: Sequence[StageCollector], reads: Sequence[EventType]) -> list[Facts]:
     """Return the facts of the sub-queries' streams, and of the streams whose rows meet theirs."""
     facts: list[Facts] = []
     elsewhere = (plan.row_recognition, *(part for stream in plan.streams for part in (stream.contained, stream.windows)))
-    if any(True for _ in subqueries_in(elsewhere, plan.subqueries)):
+    if any(True for _ in plan_subqueries(elsewhere, plan.subqueries)):
         raise NotPartitionable("the sub-query", "where it is, it is not known to be local to a key")
     for number, stream in enumerate(plan.streams):
-        for node in _asked(stream.source):
-            facts += _subquery(statement.name, node, [Collector(statement.name)], reads[number:])
-    for node in _asked(plan.join, plan.where, plan.result_set, plan.insert, plan.delivery):
+        for node in _subquery_values(stream.source):
+            facts += _subquery(statement.name, node, [StageCollector(statement.name)], reads[number:])
+    for node in _subquery_values(plan.join, plan.where, plan.result_set, plan.insert, plan.delivery):
         facts += _subquery(statement.name, node, sides, reads)
     return facts
 
 
-def _asked(*parts: object) -> Iterable[typed.SubqueryValue]:
-    return dict.fromkeys(n for e in expressions_of(*parts) for n in e.walk() if isinstance(n, typed.SubqueryValue))
+def _subquery_values(*parts: object) -> Iterable[typed.SubqueryValue]:
+    return dict.fromkeys(n for e in plan_expressions(*parts) for n in e.walk() if isinstance(n, typed.SubqueryValue))
 
 
-def _subquery(statement: str, node: typed.SubqueryValue, sides: Sequence[Collector], reads: Sequence[EventType]) -> Iterator[Facts]:
-    inner = Collector(statement)
-    if recognition_of(node.plan.stream) is not None:
+def _subquery(statement: str, node: typed.SubqueryValue, sides: Sequence[StageCollector], reads: Sequence[EventType]) -> Iterator[Facts]:
+    inner = StageCollector(statement)
+    if stream_recognition(node.plan.stream) is not None:
         raise NotPartitionable("the sub-query", "over match_recognize of a SQL dialect it is not known to be local to a key")
     read = _stream(node.plan.stream, inner)
-    if any(isinstance(n, typed.Previous) for e in expressions_of(node.plan) for n in e.walk()):
+    if any(isinstance(n, typed.Previous) for e in plan_expressions(node.plan) for n in e.walk()):
         raise NotPartitionable("prev", "in a sub-query it is not known to be local to a key")
     number, meeting = subquery_meeting(statement, node, inner, sides, reads, read)
     asking, asked = (tuple(dict.fromkeys(way[side] for way in meeting.ways)) for side in (0, 1))
@@ -244,56 +252,56 @@ def _subquery(statement: str, node: typed.SubqueryValue, sides: Sequence[Collect
 
 def _enrichment(statement: StatementPlan, plan: SelectPlan) -> Facts:
     """Return a stream without window beside historical ones, which answer each engine alike: nothing is kept from one event to the next."""
-    numbers = [number for number, stream in enumerate(plan.streams) if historical_of(stream) is None]
+    numbers = [number for number, stream in enumerate(plan.streams) if historical_plan(stream) is None]
     if len(numbers) != 1 or plan.streams[numbers[0]].retains:
         raise NotPartitionable("the join", "with historical streams it is local to a key only where one stream without window drives it")
     if plan.subqueries or plan.result_set.aggregations or plan.result_set.group_by or plan.result_set.distinct:
         raise NotPartitionable("the join", "with historical streams, what looks at several rows is not known to be local to a key")
     refuse_whole_output(plan.result_set)
-    rows, collector = plan.result_set, Collector(statement.name)
+    rows, collector = plan.result_set, StageCollector(statement.name)
     read = _stream(plan.streams[numbers[0]], collector)
     if rows.output is not None:
         raise NotPartitionable("the output clause", "its periods and counts begin with the first row of all")
     if rows.forward is None:
-        collector.add_stage(carried(rows.output_type, rows.columns, numbers[0]))
+        collector.add_stage(carry_columns(rows.output_type, rows.columns, numbers[0]))
     elif rows.forward != numbers[0]:
         collector.add_stage(Carrying({}))
-    feeds: tuple[Feed, ...] = ()
+    feeds: tuple[RowFeed, ...] = ()
     if plan.insert is not None:
         collector.add_stage(insertion(plan.insert, rows.output_type))
-        feeds = (Feed(plan.insert.target, collector.stages),)
+        feeds = (RowFeed(plan.insert.target, collector.stages),)
     return Facts(statement.name, read, tuple(collector.demands), feeds, stateful=collector.stateful)
 
 
 def _split(statement: StatementPlan, plan: OnSplitPlan, surroundings: OtherStatements) -> Facts:
-    collector = Collector(statement.name)
+    collector = StageCollector(statement.name)
     read = _stream(plan.stream, collector, surroundings)
     feeds = tuple(_branch(branch, collector.stages) for branch in plan.branches)
     return Facts(statement.name, read, tuple(collector.demands), feeds, stateful=collector.stateful)
 
 
-def _branch(branch: SplitBranchPlan, before: tuple[Carrying, ...]) -> Feed:
-    collector = Collector("")
+def _branch(branch: SplitBranchPlan, before: tuple[Carrying, ...]) -> RowFeed:
+    collector = StageCollector("")
     collector.stages = before
     if branch.contained is not None:
-        contained(branch.contained, collector)
+        note_contained(branch.contained, collector)
     if branch.columns is not None:
-        collector.add_stage(carried(branch.row_type, branch.columns))
+        collector.add_stage(carry_columns(branch.row_type, branch.columns))
     collector.add_stage(insertion(branch.insert, branch.row_type))
-    return Feed(target_of(branch.insert), collector.stages)
+    return RowFeed(insert_target(branch.insert), collector.stages)
 
 
 def _update(statement: StatementPlan, plan: UpdateIstreamPlan, surroundings: OtherStatements) -> Facts:
     if any(a.kind == "call" for a in plan.assignments):
         raise NotPartitionable("update istream", "what its calls change is not known")
-    collector = Collector(statement.name)
+    collector = StageCollector(statement.name)
     read = _stream(plan.stream, collector)
     changes = frozenset(a.property for a in plan.assignments)
     return Facts(statement.name, read, tuple(collector.demands), changes=changes, stateful=collector.stateful)
 
 
 def _on_window(statement: StatementPlan, plan: OnWindowPlan, surroundings: OtherStatements) -> Sequence[Facts]:
-    trigger = Collector(statement.name)
+    trigger = StageCollector(statement.name)
     read = _stream(plan.trigger, trigger, surroundings)
     return on_store(statement.name, plan, trigger, read)
 
@@ -332,4 +340,4 @@ FACTS: Mapping[type[BodyPlan], Callable[[StatementPlan, Any, OtherStatements], F
     CreateExpressionPlan: _declaration,
 }
 
-__all__ = ["FACTS", "PURE", "OtherStatements", "facts_of"]
+__all__ = ["FACTS", "PURE", "OtherStatements", "statement_facts"]

@@ -28,7 +28,7 @@ Key = Path | HashedKey
 """What rows are split by."""
 
 
-def paths_in(key: Key) -> tuple[Path, ...]:
+def key_paths(key: Key) -> tuple[Path, ...]:
     """Return the properties that a key reads."""
     return (key,) if isinstance(key, tuple) else key.paths
 
@@ -41,7 +41,7 @@ def key_text(key: Key) -> str:
     >>> key_text(HashedKey("hash_code", (("place", "city"), ("user",)), (), 16))
     'hash_code(place.city, user) granularity 16'
     """
-    texts = [".".join(path) for path in paths_in(key)]
+    texts = [".".join(path) for path in key_paths(key)]
     return texts[0] if isinstance(key, tuple) else f"{key.function}({', '.join(texts)}) granularity {key.granularity}"
 
 
@@ -117,4 +117,4 @@ class Whole(Verdict):
         return f"not at all: {self.operator} of statement '{self.statement}': {self.reason}"
 
 
-__all__ = ["AnySplit", "HashedKey", "Key", "Path", "SplitBy", "Verdict", "Whole", "key_text", "paths_in"]
+__all__ = ["AnySplit", "HashedKey", "Key", "Path", "SplitBy", "Verdict", "Whole", "key_paths", "key_text"]

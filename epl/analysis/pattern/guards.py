@@ -31,18 +31,18 @@ def analyse_guard(guard: Guard, item: PatternNode, tags: Tags) -> PatternNode:
             f"Failed to resolve pattern guard '{object_text(guard)}': Pattern guard name '{guard.name}' is not a known pattern object name",
             span=guard.span)
     if any(isinstance(argument, (Wildcard, CronPart)) for argument in guard.arguments):
-        raise _refused(guard, ONE_PERIOD if known[1] == "within" else PERIOD_AND_COUNT)
+        raise _guard_refusal(guard, ONE_PERIOD if known[1] == "within" else PERIOD_AND_COUNT)
     arguments = [bind_in_clause(argument, scope) for argument in guard.arguments]
     if known[1] == "while":
         if len(arguments) != 1 or not is_boolean(arguments[0].type):
-            raise _refused(guard, ONE_CONDITION)
+            raise _guard_refusal(guard, ONE_CONDITION)
         return WhileNode(item=item, condition=arguments[0])
     if known[1] == "within":
         if len(arguments) != 1 or not _is_period(arguments):
-            raise _refused(guard, ONE_PERIOD)
+            raise _guard_refusal(guard, ONE_PERIOD)
         return WithinNode(item=item, period=arguments[0])
     if len(arguments) != 2 or not _is_period(arguments) or not is_integer(arguments[1].type):
-        raise _refused(guard, PERIOD_AND_COUNT)
+        raise _guard_refusal(guard, PERIOD_AND_COUNT)
     return WithinNode(item=item, period=arguments[0], most=arguments[1])
 
 
@@ -50,7 +50,7 @@ def _is_period(arguments: Sequence[TypedExpression]) -> bool:
     return is_numeric(arguments[0].type)
 
 
-def _refused(guard: Guard, message: str) -> EplValidationError:
+def _guard_refusal(guard: Guard, message: str) -> EplValidationError:
     return EplValidationError(f"Invalid parameter for pattern guard '{object_text(guard)}': {message}", span=guard.span)
 
 

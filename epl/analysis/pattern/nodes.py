@@ -130,7 +130,7 @@ class _Nodes:
     def _until(self, pattern: syntax.MatchUntil) -> plan.UntilNode:
         item = self.node(pattern.item)
         self._tags.repeat(item.places())
-        low, high = self._bound(pattern.low), self._bound(pattern.high)
+        low, high = self._bind_expression(pattern.low), self._bind_expression(pattern.high)
         exact = pattern.bounds == "exact" or (isinstance(low, Constant) and low == high)
         if pattern.until is None and not exact and pattern.bounds != "none":
             raise EplValidationError("Variable bounds repeat operator requires an until-expression", span=pattern.span)
@@ -138,7 +138,7 @@ class _Nodes:
         until = None if pattern.until is None else self.node(pattern.until)
         return plan.UntilNode(item=item, until=until, low=low, high=None if exact else high, exact=exact)
 
-    def _bound(self, written: Expression | None) -> TypedExpression | None:
+    def _bind_expression(self, written: Expression | None) -> TypedExpression | None:
         if written is None:
             return None
         bound = bind_in_clause(written, self._tags.scope("pattern match-until bounds"))

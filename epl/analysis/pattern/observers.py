@@ -30,14 +30,14 @@ def analyse_observer(observer: Observer, tags: Tags) -> PatternNode:
     name = observer.name if observer.namespace == "timer" else ""
     scope = attrs.evolve(tags.scope("pattern observer"), subquery_refusal=NO_SUBQUERY)
     try:
-        return _named(name, observer, scope)
+        return _observer_node(name, observer, scope)
     except EplValidationError as error:
         if error.message.endswith(NO_SUBQUERY):
             raise EplValidationError(NO_SUBQUERY, span=error.span) from error
         raise
 
 
-def _named(name: str, observer: Observer, scope: Scope) -> PatternNode:
+def _observer_node(name: str, observer: Observer, scope: Scope) -> PatternNode:
     if name == "interval":
         return _interval(observer, scope)
     if name == "at":
@@ -49,30 +49,30 @@ def _named(name: str, observer: Observer, scope: Scope) -> PatternNode:
         "object name", span=observer.span)
 
 
-def _refused(observer: Observer, message: str) -> EplValidationError:
+def _observer_refusal(observer: Observer, message: str) -> EplValidationError:
     return EplValidationError(f"Invalid parameter for pattern observer '{object_text(observer)}': {message}", span=observer.span)
 
 
 def _interval(observer: Observer, scope: Scope) -> IntervalNode:
     arguments = bind_parameters(observer.arguments, scope)
     if any(isinstance(argument, NamedArgument) for argument in observer.arguments):
-        raise _refused(observer, "Timer-interval observer does not allow named parameters")
+        raise _observer_refusal(observer, "Timer-interval observer does not allow named parameters")
     if len(arguments) != 1 or len(observer.arguments) != 1 or not is_numeric(arguments[0].type):
-        raise _refused(observer, ONE_PERIOD)
+        raise _observer_refusal(observer, ONE_PERIOD)
     return IntervalNode(period=arguments[0])
 
 
 def _crontab(observer: Observer, scope: Scope) -> CrontabNode:
     if not 5 <= len(observer.arguments) <= 9:
         bind_parameters(observer.arguments, scope)
-        raise _refused(observer, "Invalid number of parameters for timer:at")
+        raise _observer_refusal(observer, "Invalid number of parameters for timer:at")
     text = unparse(observer)
     try:
         crontab = analyse_crontab(observer.arguments, scope, most=9)
         zone = crontab.fields[6] if len(crontab.fields) > 6 else None
         if zone is not None and zone.kind != "any" and (zone.value is None or zone.value.type != STRING):
             shown = f" '{zone.value.value}'" if isinstance(zone.value, Constant) and zone.value.value is not None else " 'null'"
-            raise _refused(
+            raise _observer_refusal(
                 observer, f"Error computing crontab schedule specification: Invalid timezone parameter{shown} for timer:at, expected a "
                 "string-type value")
         return CrontabNode(crontab=crontab, text=text)
@@ -92,27 +92,28 @@ def _schedule(observer: Observer, scope: Scope) -> ScheduleNode:
     named = {each.name.lower(): value for each, value in bound if isinstance(each, NamedArgument)}
     unknown = next((each.name for each in observer.arguments if isinstance(each, NamedArgument) and each.name.lower() not in PARTS), None)
     if unknown is not None:
-        raise _refused(
+        raise _observer_refusal(
             observer, f"Unexpected named parameter '{unknown}', expecting any of the following: [{', '.join(PARTS)}]")
     names = [each.name.lower() for each in observer.arguments if isinstance(each, NamedArgument)]
     twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if twice is not None:
-        raise _refused(observer, f"Duplicate parameter '{twice}'")
+        raise _observer_refusal(observer, f"Duplicate parameter '{twice}'")
     if not named:
-        raise _refused(observer, "No parameters provided")
+        raise _observer_refusal(observer, "No parameters provided")
     if "iso" in named and len(named) > 1:
-        raise _refused(observer, "The 'iso' parameter is exclusive of other parameters")
+        raise _observer_refusal(observer, "The 'iso' parameter is exclusive of other parameters")
     if "iso" not in named and not {"date", "period"} & named.keys():
-        raise _refused(observer, "Either the date or period parameter is required")
+        raise _observer_refusal(observer, "Either the date or period parameter is required")
     for name, part in named.items():
-        expected = _expected(name, part)
+        expected = _missing_part(name, part)
         if expected is not None:
-            raise _refused(observer, f"Failed to validate named parameter '{name}', expected a single expression returning {expected}")
+            raise _observer_refusal(observer,
+                f"Failed to validate named parameter '{name}', expected a single expression returning {expected}")
     _check_constant(observer, named)
     return ScheduleNode(iso=named.get("iso"), date=named.get("date"), repetitions=named.get("repetitions"), period=named.get("period"))
 
 
-def _expected(name: str, part: TypedExpression) -> str | None:
+def _missing_part(name: str, part: TypedExpression) -> str | None:
     """Return what the part should be, where it is something else."""
     if name == "iso":
         return None if part.type == STRING else "a string-typed value"
@@ -141,13 +142,13 @@ def _check_constant(observer: Observer, parts: dict[str, TypedExpression]) -> No
         try:
             parse_schedule(iso.value)
         except IsoError as error:
-            raise _refused(observer, str(error)) from error
+            raise _observer_refusal(observer, str(error)) from error
     date = parts.get("date")
     if isinstance(date, Constant) and isinstance(date.value, str):
         try:
             parse_date(date.value)
         except IsoError as error:
-            raise _refused(observer, str(error)) from error
+            raise _observer_refusal(observer, str(error)) from error
 
 
 __all__ = ["analyse_observer"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from epl.analysis.expressions.bind import StatementRefusal, bind, introduced
+from epl.analysis.expressions.bind import StatementRefusal, bind, introduce
 from epl.analysis.expressions.scope import Scope
 from epl.errors import EplValidationError
 from epl.plan.expressions import TypedExpression
@@ -24,16 +24,16 @@ def object_text(written: Observer | Guard) -> str:
 def bind_parameters(arguments: Iterable[Expression], scope: Scope) -> list[TypedExpression]:
     """Return the values of the arguments that have one: those of named ones, none of ``*`` and parts of crontabs. What is wrong with any of
     them is refused before their number and types."""
-    return [_bound(each, scope) for each in arguments if not isinstance(each, (Wildcard, CronPart))]
+    return [_bind_parameter(each, scope) for each in arguments if not isinstance(each, (Wildcard, CronPart))]
 
 
-def _bound(argument: Expression, scope: Scope) -> TypedExpression:
+def _bind_parameter(argument: Expression, scope: Scope) -> TypedExpression:
     try:
         return bind(argument.value if isinstance(argument, NamedArgument) else argument, scope)
     except StatementRefusal:
         raise
     except EplValidationError as refusal:
-        raise introduced(refusal, argument, scope.clause) from refusal
+        raise introduce(refusal, argument, scope.clause) from refusal
 
 
 __all__ = ["bind_parameters", "object_text"]

@@ -75,11 +75,11 @@ class Tags:
         if only is not None:
             streams = [attrs.evolve(stream, visible=place in only) for place, stream in enumerate(streams)]
         return Scope(
-            self._catalog, (ScopeStream(None, NO_EVENT, visible=False), *streams, *self._known()), clause=clause,
+            self._catalog, (ScopeStream(None, NO_EVENT, visible=False), *streams, *self._outer_streams()), clause=clause,
             declarations=self._declarations, allow_previous=False, aggregation_refusal=NO_AGGREGATION, prefers_first=True,
             in_pattern=True)
 
-    def _known(self) -> list[ScopeStream]:
+    def _outer_streams(self) -> list[ScopeStream]:
         """Return what is known before the pattern, as its parameters see it: their names need no stream in front."""
         return [attrs.evolve(stream, outer=False) for stream in self._around.known]
 

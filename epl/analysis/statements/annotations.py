@@ -89,7 +89,7 @@ def _is_own(annotation: Annotation, catalog: Catalog) -> bool:
     return annotation.name in names or simple in names or any(i.rsplit(".", 1)[-1] in (annotation.name, "*") for i in catalog.imports)
 
 
-def warning_of(annotation: Annotation) -> str:
+def annotation_warning(annotation: Annotation) -> str:
     """Return what to say of an unknown annotation that is kept."""
     near = get_close_matches(annotation.name.lower(), BY_NAME, 1, 0.75)
     meant = f" (did you mean '@{BY_NAME[near[0]]}'?)" if near else ""
@@ -176,4 +176,4 @@ def _refusal(name: str, words: str, span: Span | None) -> EplValidationError:
     return EplValidationError(f"Failed to process statement annotations: Annotation '{name}' {words}", span=span)
 
 
-__all__ = ["check_access", "check_annotations", "unknown_annotations", "unknown_in_module", "warning_of"]
+__all__ = ["annotation_warning", "check_access", "check_annotations", "unknown_annotations", "unknown_in_module"]

@@ -2,8 +2,8 @@
 expressions are known."""
 from __future__ import annotations
 
-from epl.analysis.clauses.assignments import unrecognized
-from epl.analysis.expressions.rewriting import nodes_of
+from epl.analysis.clauses.assignments import target_error
+from epl.analysis.expressions.rewriting import syntax_nodes
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.syntax import (
@@ -24,20 +24,20 @@ from epl.syntax import (
 )
 from epl.syntax.expressions import Call, Index, Name, Subquery
 from epl.unparse import expression_text
-from epl.unparse.esper_text import Names
+from epl.unparse.esper_text import ExpressionNames
 
 ROLLUPS = ("rollup", "cube", "grouping sets")
 ROWS = (UpdateIstream, OnUpdate, OnMerge, FafUpdate)
 """Statements whose assignments are to properties of a row."""
 PREVIOUS = ("prev", "prevcount", "prevtail", "prevwindow", "prior")
-NAMES = Names()
+NAMES = ExpressionNames()
 
 
 def refuse_as_written(statement: Statement, catalog: Catalog) -> None:
     """Refuse declared expressions that compare events by identity, wildcards beside rollups, on clauses of anything but properties,
     contained events that depend on other rows, assignments to variables where rows are changed."""
     expressions = {declaration.name for declaration in statement.declarations} | catalog.declarations.keys() | catalog.variables.keys()
-    for node in nodes_of((statement.declarations, statement.body)):
+    for node in syntax_nodes((statement.declarations, statement.body)):
         if isinstance(node, Declaration):
             _refuse_identities(node)
         elif isinstance(node, Select):
@@ -51,7 +51,7 @@ def refuse_as_written(statement: Statement, catalog: Catalog) -> None:
 
 
 def _refuse_identities(declaration: Declaration) -> None:
-    for node in nodes_of(declaration.body):
+    for node in syntax_nodes(declaration.body):
         if isinstance(node, Call) and node.name.lower() == "event_identity_equals":
             raise EplValidationError(
                 "Could not map expression node of type ExprEventIdentityEqualsNode", span=node.span,
@@ -83,7 +83,7 @@ def _is_property(side: Expression, expressions: set[str]) -> bool:
 
 def _refuse_other_rows(contained: Contained, catalog: Catalog) -> None:
     """Refuse what is read of other rows than the event that contains the events."""
-    for node in nodes_of(contained.expression):
+    for node in syntax_nodes(contained.expression):
         name = node.name.lower() if isinstance(node, Call) else ""
         if isinstance(node, Subquery) or name in PREVIOUS or name in catalog.aggregations:
             raise EplValidationError(
@@ -106,7 +106,7 @@ def _refuse_variables(written: Assignment, catalog: Catalog) -> None:
     first, *rest = target.links
     if isinstance(first, Name) and first.name in catalog.variables:
         if rest and isinstance(rest[0], Index):
-            raise unrecognized(written)
+            raise target_error(written)
         raise EplValidationError(f"Left-hand-side does not allow variables for variable '{first.name}'", span=written.span)
 
 

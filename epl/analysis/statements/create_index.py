@@ -9,8 +9,8 @@ from epl.analysis.expressions.bind import bind_in_clause, column_name
 from epl.analysis.expressions.context_values import check_store
 from epl.analysis.expressions.conversions import type_name
 from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.analysis.expressions.spatial import coordinate_of
-from epl.analysis.lookups.conditions import HASHED, SORTED, kind_of
+from epl.analysis.expressions.spatial import as_coordinate
+from epl.analysis.lookups.conditions import HASHED, SORTED, scalar_kind
 from epl.analysis.statements.subquery_numbers import has_subqueries
 from epl.catalog import Catalog
 from epl.errors import AlreadyDeclaredError, EplUnsupportedError, EplValidationError
@@ -66,7 +66,7 @@ def analyse_create_index(statement: Statement, catalog: Catalog, name: str) -> C
 def _check_new(index: NamedIndex, body: CreateIndex, catalog: Catalog) -> None:
     if index.key in catalog.indexes or (isinstance(index.store, Table) and index.name == index.store.name):
         raise AlreadyDeclaredError(f"An index by name '{index.name}' already exists", "index", index.name, span=body.span)
-    others = [other.columns for other in catalog.indexes_of(index.store)]
+    others = [other.columns for other in catalog.store_indexes(index.store)]
     if isinstance(index.store, Table):
         others.append(("unique", *(key.name for key in index.store.keys), "btree"))
     if index.columns in others:
@@ -140,7 +140,7 @@ class _Columns:
         return text, key
 
     def _check_type(self, key: TypedExpression, column: IndexColumn) -> None:
-        kind = kind_of(key)
+        kind = scalar_kind(key)
         if _kind(column) == "btree" and kind not in SORTED:
             raise EplUnsupportedError(
                 f"An index of type 'btree' over values of type '{type_name(key.type)}' is not supported", span=column.span)
@@ -188,7 +188,7 @@ class _Columns:
             raise EplUnsupportedError("A spatial index over variables or parameters is not supported", span=written.span)
         if not is_numeric(value.type) or value.type == NUMBER:
             raise EplValidationError(f"{what} expecting type Number but received type {type_name(value.type)}", span=written.span)
-        return coordinate_of(value)
+        return as_coordinate(value)
 
     def _reads_property(self, key: TypedExpression) -> bool:
         """Return whether it reads properties, none of them an aggregation of a table."""
@@ -209,11 +209,11 @@ class _Columns:
             if any(isinstance(node, (VariableValue, Parameter)) for node in value.walk()):
                 raise EplUnsupportedError("Index parameters with variables are not supported", span=written.span)
             whole = at >= NUMBERS
-            if not is_numeric(value.type) or value.type == NUMBER or (whole and kind_of(value) != INT.kind):
+            if not is_numeric(value.type) or value.type == NUMBER or (whole and scalar_kind(value) != INT.kind):
                 raise EplValidationError(
                     f"Index of type '{kind}' for parameter {at} that is providing {PARAMETERS[at]}-values expecting type "
                     f"{'Integer' if whole else 'Number'} but received type {type_name(value.type.boxed)}", span=written.span)
-            parameters.append(value if whole else coordinate_of(value))
+            parameters.append(value if whole else as_coordinate(value))
         return tuple(parameters)
 
 

@@ -7,9 +7,9 @@ from epl.analysis.clauses.from_clause.streams import analyse_windows, check_wind
 from epl.analysis.clauses.selection import NEW_TYPE, analyse_selection
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.analysis.filters.partitions import for_rows, partitioned
+from epl.analysis.filters.partitions import for_rows, partition_filter
 from epl.analysis.names.type_names import find_event_type
-from epl.analysis.statements.hints import hints_of
+from epl.analysis.statements.hints import read_hints
 from epl.analysis.statements.schemas import analyse_schema
 from epl.analysis.statements.subquery_numbers import has_subqueries
 from epl.catalog import Catalog
@@ -31,7 +31,7 @@ def analyse_create_window(statement: Statement, catalog: Catalog, name: str) -> 
     _check_name(body, catalog)
     event_type, columns = _row_type(body, statement, catalog)
     windows, last = analyse_windows(body.views, event_type, catalog, statement.declarations)
-    hints = hints_of(statement)
+    hints = read_hints(statement)
     windows = tuple(window.with_hints(hints) for window in windows)
     check_windows(windows, Stream(TypeFilter(body.name), views=body.views, retain=body.retain, span=body.span))
     if not any(window.is_data_window and not window.groups for window in windows):
@@ -53,7 +53,7 @@ def _rows_filter(body: CreateWindow, event_type: EventType, catalog: Catalog) ->
     if context is None:
         return FilterPlan(event_type)
     levels = for_rows(context.levels, _source(body, catalog), event_type)
-    return FilterPlan(event_type, partitioned=partitioned(event_type, (), levels))
+    return FilterPlan(event_type, partitioned=partition_filter(event_type, (), levels))
 
 
 def _check_name(body: CreateWindow, catalog: Catalog) -> None:

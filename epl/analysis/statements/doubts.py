@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from epl.analysis.expressions.rewriting import nodes_of
+from epl.analysis.expressions.rewriting import syntax_nodes
 from epl.catalog import Catalog
 from epl.spans import Span
 from epl.syntax import (
@@ -44,26 +44,26 @@ class Doubt:
     span: Span | None
 
 
-def doubts_in(statement: Statement, catalog: Catalog) -> Iterator[Doubt]:
+def find_doubts(statement: Statement, catalog: Catalog) -> Iterator[Doubt]:
     """Yield what is doubtful in an accepted statement, in the order of its text for each code."""
-    nodes = list(nodes_of(statement.body))
-    yield from _compared_with_null(nodes)
+    nodes = list(syntax_nodes(statement.body))
+    yield from _null_comparisons(nodes)
     yield from _names_in_quotes(nodes, catalog)
-    yield from _constants_to_order_by(nodes)
+    yield from _constant_order_keys(nodes)
     for node in nodes:
         if isinstance(node, Select):
             yield from _faults_of_select(node, catalog)
     yield from _faults_of_stores(statement, catalog)
 
 
-def _compared_with_null(nodes: list[Node]) -> Iterator[Doubt]:
+def _null_comparisons(nodes: list[Node]) -> Iterator[Doubt]:
     for node in nodes:
         if isinstance(node, Comparison) and node.operator not in ("is", "is not") and (_is_null(node.left) or _is_null(node.right)):
             cure = "is not null" if node.operator == "!=" else "is null"
             yield Doubt("null", f"'{node.operator} null' is null for every value, never true", f"write {cure}", node.span)
 
 
-def _constants_to_order_by(nodes: list[Node]) -> Iterator[Doubt]:
+def _constant_order_keys(nodes: list[Node]) -> Iterator[Doubt]:
     for node in nodes:
         if isinstance(node, OrderItem) and isinstance(node.expression, Literal) and isinstance(node.expression.value, int):
             message = f"'order by {node.expression.value}' sorts by a constant"
@@ -76,7 +76,7 @@ def _is_null(node: Node) -> bool:
 
 def _names_in_quotes(nodes: list[Node], catalog: Catalog) -> Iterator[Doubt]:
     """Texts in double quotes where SQL would have a column: EPL has a text in either kind of quotes."""
-    known = {name for node in nodes if isinstance(node, From) for name in _properties_of(node, catalog)}
+    known = {name for node in nodes if isinstance(node, From) for name in _clause_properties(node, catalog)}
     for node in nodes:
         for text in _where_columns_stand(node):
             if isinstance(text, Literal) and text.double_quotes and text.value in known:
@@ -84,7 +84,7 @@ def _names_in_quotes(nodes: list[Node], catalog: Catalog) -> Iterator[Doubt]:
                 yield Doubt("quotes", message, f"write {text.value} without quotes", text.span)
 
 
-def _properties_of(clause: From, catalog: Catalog) -> Iterator[str]:
+def _clause_properties(clause: From, catalog: Catalog) -> Iterator[str]:
     for stream in clause.streams:
         event_type = catalog.event_types.get(stream.source.type_name) if isinstance(stream.source, TypeFilter) else None
         if event_type is not None:
@@ -125,12 +125,12 @@ def _faults_of_output(select: Select, output: Output, catalog: Catalog) -> Itera
         yield _fault(f"output {output.selector} with limit and without order by", "an UnsupportedOperationException", output.span)
     if select.order_by and not select.group_by and all(aggregated) and output.selector not in ("last", "snapshot"):
         for item in select.order_by:
-            if not _aggregates(item.expression, catalog) and any(isinstance(node, Chain) for node in nodes_of(item.expression)):
+            if not _aggregates(item.expression, catalog) and any(isinstance(node, Chain) for node in syntax_nodes(item.expression)):
                 yield _fault("order by a property of rows that are only aggregations, with an output clause", NULL_POINTER, item.span)
 
 
 def _aggregates(expression: Node, catalog: Catalog) -> bool:
-    return any(isinstance(node, Call) and node.name.lower() in catalog.aggregations for node in nodes_of(expression))
+    return any(isinstance(node, Call) and node.name.lower() in catalog.aggregations for node in syntax_nodes(expression))
 
 
 def _faults_of_stores(statement: Statement, catalog: Catalog) -> Iterator[Doubt]:
@@ -140,7 +140,7 @@ def _faults_of_stores(statement: Statement, catalog: Catalog) -> Iterator[Doubt]
         if isinstance(source, TypeFilter) and source.type_name in catalog.tables:
             yield _fault("on-select-and-delete of a table that has no such row", NULL_POINTER, source.span)
     if isinstance(body, CreateTable):
-        for node in nodes_of(body):
+        for node in syntax_nodes(body):
             if isinstance(node, Call) and node.name == "count" and len(node.arguments) > 1 and isinstance(node.arguments[0], Wildcard):
                 yield _fault("a table's column count(*, boolean)", "a ClassCastException", node.span)
 
@@ -149,4 +149,4 @@ def _fault(what: str, error: str, span: Span | None) -> Doubt:
     return Doubt("esper", f"{what}: Esper 9.0.0 fails with {error}, epl-spark does not", "see docs/compatibility.md", span)
 
 
-__all__ = ["Doubt", "doubts_in"]
+__all__ = ["Doubt", "find_doubts"]

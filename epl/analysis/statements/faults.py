@@ -21,7 +21,7 @@ MOST = 20
 """How many faults of a statement are looked for."""
 
 
-def faults_of(module: Module, catalog: Catalog) -> list[EplError]:
+def find_faults(module: Module, catalog: Catalog) -> list[EplError]:
     """Return the faults of a module of one statement, none where it is accepted; each knows its position. The catalog is not changed."""
     faults: list[EplError] = []
     while len(faults) < MOST:
@@ -108,4 +108,4 @@ def _items(body: Select) -> Iterator[tuple[Span | None, Select]]:
         )
 
 
-__all__ = ["MOST", "faults_of"]
+__all__ = ["MOST", "find_faults"]

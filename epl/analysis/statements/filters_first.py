@@ -9,8 +9,8 @@ import attrs
 from epl.analysis.clauses.from_clause.historical import is_historical
 from epl.analysis.clauses.from_clause.streams import analyse_stream, type_named
 from epl.analysis.context.statements import check_read
-from epl.analysis.expressions.rewriting import nodes_of
-from epl.analysis.statements.subquery_numbers import subqueries_in
+from epl.analysis.expressions.rewriting import syntax_nodes
+from epl.analysis.statements.subquery_numbers import outer_subqueries
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
@@ -61,7 +61,7 @@ def _of_subqueries(body: Body) -> Iterator[Stream]:
     if isinstance(body, Select) and body.from_ is not None:
         streams = tuple(_without_views(stream) for stream in body.from_.streams if not isinstance(stream.source, PatternSource))
         body = attrs.evolve(body, order_by=(), from_=attrs.evolve(body.from_, streams=streams))
-    for subquery in subqueries_in(body):
+    for subquery in outer_subqueries(body):
         if isinstance(subquery.select, Select) and subquery.select.from_ is not None:
             yield from subquery.select.from_.streams
 
@@ -78,7 +78,7 @@ def _without_views(stream: Stream) -> Stream:
 
 def _types(stream: Stream, context: Context, catalog: Catalog) -> Iterator[EventType]:
     """Yield the event types that a stream's filters name; for a named window of the context's that of its events."""
-    for node in nodes_of(stream.source):
+    for node in syntax_nodes(stream.source):
         if not isinstance(node, (TypeFilter, FilterAtom)) or node.type_name in catalog.tables:
             continue
         window = catalog.named_windows.get(node.type_name)

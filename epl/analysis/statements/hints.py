@@ -53,7 +53,7 @@ def _parts(statement: Statement) -> Iterator[str]:
             yield from (part.strip() for part in _PART.findall(str(annotation.get() or "")) if part.strip())
 
 
-def hints_of(statement: Statement) -> dict[str, str]:
+def read_hints(statement: Statement) -> dict[str, str]:
     """Return ``@Hint('iterate_only, reclaim_group_aged=10')`` → {"iterate_only": "", "reclaim_group_aged": "10"}."""
     hints: dict[str, str] = {}
     for annotation in statement.annotations:
@@ -64,7 +64,7 @@ def hints_of(statement: Statement) -> dict[str, str]:
     return hints
 
 
-def preferred_indexes(statement: Statement, subquery: int | None = None) -> tuple[str, ...]:
+def index_hints(statement: Statement, subquery: int | None = None) -> tuple[str, ...]:
     """Return the names in ``@Hint('index(a, b, bust)')``; those in ``index(subquery(1), a)`` are for the sub-query of that number."""
     names: list[str] = []
     for part in _parts(statement):
@@ -103,7 +103,7 @@ def check_excluded_plans(statement: Statement, catalog: Catalog) -> None:
             raise StatementRefusal("Expression provided for hint EXCLUDE_PLAN must return a boolean value", span=statement.span)
 
 
-def reclaim_of(hints: Mapping[str, str], catalog: Catalog) -> ReclaimGroups | None:
+def reclaim_hint(hints: Mapping[str, str], catalog: Catalog) -> ReclaimGroups | None:
     """Return the reclaim hint of grouped aggregations; the frequency defaults to the age."""
     if "disable_reclaim_group" in hints:
         return ReclaimGroups(0, 0, never=True)

@@ -62,7 +62,7 @@ def _refuse_adapter(annotation: Annotation, statement: Statement) -> None:
     )
 
 
-def provided_properties(
+def class_properties(
     body: CreateSchema, statement: Statement, catalog: Catalog, declared: Mapping[str, Property]
 ) -> Mapping[str, Property]:
     """Return the properties of a JSON type with ``@JsonSchema(className='…')``: those of the registered class, whatever columns say.
@@ -72,7 +72,7 @@ def provided_properties(
     written = _class_name(statement)
     if written is None:
         return declared
-    provided = _provided_class(written, statement, catalog)
+    provided = _json_class(written, statement, catalog)
     if body.inherits:
         raise EplValidationError("Specifying a supertype is not supported with a provided JSON event class", span=statement.span)
     if is_dynamic(statement):
@@ -109,7 +109,7 @@ def _class_name(statement: Statement) -> str | None:
     return None if written is None else _text(written)
 
 
-def _provided_class(name: str, statement: Statement, catalog: Catalog) -> EventType:
+def _json_class(name: str, statement: Statement, catalog: Catalog) -> EventType:
     provided = find_event_type(name, catalog.event_types)
     if provided is None and name.startswith("java."):
         raise EplUnsupportedError(
@@ -123,4 +123,4 @@ def _provided_class(name: str, statement: Statement, catalog: Catalog) -> EventT
     return provided
 
 
-__all__ = ["check_json_columns", "is_dynamic", "provided_properties"]
+__all__ = ["check_json_columns", "class_properties", "is_dynamic"]

@@ -11,7 +11,7 @@ from epl.analysis.clauses import subqueries
 from epl.analysis.clauses.from_clause.row_order import with_order
 from epl.analysis.context.create_context import analyse_create_context
 from epl.analysis.context.statements import check_types, context_named
-from epl.analysis.expressions.rewriting import nodes_of
+from epl.analysis.expressions.rewriting import syntax_nodes
 from epl.analysis.statements.annotations import check_access, check_annotations
 from epl.analysis.statements.as_written import refuse_as_written
 from epl.analysis.statements.create_index import analyse_create_index
@@ -49,7 +49,7 @@ from epl.plan.statements import (
     StatementPlan,
 )
 from epl.plan.stores.on_statements import OnSelectPlan
-from epl.plan.walk import expressions_of
+from epl.plan.walk import plan_expressions
 from epl.syntax import (
     Body,
     CreateContext,
@@ -165,32 +165,33 @@ def analyse_statement(statement: Statement, catalog: Catalog, name: str) -> tupl
         priority=value if isinstance(value, int) else 0,
         drop=drop,
         fingerprint=fingerprint(unparse(statement), body, reads),
-        parameters=tuple(parameter_types(n for e in expressions_of(body) for n in e.walk() if isinstance(n, Parameter)).items()),
+        parameters=tuple(parameter_types(n for e in plan_expressions(body) for n in e.walk() if isinstance(n, Parameter)).items()),
         context=context,
         reads=reads,
-        refers=_referred(statement.body, catalog),
+        refers=_references(statement.body, catalog),
     )
     return plan, declared
 
 
-def _referred(written: Body, catalog: Catalog) -> frozenset[Reference]:
+def _references(written: Body, catalog: Catalog) -> frozenset[Reference]:
     """Return what a statement refers to and its plan does not show. The body of a declared expression is resolved where it is called; what
     it names has to be there until then. A declared type has properties of others, and not the others."""
     refers: set[Reference] = {("declaration", name) for name in catalog.expanded}
     if isinstance(written, CreateExpression) and written.declaration.body is not None:
-        chains = [node for node in nodes_of(written.declaration.body) if isinstance(node, Chain) and node.root is None]
-        refers |= _named({link.name for chain in chains for link in chain.links[:1] if isinstance(link, (Name, Call))}, HELD, catalog)
+        chains = [node for node in syntax_nodes(written.declaration.body) if isinstance(node, Chain) and node.root is None]
+        refers |= _name_references({link.name for chain in chains for link in chain.links[:1] if isinstance(link, (Name, Call))}, HELD,
+            catalog)
     if isinstance(written, (CreateSchema, CreateTable, CreateWindow)):
-        names = {node.name for node in nodes_of(written) if isinstance(node, TypeName)}
+        names = {node.name for node in syntax_nodes(written) if isinstance(node, TypeName)}
         if isinstance(written, CreateSchema):
             names.update(written.inherits, written.copy_from)
         if isinstance(written, CreateWindow) and written.from_type is not None:
             names.add(written.from_type)
-        refers |= _named(names, ("event_type", "named_window"), catalog)
+        refers |= _name_references(names, ("event_type", "named_window"), catalog)
     return frozenset(refers)
 
 
-def _named(names: set[str], kinds: Sequence[Kind], catalog: Catalog) -> set[Reference]:
+def _name_references(names: set[str], kinds: Sequence[Kind], catalog: Catalog) -> set[Reference]:
     return {(kind, name) for kind in kinds for name in names if name in getattr(catalog, KINDS[kind].field)}
 
 
@@ -237,15 +238,15 @@ def _select(statement: Statement, catalog: Catalog, name: str) -> Analysed:
     if statement.body.from_ is None:
         return analyse_select_row(statement, statement.body, catalog, name), ()
     plan = analyse_select(statement, statement.body, catalog, name)
-    return plan, _inserted_type(plan, statement, catalog)
+    return plan, _insert_declaration(plan, statement, catalog)
 
 
 def _on_select(statement: Statement, catalog: Catalog, name: str) -> Analysed:
     plan = analyse_on_select(statement, catalog, name)
-    return plan, _inserted_type(plan, statement, catalog)
+    return plan, _insert_declaration(plan, statement, catalog)
 
 
-def _inserted_type(plan: SelectPlan | OnSelectPlan, statement: Statement, catalog: Catalog) -> tuple[Declared, ...]:
+def _insert_declaration(plan: SelectPlan | OnSelectPlan, statement: Statement, catalog: Catalog) -> tuple[Declared, ...]:
     """Declare the stream that insert into brings into being."""
     if plan.insert is None or plan.insert.table is not None or plan.insert.target.name in catalog.event_types:
         return ()

@@ -6,7 +6,7 @@ import attrs
 from epl.analysis.clauses.assignments import set_scope
 from epl.analysis.clauses.inserts import insert_columns, plan_insert
 from epl.analysis.clauses.property_assignments import analyse_property_assignment, analyse_reset
-from epl.analysis.clauses.selection import Target, analyse_selection
+from epl.analysis.clauses.selection import InsertTarget, analyse_selection
 from epl.analysis.clauses.transpose import plan_transposed, without_transpose
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.binding import SubqueryRefusal
@@ -120,7 +120,7 @@ class _Merge:
             aggregation_refusal="Expression in a merge-selection may not utilize aggregation functions")
         _check_streams(items, streams)
         select, transposed = without_transpose(Select(items, insert_into=into, span=action.span))
-        selection = analyse_selection(select.items, scope, f"{self._name}_out", Target.of(into, self._catalog)).accepted()
+        selection = analyse_selection(select.items, scope, f"{self._name}_out", InsertTarget.of(into, self._catalog)).accepted()
         try:
             columns = insert_columns(select, selection.output_type, wild)
             if transposed is None:
@@ -162,7 +162,7 @@ def _unique_columns(store: NamedWindow | Table, catalog: Catalog) -> set[str]:
     """Return the columns of a table that are in a unique key."""
     if not isinstance(store, Table):
         return set()
-    hashed = [key for index in catalog.indexes_of(store) if index.plan.unique for key in index.plan.hash]
+    hashed = [key for index in catalog.store_indexes(store) if index.plan.unique for key in index.plan.hash]
     return {column.name for column in store.keys} | {key.name for key in hashed if isinstance(key, StreamProperty)}
 
 

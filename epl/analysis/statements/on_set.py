@@ -32,13 +32,13 @@ def _outputs(assignments: tuple[VariableAssignment, ...]) -> dict[str, TypedExpr
         if step.property is None:
             outputs[step.variable.name] = step.variable
         else:
-            outputs[f"{step.variable.name}.{step.property}"] = _property_of(step.variable, step.property)
+            outputs[f"{step.variable.name}.{step.property}"] = _variable_property(step.variable, step.property)
     return outputs
 
 
-def _property_of(variable: VariableValue, name: str) -> TypedExpression:
+def _variable_property(variable: VariableValue, name: str) -> TypedExpression:
     assert isinstance(variable.type, EventOf)
-    property_type = variable.type.event_type.type_of(name)
+    property_type = variable.type.event_type.property_type(name)
     assert property_type is not None
     return PropertyOf(type=property_type.boxed, operand=variable, name=name)
 

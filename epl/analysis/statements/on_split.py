@@ -6,7 +6,7 @@ import attrs
 from epl.analysis.clauses.from_clause.contained import analyse_contained
 from epl.analysis.clauses.from_clause.streams import analyse_trigger
 from epl.analysis.clauses.inserts import insert_columns, is_whole, plan_insert
-from epl.analysis.clauses.selection import Target, analyse_selection
+from epl.analysis.clauses.selection import InsertTarget, analyse_selection
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.catalog import Catalog
@@ -55,8 +55,8 @@ def _check_clauses(select: Select) -> None:
 
 def _branch(select: Select, scope: Scope, name: str) -> SplitBranchPlan:
     assert select.insert_into is not None
-    contained, scope = _contained(select, scope, name)
-    selection = analyse_selection(select.items, scope, name, Target.of(select.insert_into, scope.catalog)).accepted()
+    contained, scope = _bind_contained(select, scope, name)
+    selection = analyse_selection(select.items, scope, name, InsertTarget.of(select.insert_into, scope.catalog)).accepted()
     where = None if select.where is None else _where(select.where, scope)
     wild = any(isinstance(i.expression, (Wildcard, StreamWildcard)) for i in select.items)
     columns = insert_columns(select, selection.output_type, wild)
@@ -66,7 +66,7 @@ def _branch(select: Select, scope: Scope, name: str) -> SplitBranchPlan:
     return SplitBranchPlan(insert, selection.output_type, None if selection.forward is not None else selection.columns, where, contained)
 
 
-def _contained(select: Select, scope: Scope, name: str) -> tuple[ContainedPlan | None, Scope]:
+def _bind_contained(select: Select, scope: Scope, name: str) -> tuple[ContainedPlan | None, Scope]:
     """Bind ``from [items]``: the branch sees the contained events in place of the triggering one."""
     if select.from_ is None:
         return None, scope

@@ -13,13 +13,13 @@ from epl.analysis.clauses.property_assignments import analyse_property_assignmen
 from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.lookups.conditions import is_computed
-from epl.analysis.lookups.named_indexes import in_order_of_store, named_indexes
-from epl.analysis.lookups.planner import conjuncts, looked_up, plan_lookup, property_of
-from epl.analysis.statements.hints import hints_of, preferred_indexes
+from epl.analysis.lookups.named_indexes import catalog_indexes, in_order_of_store
+from epl.analysis.lookups.planner import conjuncts, key_property, lookup_keys, plan_lookup
+from epl.analysis.statements.hints import index_hints, read_hints
 from epl.analysis.statements.stored_rows import ever_of
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
-from epl.plan.context.contexts import context_of
+from epl.plan.context.contexts import store_context
 from epl.plan.expressions import TypedExpression
 from epl.plan.join.lookups import LookupPlan
 from epl.plan.stores.on_statements import MatchPlan, Offered, OnDeletePlan, OnSelectPlan, OnUpdatePlan
@@ -48,7 +48,7 @@ def analyse_on_delete(statement: Statement, catalog: Catalog, name: str) -> OnDe
     assert isinstance(body, OnDelete)
     target = window_target(body.target, body.alias, body.trigger, statement, catalog)
     match = bind_match(body.where, target, statement, catalog)
-    silent = "silent_delete" in hints_of(statement)
+    silent = "silent_delete" in read_hints(statement)
     return OnDeletePlan(output_type=target.store.event_type, trigger=target.trigger, match=match, silent=silent)
 
 
@@ -110,7 +110,7 @@ def window_target(name: str, alias: str | None, trigger: OnTrigger, statement: S
 
 def _check_context(store: NamedWindow | Table, catalog: Catalog, span: Span | None) -> None:
     """Refuse what another context, or none, has partitions of."""
-    own, declared = catalog.statement_context, context_of(store)
+    own, declared = catalog.statement_context, store_context(store)
     if own is declared:
         return
     title = f"Cannot create on-trigger expression: {'Table' if isinstance(store, Table) else 'Named window'} '{store.name}' was declared"
@@ -126,12 +126,12 @@ def bind_match(where: Expression | None, target: WindowTarget, statement: Statem
         return MatchPlan(store=target.store, lookup=LookupPlan(sought=0))
     condition = _where(where, target.scopes, statement, catalog)
     conditions = conjuncts(condition)
-    named = named_indexes(target.store, catalog, preferred_indexes(statement))
+    named = catalog_indexes(target.store, catalog, index_hints(statement))
     lookup = plan_lookup(conditions, 0, {1}, named)
     if isinstance(target.store, Table) or _by_computed_keys(lookup):
         lookup = in_order_of_store(lookup, named)
     whole = all(each in lookup.applied for each in conditions)
-    offered = None if lookup.named is not None or isinstance(target.store, Table) else _indexed_by(conditions)
+    offered = None if lookup.named is not None or isinstance(target.store, Table) else _index_property(conditions)
     return MatchPlan(store=target.store, lookup=lookup, where=None if whole else condition, offered=offered)
 
 
@@ -140,15 +140,15 @@ def _by_computed_keys(lookup: LookupPlan) -> bool:
     return lookup.of_one_key and lookup.index is not None and all(is_computed(key) for key in lookup.index.hash)
 
 
-def _indexed_by(conditions: Sequence[TypedExpression]) -> Offered | None:
+def _index_property(conditions: Sequence[TypedExpression]) -> Offered | None:
     """Return the property, if there is a single one that is looked up, and by a range; those that are equal to something, without one.
 
     Esper's index over both kinds has rows in an order of its own.
     """
-    keys = looked_up(conditions, 0, {1})
+    keys = lookup_keys(conditions, 0, {1})
     if keys.equal:
-        return None if keys.ranges else frozenset(filter(None, map(property_of, keys.equal))) or None
-    names = {property_of(key) for key in keys.ranges}
+        return None if keys.ranges else frozenset(filter(None, map(key_property, keys.equal))) or None
+    names = {key_property(key) for key in keys.ranges}
     return names.pop() if len(names) == 1 else None
 
 

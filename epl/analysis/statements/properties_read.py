@@ -29,7 +29,7 @@ from epl.plan.statements import (
 from epl.plan.stores.indexes import CreateIndexPlan
 from epl.plan.stores.on_statements import MergeActionPlan, OnDeletePlan, OnMergePlan, OnSelectPlan, OnSetPlan, OnUpdatePlan
 from epl.plan.streams import types_read
-from epl.plan.walk import types_of
+from epl.plan.walk import inner_types
 from epl.plan.windows import WindowConfig
 from epl.value_types import ValueType
 
@@ -99,7 +99,7 @@ class _Walk:
         elif isinstance(plan, ContainedPlan):
             self.whole.append(plan.source)
         elif isinstance(plan, AggregationPlan):
-            self.whole += types_of(plan.type)
+            self.whole += inner_types(plan.type)
         elif isinstance(plan, (FilterCondition, PatternCondition)):  # a partition holds its events, for statements that may come later
             self.whole += types_read(plan)
         elif isinstance(plan, KeyedItem) and plan.alias is not None:
@@ -113,7 +113,7 @@ class _Walk:
 
     def _expression(self, node: TypedExpression, *, is_taken_apart: bool = False) -> None:
         if not is_taken_apart:
-            self.whole += types_of(node.type)
+            self.whole += inner_types(node.type)
         if isinstance(node, Constant):
             return
         if isinstance(node, PropertyOf):
@@ -135,7 +135,7 @@ def _with_inner(types: Iterable[EventType]) -> tuple[EventType, ...]:
         event_type = waiting.pop()
         if event_type not in inner_too:
             inner_too[event_type] = None
-            waiting += [inner for prop in event_type.properties.values() for inner in types_of(prop.type)]
+            waiting += [inner for prop in event_type.properties.values() for inner in inner_types(prop.type)]
             waiting += event_type.members
     return tuple(inner_too)
 

@@ -7,7 +7,7 @@ import attrs
 
 from epl.analysis.names.remedies import class_as_event_type, property_type
 from epl.analysis.names.type_names import find_event_type, resolve_type_name
-from epl.analysis.statements.json_schemas import check_json_columns, is_dynamic, provided_properties
+from epl.analysis.statements.json_schemas import check_json_columns, class_properties, is_dynamic
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventOf, EventType, Property
@@ -43,7 +43,7 @@ def analyse_schema(body: CreateSchema, statement: Statement, catalog: Catalog) -
         return _of_class(body, catalog)
     kind = _kind(body, statement, catalog)
     supertypes = tuple(_existing(name, catalog, "supertype", body) for name in body.inherits)
-    copied = _copied(body, catalog)
+    copied = _copy_properties(body, catalog)
     properties: dict[str, Property] = {}
     for name, prop in (*(each for source in supertypes for each in source.properties.items()), *copied.items()):
         properties.setdefault(name, prop)
@@ -55,7 +55,7 @@ def analyse_schema(body: CreateSchema, statement: Statement, catalog: Catalog) -
         own.add(name)
         properties[name] = _column_property(column, catalog)
     if kind == "json":
-        properties = dict(provided_properties(body, statement, catalog, properties))
+        properties = dict(class_properties(body, statement, catalog, properties))
         check_json_columns(body, statement, properties)
     timestamps = [t.start_timestamp for t in supertypes if t.start_timestamp], [t.end_timestamp for t in supertypes if t.end_timestamp]
     event_type = EventType(
@@ -69,7 +69,7 @@ def analyse_schema(body: CreateSchema, statement: Statement, catalog: Catalog) -
     return event_type
 
 
-def _copied(body: CreateSchema, catalog: Catalog) -> dict[str, Property]:
+def _copy_properties(body: CreateSchema, catalog: Catalog) -> dict[str, Property]:
     """Return the properties of the types to copy from, which must agree where they have one name."""
     copied: dict[str, Property] = {}
     for name in body.copy_from:
@@ -162,7 +162,7 @@ def variant_type(name: str, members: tuple[EventType, ...], any_type: bool) -> E
     properties: dict[str, Property] = {}
     if members and not any_type:
         for prop in members[0].properties.values():
-            types = [m.type_of(prop.name) for m in members]
+            types = [m.property_type(prop.name) for m in members]
             if all(t is not None for t in types):
                 properties[prop.name] = attrs.evolve(prop, type=_common_type([t for t in types if t is not None]))
     return EventType(name, "variant", properties, members=members, any_type=any_type, is_bus=False)
@@ -237,7 +237,7 @@ def _check_timestamps(event_type: EventType, body: CreateSchema) -> None:
     for role, name in (("start", event_type.start_timestamp), ("end", event_type.end_timestamp)):
         if name is None:
             continue
-        property_type = event_type.type_of(name)
+        property_type = event_type.property_type(name)
         if property_type is None:
             raise EplValidationError(f"Declared {role} timestamp property name '{name}' was not found", span=body.span)
         if property_type not in TIMESTAMP_TYPES:
@@ -247,7 +247,7 @@ def _check_timestamps(event_type: EventType, body: CreateSchema) -> None:
                 span=body.span,
             )
     start, end = event_type.start_timestamp, event_type.end_timestamp
-    if start is not None and end is not None and event_type.type_of(start) != event_type.type_of(end):
+    if start is not None and end is not None and event_type.property_type(start) != event_type.property_type(end):
         raise EplValidationError(
             f"Declared end timestamp property '{end}' is expected to have the same property type as the start-timestamp property '{start}'",
             span=body.span,

@@ -15,7 +15,7 @@ from epl.analysis.clauses.from_clause.join_plan import optional_streams, plan_jo
 from epl.analysis.clauses.from_clause.joins import bind_on_clauses, check_joined_wildcard, check_streams, unidirectional_streams
 from epl.analysis.clauses.from_clause.streams import analyse_stream
 from epl.analysis.clauses.inserts import insert_columns, is_whole, plan_insert
-from epl.analysis.clauses.into_table import refuse_reading, table_of
+from epl.analysis.clauses.into_table import refuse_reading, target_table
 from epl.analysis.clauses.precedence import bind_precedence
 from epl.analysis.clauses.previous import check_previous
 from epl.analysis.clauses.transpose import check_transposed, plan_transposed, without_transpose
@@ -25,23 +25,23 @@ from epl.analysis.expressions.context_values import ContextRefusal
 from epl.analysis.expressions.own_keys import of_rows_without_events
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.filters.lookup import bind_filters, plan_filter
-from epl.analysis.lookups.named_indexes import NamedIndexes, named_indexes
+from epl.analysis.lookups.named_indexes import NamedIndexes, catalog_indexes
 from epl.analysis.match_recognize import clause as row_recognition
-from epl.analysis.statements.hints import check_excluded_plans, hints_of, preferred_indexes, reclaim_of
-from epl.analysis.statements.subquery_numbers import has_subqueries, subqueries_in
+from epl.analysis.statements.hints import check_excluded_plans, index_hints, read_hints, reclaim_hint
+from epl.analysis.statements.subquery_numbers import has_subqueries, outer_subqueries
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import Previous, Prior, SubqueryValue, TypedExpression
-from epl.plan.join.historical import historical_of, stored_table_of
+from epl.plan.join.historical import historical_plan, table_stream_plan
 from epl.plan.join.joins import JoinPlan
 from epl.plan.join.subqueries import every_node
 from epl.plan.patterns.match_recognize import RowRecognitionPlan
-from epl.plan.patterns.pattern import pattern_of
+from epl.plan.patterns.pattern import stream_pattern
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import DeliveryPlan, InsertPlan, SelectPlan
 from epl.plan.stores.tables import TableKeys, TableValue
-from epl.plan.streams import FilterPlan, StorePlan, StreamPlan, filter_of, only_stream, store_of, unique_properties
+from epl.plan.streams import FilterPlan, StorePlan, StreamPlan, only_stream, stream_filter, stream_store_plan, unique_properties
 from epl.syntax import Expression, Select, Statement, StreamWildcard, TypeFilter, Wildcard
 
 NOT_MOVED = (Previous, Prior, SubqueryValue)
@@ -72,7 +72,7 @@ class SelectFacts:
 
 def find_table(facts: SelectFacts) -> SelectFacts:
     """Refuse ``into table`` without such a table."""
-    table_of(facts.select, facts.catalog)
+    target_table(facts.select, facts.catalog)
     return facts
 
 
@@ -83,9 +83,9 @@ KEEPING = frozenset(("window", "sorted"))
 def bind_streams(facts: SelectFacts) -> SelectFacts:
     """Bind event types, filters and data windows of the from clause."""
     assert facts.select.from_ is not None
-    hints = hints_of(facts.statement)
+    hints = read_hints(facts.statement)
     bound = [analyse_stream(s, facts.catalog, facts.statement.declarations, hints) for s in facts.select.from_.streams]
-    scopes = (attrs.evolve(s, without_window=KEEPING) if stored_table_of(p) is not None else s for p, s in bound)
+    scopes = (attrs.evolve(s, without_window=KEEPING) if table_stream_plan(p) is not None else s for p, s in bound)
     return attrs.evolve(facts, streams=tuple(p for p, _ in bound), scopes=tuple(scopes))
 
 
@@ -93,9 +93,9 @@ def bind_historical(facts: SelectFacts) -> SelectFacts:
     """Bind the arguments of methods and database queries, which may read any other stream."""
     from_ = facts.select.from_
     assert from_ is not None
-    if all(historical_of(stream) is None for stream in facts.streams):
+    if all(historical_plan(stream) is None for stream in facts.streams):
         return facts
-    if facts.select.match_recognize is not None and stored_table_of(facts.streams[0]) is not None:
+    if facts.select.match_recognize is not None and table_stream_plan(facts.streams[0]) is not None:
         raise EplValidationError("Tables cannot be used with match-recognize", span=facts.select.match_recognize.span)
     if facts.select.match_recognize is not None and len(facts.streams) == 1:
         raise EplValidationError("match_recognize over a historical stream is not allowed", span=facts.select.match_recognize.span)
@@ -116,7 +116,7 @@ def check_join(facts: SelectFacts) -> SelectFacts:
     return facts
 
 
-def bind_on(facts: SelectFacts) -> SelectFacts:
+def bind_outer_joins(facts: SelectFacts) -> SelectFacts:
     """Bind the on clauses, which say of which streams rows may have no event."""
     from_ = facts.select.from_
     assert from_ is not None
@@ -138,8 +138,8 @@ def bind_match_recognize(facts: SelectFacts) -> SelectFacts:
     windows = only_stream(facts.streams).windows
     plan = row_recognition.analyse(
         clause, facts.scopes[0], facts.catalog,
-        has_window=store_of(only_stream(facts.streams)) is not None or any(w.is_data_window for w in windows),
-        iterate_only="iterate_only" in hints_of(facts.statement),
+        has_window=stream_store_plan(only_stream(facts.streams)) is not None or any(w.is_data_window for w in windows),
+        iterate_only="iterate_only" in read_hints(facts.statement),
     )
     return attrs.evolve(facts, row_recognition=plan)
 
@@ -151,14 +151,14 @@ def bind_where(facts: SelectFacts) -> SelectFacts:
     undecided = facts.row_recognition is not None or facts.catalog.tables or _keeps_where(facts)
     if where is None or (_moves_where(facts) and undecided):
         return facts
-    return _bound(where, facts, _visible(facts) if any(stream.retains for stream in facts.streams) else facts.scopes)
+    return _bind_where(where, facts, _visible(facts) if any(stream.retains for stream in facts.streams) else facts.scopes)
 
 
 def _keeps_where(facts: SelectFacts) -> bool:
-    return "disable_whereexpr_moveto_filter" in hints_of(facts.statement)
+    return "disable_whereexpr_moveto_filter" in read_hints(facts.statement)
 
 
-def _bound(where: Expression, facts: SelectFacts, scopes: tuple[ScopeStream, ...], *, stays: bool = False) -> SelectFacts:
+def _bind_where(where: Expression, facts: SelectFacts, scopes: tuple[ScopeStream, ...], *, stays: bool = False) -> SelectFacts:
     """Return the facts with where bound to these streams. ``stays``: it is not moved, whatever it reads."""
     refusal = "An aggregate function may not appear in a WHERE clause (use the HAVING clause)"
     scope = Scope(
@@ -174,7 +174,7 @@ def _refuse_where(facts: SelectFacts) -> None:
     """Raise the refusal of a where clause that is not bound yet: Esper looks at it before on clauses and columns."""
     where = facts.select.where
     if where is not None and facts.where is None and not facts.conditions and facts.row_recognition is None:
-        _bound(where, facts, facts.scopes)
+        _bind_where(where, facts, facts.scopes)
 
 
 def place_where(facts: SelectFacts) -> SelectFacts:
@@ -187,7 +187,7 @@ def place_where(facts: SelectFacts) -> SelectFacts:
     if where is None:
         return facts
     if facts.where is None:
-        facts = _placed(where, facts)
+        facts = _place_where(where, facts)
     assert facts.result_set is not None
     if facts.result_set.aggregations and facts.where is not None:
         result_set.refuse_previous(facts.where, where)
@@ -208,10 +208,10 @@ def _at_consumer(facts: SelectFacts) -> SelectFacts:
     return attrs.evolve(facts, where=None, streams=(_with_conditions(facts, (where,)),))
 
 
-def _placed(where: Expression, facts: SelectFacts) -> SelectFacts:
+def _place_where(where: Expression, facts: SelectFacts) -> SelectFacts:
     stays = _keeps_where(facts) or _reads_tables(facts) or _reads_more_than_events(where, facts)
     if stays or not facts.conditions:
-        facts = _bound(where, facts, _visible(facts) if stays else facts.scopes, stays=stays)
+        facts = _bind_where(where, facts, _visible(facts) if stays else facts.scopes, stays=stays)
     if facts.where is not None:
         return facts
     return attrs.evolve(facts, conditions=(), streams=(_with_conditions(facts, facts.conditions),))
@@ -255,7 +255,7 @@ def _with_conditions(facts: SelectFacts, conditions: tuple[TypedExpression, ...]
     stream = only_stream(facts.streams)
     if isinstance(stream.source, StorePlan):
         return attrs.evolve(stream, source=attrs.evolve(stream.source, conditions=(*stream.source.conditions, *conditions)))
-    planned = plan_filter(filter_of(stream).event_type, (*_filter_conditions(stream, facts), *conditions), facts.catalog)
+    planned = plan_filter(stream_filter(stream).event_type, (*_filter_conditions(stream, facts), *conditions), facts.catalog)
     return attrs.evolve(stream, source=planned)
 
 
@@ -265,8 +265,9 @@ def _where_conditions(where: Expression, scope: Scope, facts: SelectFacts, *, st
     except (SubqueryRefusal, ContextRefusal):
         raise
     except EplValidationError as error:
-        retains = not _moves_where(facts) and any(stream.retains and stored_table_of(stream) is None for stream in facts.streams)
-        alone = len(facts.streams) == 1 and not (stays or retains) and not has_subqueries(where) and pattern_of(facts.streams[0]) is None
+        retains = not _moves_where(facts) and any(stream.retains and table_stream_plan(stream) is None for stream in facts.streams)
+        alone = len(
+            facts.streams) == 1 and not (stays or retains) and not has_subqueries(where) and stream_pattern(facts.streams[0]) is None
         if error.message == scope.aggregation_refusal and alone:
             raise EplValidationError("Aggregation functions not allowed within filters", span=error.span, hint=error.hint) from error
         if alone:
@@ -283,7 +284,7 @@ def _filter_conditions(stream: StreamPlan, facts: SelectFacts) -> tuple[TypedExp
     assert facts.select.from_ is not None
     written = [s.source for s in facts.select.from_.streams if isinstance(s.source, TypeFilter)]
     scope = Scope(
-        facts.catalog, (ScopeStream(stream.alias, filter_of(stream).event_type),), clause="filter",
+        facts.catalog, (ScopeStream(stream.alias, stream_filter(stream).event_type),), clause="filter",
         declarations=facts.statement.declarations, allow_previous=False, in_filter=True,
     )
     return tuple(condition for source in written for condition in bind_filters(source.filters, scope))
@@ -309,14 +310,14 @@ def bind_result_set(facts: SelectFacts) -> SelectFacts:
     except EplValidationError:
         _refuse_where(facts)
         raise
-    reclaim = None if plan.levels else reclaim_of(hints_of(facts.statement), facts.catalog)
+    reclaim = None if plan.levels else reclaim_hint(read_hints(facts.statement), facts.catalog)
     return attrs.evolve(facts, result_set=attrs.evolve(plan, reclaim=reclaim))
 
 
 def _result_set(facts: SelectFacts) -> ResultSetPlan:
     retained = any(stream.retains for stream in facts.streams)
-    asked = all(historical_of(stream) is not None for stream in facts.streams)
-    hints = hints_of(facts.statement)
+    asked = all(historical_plan(stream) is not None for stream in facts.streams)
+    hints = read_hints(facts.statement)
     return result_set.analyse(
         facts.select, _visible(facts), facts.catalog, output_name=f"{facts.name}_out",
         has_remove_stream=any(stream.has_data_window for stream in facts.streams) and not asked, is_unbound=not (retained or asked),
@@ -338,7 +339,7 @@ def bind_insert(facts: SelectFacts) -> SelectFacts:
     assert facts.result_set is not None
     row_type = facts.result_set.output_type
     if facts.transposed is not None:
-        return _transposed(facts, row_type, facts.transposed)
+        return _transpose(facts, row_type, facts.transposed)
     if clause is None:
         return facts
     check_joined_wildcard(facts.select, facts.scopes, facts.catalog.event_types.get(clause.target))
@@ -350,7 +351,7 @@ def bind_insert(facts: SelectFacts) -> SelectFacts:
     return attrs.evolve(facts, insert=plan)
 
 
-def _transposed(facts: SelectFacts, row_type: EventType, place: int) -> SelectFacts:
+def _transpose(facts: SelectFacts, row_type: EventType, place: int) -> SelectFacts:
     clause = facts.select.insert_into
     if clause is None:
         check_transposed(row_type.properties[row_type.names[place]].type)
@@ -359,7 +360,7 @@ def _transposed(facts: SelectFacts, row_type: EventType, place: int) -> SelectFa
     return attrs.evolve(facts, insert=attrs.evolve(plan, precedence=bind_precedence(clause, plan.target, facts.catalog)))
 
 
-def bind_for(facts: SelectFacts) -> SelectFacts:
+def bind_delivery_clause(facts: SelectFacts) -> SelectFacts:
     """Bind ``for grouped_delivery`` and ``for discrete_delivery``."""
     assert facts.result_set is not None
     output = facts.insert.target if facts.insert else facts.result_set.output_type
@@ -373,21 +374,21 @@ def bind_join(facts: SelectFacts) -> SelectFacts:
     if len(facts.streams) == 1:
         return facts
     driving = unidirectional_streams(from_, facts.streams)
-    reads = {number: call.reads for number, stream in enumerate(facts.streams) if (call := historical_of(stream)) is not None}
+    reads = {number: call.reads for number, stream in enumerate(facts.streams) if (call := historical_plan(stream)) is not None}
     plan, where = plan_join(
-        [join.kind for join in from_.joins], facts.on, facts.where, driving, hints_of(facts.statement), reads,
+        [join.kind for join in from_.joins], facts.on, facts.where, driving, read_hints(facts.statement), reads,
         indexes_of_streams(facts))
     return attrs.evolve(facts, join=plan, where=where)
 
 
 def indexes_of_streams(facts: SelectFacts) -> dict[int, NamedIndexes]:
     """Return the indexes of the streams that are joined; those that were created on named windows are not used, as in Esper."""
-    preferred = preferred_indexes(facts.statement)
+    preferred = index_hints(facts.statement)
     indexes: dict[int, NamedIndexes] = {}
     for number, stream in enumerate(facts.streams):
-        table = stored_table_of(stream)
+        table = table_stream_plan(stream)
         indexes[number] = (
-            NamedIndexes(unique=unique_properties(stream)) if table is None else named_indexes(table.table, facts.catalog, preferred))
+            NamedIndexes(unique=unique_properties(stream)) if table is None else catalog_indexes(table.table, facts.catalog, preferred))
     return indexes
 
 
@@ -426,14 +427,14 @@ SELECT_PASSES: tuple[Callable[[SelectFacts], SelectFacts], ...] = (
     bind_streams,
     bind_historical,
     check_join,
-    bind_on,
+    bind_outer_joins,
     bind_match_recognize,
     bind_where,
     unwrap_transpose,
     bind_result_set,
     place_where,
     bind_insert,
-    bind_for,
+    bind_delivery_clause,
     check_looking_back,
     bind_join,
     check_tables,
@@ -445,12 +446,12 @@ def _refuse_subqueries(facts: SelectFacts) -> None:
     """Raise the first refusal of a sub-query: Esper plans them in order after the from clause, of which a where clause that is moved into
     the filter is a part, and before all clauses but ``order by``."""
     select = facts.select
-    subqueries = sorted(subqueries_in((select.items, select.where, select.having)), key=lambda each: each.number)
+    subqueries = sorted(outer_subqueries((select.items, select.where, select.having)), key=lambda each: each.number)
     if not subqueries or not facts.scopes or facts.row_recognition is not None or select.from_ is None:
         return
     check_streams(select.from_, facts.streams)
     if select.where is not None and _moves_where(facts) and not has_subqueries(select.where) and not _keeps_where(facts):
-        _bound(select.where, facts, facts.scopes)
+        _bind_where(select.where, facts, facts.scopes)
     scope = Scope(facts.catalog, facts.scopes, declarations=facts.statement.declarations)
     for subquery in subqueries:
         bind_subquery(subquery, scope, "exists" if subquery.exists else "value")

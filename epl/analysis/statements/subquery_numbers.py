@@ -7,8 +7,8 @@ from typing import Any
 
 import attrs
 
-from epl.analysis.expressions.rewriting import replaced_syntax
-from epl.analysis.statements.hints import hints_of, preferred_indexes
+from epl.analysis.expressions.rewriting import rewrite_syntax
+from epl.analysis.statements.hints import index_hints, read_hints
 from epl.syntax import Statement
 from epl.syntax.expressions import Subquery
 from epl.syntax.nodes import Node
@@ -21,34 +21,34 @@ def number_subqueries(statement: Statement, *, written: Statement | None = None)
     the statement before sub-queries were put into it."""
     if (written is None or written is statement) and SUBQUERY.search(statement.text) is None:
         return statement
-    subqueries = sorted(subqueries_in(statement), key=lambda s: s.span.start if s.span else 0)
-    shares = "disable_window_subquery_indexshare" not in hints_of(statement)
+    subqueries = sorted(outer_subqueries(statement), key=lambda s: s.span.start if s.span else 0)
+    shares = "disable_window_subquery_indexshare" not in read_hints(statement)
     numbers = {id(subquery): number for number, subquery in enumerate(subqueries, 1)}
 
-    def numbered(node: Node) -> Node | None:
+    def number_node(node: Node) -> Node | None:
         if not isinstance(node, Subquery):
             return None
         number = numbers[id(node)]
-        return attrs.evolve(node, number=number, shares_indexes=shares, preferred=preferred_indexes(statement, number - 1))
+        return attrs.evolve(node, number=number, shares_indexes=shares, preferred=index_hints(statement, number - 1))
 
-    return replaced_syntax(statement, numbered)
+    return rewrite_syntax(statement, number_node)
 
 
 def has_subqueries(node: Node) -> bool:
     """Return whether there is a sub-query anywhere in it."""
-    return any(True for _ in subqueries_in(node))
+    return any(True for _ in outer_subqueries(node))
 
 
-def subqueries_in(value: Any, besides: tuple[type[Node], ...] = ()) -> Iterator[Subquery]:
+def outer_subqueries(value: Any, besides: tuple[type[Node], ...] = ()) -> Iterator[Subquery]:
     """Yield those that are not within another one, nor within a node of the kinds ``besides``."""
     if isinstance(value, Subquery):
         yield value
     elif isinstance(value, Node) and not isinstance(value, besides):
         for field in attrs.fields(type(value)):
-            yield from subqueries_in(getattr(value, field.name), besides)
+            yield from outer_subqueries(getattr(value, field.name), besides)
     elif isinstance(value, tuple):
         for item in value:
-            yield from subqueries_in(item, besides)
+            yield from outer_subqueries(item, besides)
 
 
-__all__ = ["has_subqueries", "number_subqueries", "subqueries_in"]
+__all__ = ["has_subqueries", "number_subqueries", "outer_subqueries"]

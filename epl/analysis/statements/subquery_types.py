@@ -5,7 +5,7 @@ import attrs
 
 from epl.analysis.clauses.from_clause.historical import is_historical
 from epl.analysis.clauses.from_clause.streams import source_type
-from epl.analysis.statements.subquery_numbers import subqueries_in
+from epl.analysis.statements.subquery_numbers import outer_subqueries
 from epl.catalog import Catalog
 from epl.syntax import Select, TypeFilter
 from epl.syntax.clauses import Contained
@@ -18,7 +18,7 @@ WITHOUT = (Contained, Observer, Guard)
 
 def check_subquery_types(body: Body, catalog: Catalog) -> None:
     """Refuse a statement whose sub-queries name event types, named windows or tables that there are not; those of order by come later."""
-    for subquery in subqueries_in(attrs.evolve(body, order_by=()) if isinstance(body, Select) else body, WITHOUT):
+    for subquery in outer_subqueries(attrs.evolve(body, order_by=()) if isinstance(body, Select) else body, WITHOUT):
         select = subquery.select
         if not isinstance(select, Select) or select.from_ is None:
             continue

@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from epl.analysis.expressions.rewriting import replaced_syntax
+from epl.analysis.expressions.rewriting import rewrite_syntax
 from epl.errors import EplValidationError
 from epl.plan.expressions import Parameter
 from epl.syntax import Statement, SubstitutionParameter
@@ -18,7 +18,7 @@ def number_parameters(statement: Statement) -> Statement:
     """Return the statement with its unnamed parameters numbered from 1 in order of the text; refuse named and unnamed ones side by side."""
     if "?" not in statement.text:
         return statement
-    parameters = sorted(_parameters_in(statement), key=lambda p: p.span.start if p.span else 0)
+    parameters = sorted(_find_parameters(statement), key=lambda p: p.span.start if p.span else 0)
     if not parameters:
         return statement
     unnamed = [p for p in parameters if p.name is None]
@@ -29,21 +29,21 @@ def number_parameters(statement: Statement) -> Statement:
         )
     numbers = {id(p): n for n, p in enumerate(unnamed, 1)}
 
-    def numbered(node: Node) -> Node | None:
+    def number_node(node: Node) -> Node | None:
         return attrs.evolve(node, number=numbers[id(node)]) if isinstance(node, SubstitutionParameter) and id(node) in numbers else None
 
-    return replaced_syntax(statement, numbered)
+    return rewrite_syntax(statement, number_node)
 
 
-def _parameters_in(value: Any) -> Iterable[SubstitutionParameter]:
+def _find_parameters(value: Any) -> Iterable[SubstitutionParameter]:
     if isinstance(value, SubstitutionParameter):
         yield value
     elif isinstance(value, Node):
         for field in attrs.fields(type(value)):
-            yield from _parameters_in(getattr(value, field.name))
+            yield from _find_parameters(getattr(value, field.name))
     elif isinstance(value, tuple):
         for item in value:
-            yield from _parameters_in(item)
+            yield from _find_parameters(item)
 
 
 def parameter_types(parameters: Iterable[Parameter]) -> dict[str | int, ValueType]:

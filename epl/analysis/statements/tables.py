@@ -7,7 +7,7 @@ import attrs
 
 from epl.aggregations.functions import AggregationCall, AggregationSpec
 from epl.analysis.expressions.aggregations import Collector
-from epl.analysis.expressions.bind import bind, introduced
+from epl.analysis.expressions.bind import bind, introduce
 from epl.analysis.expressions.binding import StatementRefusal
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.expressions.table_access import EVENT_AGGREGATIONS
@@ -39,7 +39,7 @@ from epl.syntax import (
     Wildcard,
 )
 from epl.unparse import expression_text
-from epl.value_types import BOXED_NAMES, OBJECT, ValueType, is_numeric, named_type
+from epl.value_types import BOXED_NAMES, OBJECT, ValueType, find_type, is_numeric
 
 NO_WINDOW = ("first", "last", "minby", "maxby")
 """Aggregations of events that a table keeps as ``window`` or ``sorted``."""
@@ -57,7 +57,7 @@ def analyse_create_table(body: CreateTable, catalog: Catalog) -> CreateTablePlan
         raise EplValidationError(f"An event type by name '{body.name}' has already been declared", span=body.span)
     if body.name in catalog.variables:
         raise EplValidationError(f"A variable by name '{body.name}' has already been declared", span=body.span)
-    aggregations = _checked(body, catalog)
+    aggregations = _check_columns(body, catalog)
     columns = [
         attrs.evolve(aggregations.get(name) or _plain(name, written, body, catalog), place=place)
         for place, (name, written) in enumerate((column_name(each), each) for each in body.columns)]
@@ -67,7 +67,7 @@ def analyse_create_table(body: CreateTable, catalog: Catalog) -> CreateTablePlan
     return CreateTablePlan(event_type, Table(body.name, tuple(columns), event_type, plain_type, context=catalog.statement_context))
 
 
-def _checked(body: CreateTable, catalog: Catalog) -> dict[str, TableColumn]:
+def _check_columns(body: CreateTable, catalog: Catalog) -> dict[str, TableColumn]:
     """Return the columns that are aggregations. Refuse what is wrong with any column, but for types that are not known."""
     aggregations: dict[str, TableColumn] = {}
     names: set[str] = set()
@@ -124,7 +124,7 @@ def _aggregation(name: str, written: Column, catalog: Catalog) -> TableColumn:
     except StatementRefusal:
         raise
     except EplValidationError as error:
-        raise introduced(error, expression, "table-column") from error
+        raise introduce(error, expression, "table-column") from error
     kept = attrs.evolve(plan, filter=None, function=IN_A_TABLE.get(plan.function, plan.function))
     return TableColumn(
         name=name, type=plan.type, aggregation=kept, takes=takes, filtered=plan.filter is not None,
@@ -144,7 +144,7 @@ def _not_an_aggregation(written: Chain, catalog: Catalog) -> EplValidationError:
     try:
         bind(written, Scope(catalog, (), clause="table-column", allow_previous=False, aggregations=collector))
     except EplValidationError as error:
-        refusal = introduced(error, written, "table-column")
+        refusal = introduce(error, written, "table-column")
         refusal.hint = _hint(call) or refusal.hint
         return refusal
     return EplValidationError(f"Expression '{expression_text(written)}' is not an aggregation", span=written.span, hint=_hint(call))
@@ -152,7 +152,7 @@ def _not_an_aggregation(written: Chain, catalog: Catalog) -> EplValidationError:
 
 def _hint(call: Link) -> str | None:
     name = getattr(call, "name", "").lower()
-    return word_hint(TYPES, name) if named_type(name) is None else f"a type has no length: write {name}"
+    return word_hint(TYPES, name) if find_type(name) is None else f"a type has no length: write {name}"
 
 
 def _check_annotations(name: str, written: Column) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from epl.errors import EplValidationError
 from epl.event_types import EventType
-from epl.plan.walk import plans_of, types_in, types_of
+from epl.plan.walk import inner_types, part_types, walk_plan
 
 MOST_LEVELS = 100
 """Of event types within one another, or of super-types above one another."""
@@ -20,7 +20,7 @@ MOST_VALUES = 50_000
 
 def check_type_sizes(plan: Any) -> None:
     """Raise EplValidationError for an event type in the plan that is nested deeper, or holds more, than what describes it can walk."""
-    for event_type in {id(t): t for part in plans_of(plan) for t in types_in(part)}.values():
+    for event_type in {id(t): t for part in walk_plan(plan) for t in part_types(part)}.values():
         _check_levels(event_type)
         _check_values(event_type)
 
@@ -42,13 +42,13 @@ def _check_levels(event_type: EventType) -> None:
 def _check_values(event_type: EventType) -> None:
     """Values are counted as columns hold them: a type that holds itself ends there."""
     count = 0
-    ways: list[tuple[EventType, Iterator[EventType]]] = [(event_type, _held(event_type))]
+    ways: list[tuple[EventType, Iterator[EventType]]] = [(event_type, _inner_event_types(event_type))]
     while ways:
         other = next(ways[-1][1], None)
         if other is None:
             count += len(ways.pop()[0].properties)
         elif not any(other is outer for outer, _ in ways):
-            ways.append((other, _held(other)))
+            ways.append((other, _inner_event_types(other)))
             _check_depth(len(ways), event_type)
         if count > MOST_VALUES:
             raise EplValidationError(
@@ -62,14 +62,14 @@ def _check_depth(levels: int, event_type: EventType) -> None:
 
 
 def _others(event_type: EventType) -> Iterator[EventType]:
-    yield from _held(event_type)
+    yield from _inner_event_types(event_type)
     yield from event_type.members
     yield from event_type.supertypes
 
 
-def _held(event_type: EventType) -> Iterator[EventType]:
+def _inner_event_types(event_type: EventType) -> Iterator[EventType]:
     for each in event_type.properties.values():
-        yield from types_of(each.type)
+        yield from inner_types(each.type)
 
 
 __all__ = ["check_type_sizes"]

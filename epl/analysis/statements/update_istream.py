@@ -11,7 +11,7 @@ from epl.analysis.expressions.table_access import refuse_tables
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.plan.stores.on_statements import UpdateIstreamPlan
-from epl.plan.streams import FilterPlan, store_of
+from epl.plan.streams import FilterPlan, stream_store_plan
 from epl.syntax import Statement, Stream, TypeFilter, UpdateIstream
 
 NO_AGGREGATION = "Aggregation functions may not be used within an update-clause"
@@ -27,7 +27,7 @@ def analyse_update_istream(statement: Statement, catalog: Catalog, name: str) ->
         raise EplValidationError("Tables cannot be used in an update-istream statement", span=body.span)
     source = Stream(TypeFilter(body.type_name, span=body.span), alias=body.alias, span=body.span)
     stream, seen = analyse_stream(source, catalog, statement.declarations)
-    if store_of(stream) is not None:  # what is inserted into a named window: events of its type
+    if stream_store_plan(stream) is not None:  # what is inserted into a named window: events of its type
         stream, seen = attrs.evolve(stream, source=FilterPlan(stream.event_type)), attrs.evolve(seen, has_window=False)
     scope = set_scope(catalog, seen, statement.declarations)
     assignments = tuple(analyse_property_assignment(a, stream.event_type, scope) for a in body.assignments)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from epl.analysis.clauses.assignments import assigned_to_variable
+from epl.analysis.clauses.assignments import coerce_variable_value
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.conversions import type_name
 from epl.analysis.expressions.scope import Scope
@@ -68,7 +68,7 @@ def _initial(body: CreateVariable, value: TypedExpression, declared: ValueType) 
     """Return the initial value in the variable's type: numbers widen, a text constant is read as the variable's number or boolean."""
     if isinstance(declared, Scalar) and isinstance(value, Constant) and isinstance(value.value, str) and declared != STRING:
         return _read(body, value, declared)
-    converted = assigned_to_variable(value, declared)
+    converted = coerce_variable_value(value, declared)
     if converted is not None:
         return converted
     if isinstance(declared, EventOf):
@@ -94,9 +94,9 @@ def _read(body: CreateVariable, value: Constant, declared: Scalar) -> TypedExpre
     text = value.value
     parsed: Any
     if declared.kind in WHOLE:
-        parsed = _parsed(body, declared, text.strip(), parse_whole)
+        parsed = _parse_value(body, declared, text.strip(), parse_whole)
     elif declared.kind in ("double", "float"):
-        parsed = _parsed(body, declared, text, parse_floating)
+        parsed = _parse_value(body, declared, text, parse_floating)
     elif declared.kind == "boolean":
         parsed = _boolean(body, declared, text.strip())
     elif declared.kind == "char" and text:
@@ -120,7 +120,7 @@ def _boolean(body: CreateVariable, declared: Scalar, text: str) -> bool:
     return text.lower() == "true"
 
 
-def _parsed(body: CreateVariable, declared: Scalar, text: str, parse: Any) -> Any:
+def _parse_value(body: CreateVariable, declared: Scalar, text: str, parse: Any) -> Any:
     try:
         return parse(text, declared.kind)
     except EplError as error:

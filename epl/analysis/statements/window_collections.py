@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import attrs
 
-from epl.analysis.expressions.rewriting import replaced_syntax
+from epl.analysis.expressions.rewriting import rewrite_syntax
 from epl.catalog import Catalog
 from epl.syntax import From, GroupElement, OrderItem, Select, SelectItem, Statement, Stream, TypeFilter, Wildcard
 from epl.syntax.expressions import Call, Chain, Expression, Lambda, Logical, Name, Subquery
@@ -25,19 +25,19 @@ def with_window_collections(statement: Statement, catalog: Catalog) -> Statement
         name for name in catalog.named_windows
         if name in statement.text and name.lower() not in catalog.aggregations and name not in catalog.functions.single_row
     )
-    return _replaced(statement, windows) if windows else statement
+    return _replace_windows(statement, windows) if windows else statement
 
 
-def _replaced(node: AnyNode, windows: frozenset[str]) -> AnyNode:
+def _replace_windows(node: AnyNode, windows: frozenset[str]) -> AnyNode:
     def replace(at: Node) -> Node | None:
         if isinstance(at, (GroupElement, OrderItem, Subquery)):
             return at
         if isinstance(at, (Lambda, Declaration)) and not windows.isdisjoint(at.parameters):
             hidden = windows.difference(at.parameters)
-            return at if at.body is None else attrs.evolve(at, body=_replaced(at.body, hidden))
+            return at if at.body is None else attrs.evolve(at, body=_replace_windows(at.body, hidden))
         return _of_window(at, windows) if isinstance(at, Chain) and at.root is None else None
 
-    return replaced_syntax(node, replace)
+    return rewrite_syntax(node, replace)
 
 
 def _of_window(chain: Chain, windows: frozenset[str]) -> Expression | None:
@@ -55,4 +55,4 @@ def _of_window(chain: Chain, windows: frozenset[str]) -> Expression | None:
     source = Stream(TypeFilter(first.name, span=first.span), span=first.span)
     items = (SelectItem(Wildcard(span=first.span), span=first.span),)
     rows = Subquery(Select(items, From((source,), span=first.span), where=where, span=first.span), span=first.span)
-    return Chain(links=tuple(_replaced(link, windows) for link in rest), root=rows, span=chain.span) if rest else rows
+    return Chain(links=tuple(_replace_windows(link, windows) for link in rest), root=rows, span=chain.span) if rest else rows

@@ -7,8 +7,8 @@ from typing import Any
 from epl.dialects import types as k
 from epl.dialects import values as v
 from epl.dialects.errors import QueryFailed
-from epl.dialects.functions.scalar import Kinds, Scalar, element, is_kind, same, takes, wrong_argument
-from epl.dialects.functions.sizes import check_count, joined, size_of
+from epl.dialects.functions.scalar import Kinds, ScalarFunction, element, is_kind, same, takes, wrong_argument
+from epl.dialects.functions.sizes import check_count, join_texts, total_size
 from epl.dialects.types import SqlType
 
 MOST_ELEMENTS = 10_000
@@ -57,8 +57,8 @@ def _element_at_rule(kinds: Kinds) -> SqlType | None:
 
 
 def _join(listed: list[Any], between: str, missing: str | None = None) -> str:
-    texts = [missing if each is None else v.text_of(each, k.VARCHAR) for each in listed]
-    return joined(between, [text for text in texts if text is not None])
+    texts = [missing if each is None else v.varchar_text(each, k.VARCHAR) for each in listed]
+    return join_texts(between, [text for text in texts if text is not None])
 
 
 def _contains(listed: list[Any], value: Any) -> bool | None:
@@ -86,7 +86,7 @@ def _except(left: list[Any], right: list[Any]) -> list[Any]:
     return _once([each for each in left if v.hashable(each) not in keys])
 
 
-def sorted_values(listed: list[Any]) -> list[Any]:
+def sort_values(listed: list[Any]) -> list[Any]:
     """Return the elements in their order, nulls last."""
     return [*sorted(each for each in listed if each is not None), *(each for each in listed if each is None)]
 
@@ -199,36 +199,36 @@ def _repeat(value: Any, count: Any) -> Any:
         raise QueryFailed("INVALID_FUNCTION_ARGUMENT", "count argument of repeat function must be less than or equal to 10000")
     if count is None:
         return None
-    check_count(size_of(value) * max(0, count))
+    check_count(total_size(value) * max(0, count))
     return [value] * max(0, count)
 
 
-ARRAYS: dict[str, Scalar] = {
-    "cardinality": Scalar(takes(k.BIGINT, "array|map"), len),
-    "array_max": Scalar(_of_one, _extreme(max)),
-    "array_min": Scalar(_of_one, _extreme(min)),
-    "array_first": Scalar(_of_one, lambda listed: listed[0] if listed else None),
-    "array_last": Scalar(_of_one, lambda listed: listed[-1] if listed else None),
-    "array_join": Scalar(takes(k.VARCHAR, "array", "text", "text", least=2), _join),
-    "element_at": Scalar(_element_at_rule, _element_at),
-    "contains": Scalar(takes(k.BOOLEAN, "array", "*"), _contains),
-    "array_sort": Scalar(_first_array, sorted_values),
-    "array_distinct": Scalar(_first_array, _once),
-    "array_position": Scalar(takes(k.BIGINT, "array", "*"), _position),
-    "array_remove": Scalar(takes(None, "array", "*"), lambda listed, value: [each for each in listed if each != value]),
-    "array_union": Scalar(_two_arrays(), lambda left, right: _once([*left, *right])),
-    "array_intersect": Scalar(_two_arrays(), _intersect),
-    "array_except": Scalar(_two_arrays(), _except),
-    "arrays_overlap": Scalar(_two_arrays(k.BOOLEAN), _overlap),
-    "slice": Scalar(takes(None, "array", "integer", "integer"), _slice),
-    "trim_array": Scalar(takes(None, "array", "integer"), lambda listed, count: listed[: len(listed) - count]),
-    "sequence": Scalar(_sequence_rule, _sequence),
-    "repeat": Scalar(_repeat_rule, _repeat, takes_null=True),
-    "flatten": Scalar(_flatten_rule, _flatten),
-    "map": Scalar(_map_rule, lambda keys=(), values=(): _map(keys, values)),
-    "map_keys": Scalar(_of_map(0), list),
-    "map_values": Scalar(_of_map(1), lambda value: list(value.values())),
+ARRAYS: dict[str, ScalarFunction] = {
+    "cardinality": ScalarFunction(takes(k.BIGINT, "array|map"), len),
+    "array_max": ScalarFunction(_of_one, _extreme(max)),
+    "array_min": ScalarFunction(_of_one, _extreme(min)),
+    "array_first": ScalarFunction(_of_one, lambda listed: listed[0] if listed else None),
+    "array_last": ScalarFunction(_of_one, lambda listed: listed[-1] if listed else None),
+    "array_join": ScalarFunction(takes(k.VARCHAR, "array", "text", "text", least=2), _join),
+    "element_at": ScalarFunction(_element_at_rule, _element_at),
+    "contains": ScalarFunction(takes(k.BOOLEAN, "array", "*"), _contains),
+    "array_sort": ScalarFunction(_first_array, sort_values),
+    "array_distinct": ScalarFunction(_first_array, _once),
+    "array_position": ScalarFunction(takes(k.BIGINT, "array", "*"), _position),
+    "array_remove": ScalarFunction(takes(None, "array", "*"), lambda listed, value: [each for each in listed if each != value]),
+    "array_union": ScalarFunction(_two_arrays(), lambda left, right: _once([*left, *right])),
+    "array_intersect": ScalarFunction(_two_arrays(), _intersect),
+    "array_except": ScalarFunction(_two_arrays(), _except),
+    "arrays_overlap": ScalarFunction(_two_arrays(k.BOOLEAN), _overlap),
+    "slice": ScalarFunction(takes(None, "array", "integer", "integer"), _slice),
+    "trim_array": ScalarFunction(takes(None, "array", "integer"), lambda listed, count: listed[: len(listed) - count]),
+    "sequence": ScalarFunction(_sequence_rule, _sequence),
+    "repeat": ScalarFunction(_repeat_rule, _repeat, takes_null=True),
+    "flatten": ScalarFunction(_flatten_rule, _flatten),
+    "map": ScalarFunction(_map_rule, lambda keys=(), values=(): _map(keys, values)),
+    "map_keys": ScalarFunction(_of_map(0), list),
+    "map_values": ScalarFunction(_of_map(1), lambda value: list(value.values())),
 }
 """Functions of arrays and maps by their names in lower case."""
 
-__all__ = ["ARRAYS", "sorted_values", "subscript"]
+__all__ = ["ARRAYS", "sort_values", "subscript"]

@@ -8,31 +8,31 @@ from typing import Any, Protocol
 from epl.dialects import typed as y
 from epl.dialects import types as k
 from epl.dialects.functions.scalar import element
-from epl.dialects.functions.sizes import sized
+from epl.dialects.functions.sizes import check_size
 from epl.dialects.syntax import tree as t
 from epl.dialects.types import SqlType
 
 
-class Typing(Protocol):
+class LambdaTyping(Protocol):
     """What types the arguments: epl.dialects.expression_types.Typing."""
 
-    def typed(self, node: t.Expression) -> y.Typed: ...
+    def typed(self, node: t.SqlExpression) -> y.Typed: ...
 
-    def cast_to(self, typed: y.Typed, target: SqlType) -> y.Typed: ...
+    def convert_to_type(self, typed: y.Typed, target: SqlType) -> y.Typed: ...
 
-    def lambda_of(self, node: t.Expression, kinds: list[SqlType]) -> y.LambdaOf | None: ...
-
-
-Handler = Callable[["Typing", tuple[t.Expression, ...]], "y.Typed | None"]
+    def type_lambda(self, node: t.SqlExpression, kinds: list[SqlType]) -> y.LambdaOf | None: ...
 
 
-def call(typing: Typing, node: t.Call) -> y.Typed | None:
+Handler = Callable[["LambdaTyping", tuple[t.SqlExpression, ...]], "y.Typed | None"]
+
+
+def call(typing: LambdaTyping, node: t.Call) -> y.Typed | None:
     """Return the typed call of a function with lambdas; None where there is none of this name with such arguments."""
     handler = HANDLERS.get(node.name)
     return None if handler is None else handler(typing, node.arguments)
 
 
-def _array(typing: Typing, node: t.Expression) -> tuple[y.Typed, SqlType] | None:
+def _array(typing: LambdaTyping, node: t.SqlExpression) -> tuple[y.Typed, SqlType] | None:
     if isinstance(node, t.Lambda):
         return None
     typed = typing.typed(node)
@@ -42,9 +42,9 @@ def _array(typing: Typing, node: t.Expression) -> tuple[y.Typed, SqlType] | None
 def _over_array(result: Callable[[y.Typed, y.LambdaOf], SqlType], compute: Callable[..., Any], *, tests: bool = False) -> Handler:
     """Return a function of an array and a lambda over its elements; ``tests``: the lambda is a condition."""
 
-    def handler(typing: Typing, arguments: tuple[t.Expression, ...]) -> y.Typed | None:
+    def handler(typing: LambdaTyping, arguments: tuple[t.SqlExpression, ...]) -> y.Typed | None:
         array = _array(typing, arguments[0]) if len(arguments) == 2 else None
-        function = None if array is None else typing.lambda_of(arguments[1], [array[1]])
+        function = None if array is None else typing.type_lambda(arguments[1], [array[1]])
         if array is None or function is None or (tests and function.type.name not in ("boolean", "unknown", "any")):
             return None
         return y.Apply(result(array[0], function), compute, (array[0], function))
@@ -52,16 +52,16 @@ def _over_array(result: Callable[[y.Typed, y.LambdaOf], SqlType], compute: Calla
     return handler
 
 
-def _reduce(typing: Typing, arguments: tuple[t.Expression, ...]) -> y.Typed | None:
+def _reduce(typing: LambdaTyping, arguments: tuple[t.SqlExpression, ...]) -> y.Typed | None:
     array = _array(typing, arguments[0]) if len(arguments) == 4 else None
     if array is None:
         return None
     start = typing.typed(arguments[1])
-    step = typing.lambda_of(arguments[2], [start.type, array[1]])
+    step = typing.type_lambda(arguments[2], [start.type, array[1]])
     if step is not None and step.type != start.type:
-        start = typing.cast_to(start, step.type)
-        step = typing.lambda_of(arguments[2], [start.type, array[1]])
-    end = typing.lambda_of(arguments[3], [start.type])
+        start = typing.convert_to_type(start, step.type)
+        step = typing.type_lambda(arguments[2], [start.type, array[1]])
+    end = typing.type_lambda(arguments[3], [start.type])
     if step is None or end is None:
         return None
 
@@ -75,37 +75,37 @@ def _reduce(typing: Typing, arguments: tuple[t.Expression, ...]) -> y.Typed | No
     return y.Apply(end.type, compute, (array[0], start, step, end), takes_null=True)
 
 
-def _zip_with(typing: Typing, arguments: tuple[t.Expression, ...]) -> y.Typed | None:
+def _zip_with(typing: LambdaTyping, arguments: tuple[t.SqlExpression, ...]) -> y.Typed | None:
     arrays = [_array(typing, each) for each in arguments[:2]]
     if len(arguments) != 3 or arrays[0] is None or arrays[1] is None:
         return None
-    function = typing.lambda_of(arguments[2], [arrays[0][1], arrays[1][1]])
+    function = typing.type_lambda(arguments[2], [arrays[0][1], arrays[1][1]])
     if function is None:
         return None
 
     def compute(left: list[Any], right: list[Any], pair: Any) -> list[Any]:
         count = max(len(left), len(right))
         pairs = zip(*([*each, *[None] * (count - len(each))] for each in (left, right)))
-        return sized(pair(a, b) for a, b in pairs)
+        return check_size(pair(a, b) for a, b in pairs)
 
     return y.Apply(k.array(function.type), compute, (arrays[0][0], arrays[1][0], function))
 
 
-def _array_sort(typing: Typing, arguments: tuple[t.Expression, ...]) -> y.Typed | None:
+def _array_sort(typing: LambdaTyping, arguments: tuple[t.SqlExpression, ...]) -> y.Typed | None:
     array = _array(typing, arguments[0]) if len(arguments) == 2 else None
-    function = None if array is None else typing.lambda_of(arguments[1], [array[1], array[1]])
+    function = None if array is None else typing.type_lambda(arguments[1], [array[1], array[1]])
     if array is None or function is None:
         return None
     return y.Apply(array[0].type, lambda listed, order: sorted(listed, key=cmp_to_key(order)), (array[0], function))
 
 
 def _over_map(result: Callable[[SqlType, y.LambdaOf], SqlType], compute: Callable[..., Any]) -> Handler:
-    def handler(typing: Typing, arguments: tuple[t.Expression, ...]) -> y.Typed | None:
+    def handler(typing: LambdaTyping, arguments: tuple[t.SqlExpression, ...]) -> y.Typed | None:
         if len(arguments) != 2 or isinstance(arguments[0], t.Lambda):
             return None
         typed = typing.typed(arguments[0])
         kinds = [each for each in typed.type.arguments if isinstance(each, SqlType)]
-        function = typing.lambda_of(arguments[1], kinds) if typed.type.name == "map" else None
+        function = typing.type_lambda(arguments[1], kinds) if typed.type.name == "map" else None
         return None if function is None else y.Apply(result(typed.type, function), compute, (typed, function))
 
     return handler
@@ -129,7 +129,8 @@ def _matches(pick: Callable[[list[bool | None]], bool | None]) -> Handler:
 
 
 HANDLERS: dict[str, Handler] = {
-    "transform": _over_array(lambda array, function: k.array(function.type), lambda listed, change: sized(change(each) for each in listed)),
+    "transform": _over_array(lambda array, function: k.array(function.type), lambda listed,
+    change: check_size(change(each) for each in listed)),
     "filter": _over_array(
         lambda array, function: array.type, lambda listed, test: [each for each in listed if test(each) is True], tests=True
     ),
@@ -138,7 +139,7 @@ HANDLERS: dict[str, Handler] = {
     "map_filter": _over_map(lambda kind, function: kind, lambda value, test: {a: b for a, b in value.items() if test(a, b) is True}),
     "transform_values": _over_map(
         lambda kind, function: SqlType("map", (kind.arguments[0], function.type)),
-        lambda value, change: dict(zip(value, sized(change(a, b) for a, b in value.items()))),
+        lambda value, change: dict(zip(value, check_size(change(a, b) for a, b in value.items()))),
     ),
     "transform_keys": _over_map(
         lambda kind, function: SqlType("map", (function.type, kind.arguments[1])),

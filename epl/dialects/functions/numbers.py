@@ -8,7 +8,7 @@ from typing import Any
 
 from epl.dialects import types as k
 from epl.dialects import values as v
-from epl.dialects.functions.scalar import Kinds, Rule, Scalar, first_of_one, is_kind, same, takes, wrong_argument
+from epl.dialects.functions.scalar import Kinds, Rule, ScalarFunction, first_of_one, is_kind, same, takes, wrong_argument
 from epl.dialects.types import SqlType
 
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -68,9 +68,9 @@ def _mod(left: Any, right: Any) -> Any:
     return v.EXACT.remainder(Decimal(left), Decimal(right))
 
 
-def _raised(base: float, power: float) -> float:
+def _power(base: float, power: float) -> float:
     """
-    >>> _raised(2.0, 10.0), _raised(0.0, -1.0), _raised(-2.0, 1025.0)
+    >>> _power(2.0, 10.0), _power(0.0, -1.0), _power(-2.0, 1025.0)
     (1024.0, inf, -inf)
     """
     odd = power % 2 == 1
@@ -101,7 +101,7 @@ def _sign(value: Any) -> Any:
 def double(compute: Callable[..., float]) -> Callable[..., float]:
     """Outside of a function's domain it is NaN; beyond the doubles it is infinite."""
 
-    def computed(*values: Any) -> float:
+    def evaluate(*values: Any) -> float:
         try:
             return compute(*map(float, values))
         except (ValueError, ZeroDivisionError):
@@ -109,7 +109,7 @@ def double(compute: Callable[..., float]) -> Callable[..., float]:
         except OverflowError:
             return math.inf
 
-    return computed
+    return evaluate
 
 
 def _decimal_rule(change: Callable[[int, int], SqlType]) -> Rule:
@@ -118,12 +118,12 @@ def _decimal_rule(change: Callable[[int, int], SqlType]) -> Rule:
     def rule(kinds: Kinds) -> SqlType | None:
         if not kinds or not is_kind(kinds[0], "number") or (len(kinds) > 1 and not is_kind(kinds[1], "integer")):
             return None
-        return change(*k.scale_of(kinds[0])) if kinds[0].name == "decimal" else kinds[0]
+        return change(*k.precision_and_scale(kinds[0])) if kinds[0].name == "decimal" else kinds[0]
 
     return rule
 
 
-def _rounded(one: Callable[[int, int], SqlType], two: Callable[[int, int], SqlType]) -> Rule:
+def _rounding_rule(one: Callable[[int, int], SqlType], two: Callable[[int, int], SqlType]) -> Rule:
     """Return a rule for a number alone, and one for a number and its digits."""
     alone, both = _decimal_rule(one), _decimal_rule(two)
     return lambda kinds: None if len(kinds) > 2 else alone(kinds) if len(kinds) == 1 else both(kinds)
@@ -172,8 +172,8 @@ def _width_bucket(value: Any, low: Any, high: Any, count: int) -> int:
     return place + 1 if upward else count - place
 
 
-def _extreme(pick: Callable[..., Any]) -> Scalar:
-    return Scalar(same, lambda *listed: pick(listed))
+def _extreme(pick: Callable[..., Any]) -> ScalarFunction:
+    return ScalarFunction(same, lambda *listed: pick(listed))
 
 
 def _left_shift(value: int, by: int) -> int:
@@ -197,12 +197,12 @@ def _bit_count(value: int, bits: int) -> int:
     return (value & ((1 << bits) - 1)).bit_count()
 
 
-def _bits(compute: Callable[..., int]) -> Scalar:
-    return Scalar(takes(k.BIGINT, "integer", "integer"), compute)
+def _bits(compute: Callable[..., int]) -> ScalarFunction:
+    return ScalarFunction(takes(k.BIGINT, "integer", "integer"), compute)
 
 
-_POWER = Scalar(takes(k.DOUBLE, "number", "number"), double(_raised))
-_FLOOR, _CEILING = (Scalar(first_of_one(_decimal_rule(_whole_digits)), _whole(pick)) for pick in (math.floor, math.ceil))
+_POWER = ScalarFunction(takes(k.DOUBLE, "number", "number"), double(_power))
+_FLOOR, _CEILING = (ScalarFunction(first_of_one(_decimal_rule(_whole_digits)), _whole(pick)) for pick in (math.floor, math.ceil))
 _ONE_DOUBLE: dict[str, Callable[[float], float]] = {
     "sqrt": _sqrt, "exp": math.exp, "ln": math.log, "log10": math.log10, "log2": math.log2, "sin": math.sin, "cos": math.cos,
     "tan": math.tan, "asin": math.asin, "acos": math.acos, "atan": math.atan, "sinh": math.sinh, "cosh": math.cosh, "tanh": math.tanh,
@@ -215,34 +215,34 @@ def _cube_root(value: float) -> float:
     return float(round(root)) if round(root) ** 3 == value else root
 
 
-NUMBERS: dict[str, Scalar] = {
-    "abs": Scalar(takes(None, "number"), _absolute),
-    "sign": Scalar(first_of_one(_decimal_rule(lambda precision, scale: k.decimal(1, 0))), _sign),
-    "mod": Scalar(_mod_rule, _mod),
-    "round": Scalar(
-        _rounded(lambda p, s: k.decimal(min(38, p - s + min(1, s)), 0), lambda p, s: k.decimal(p + 1, s)), _round
+NUMBERS: dict[str, ScalarFunction] = {
+    "abs": ScalarFunction(takes(None, "number"), _absolute),
+    "sign": ScalarFunction(first_of_one(_decimal_rule(lambda precision, scale: k.decimal(1, 0))), _sign),
+    "mod": ScalarFunction(_mod_rule, _mod),
+    "round": ScalarFunction(
+        _rounding_rule(lambda p, s: k.decimal(min(38, p - s + min(1, s)), 0), lambda p, s: k.decimal(p + 1, s)), _round
     ),
-    "truncate": Scalar(_rounded(lambda p, s: k.decimal(max(1, p - s), 0), k.decimal), _truncate),
+    "truncate": ScalarFunction(_rounding_rule(lambda p, s: k.decimal(max(1, p - s), 0), k.decimal), _truncate),
     "floor": _FLOOR, "ceil": _CEILING, "ceiling": _CEILING, "power": _POWER, "pow": _POWER,
     "greatest": _extreme(max), "least": _extreme(min),
-    "log": Scalar(takes(k.DOUBLE, "number", "number"), double(lambda base, value: math.log(value) / math.log(base))),
-    "atan2": Scalar(takes(k.DOUBLE, "number", "number"), double(math.atan2)),
-    "pi": Scalar(takes(k.DOUBLE), lambda: math.pi, takes_null=True),
-    "e": Scalar(takes(k.DOUBLE), lambda: math.e, takes_null=True),
-    "nan": Scalar(takes(k.DOUBLE), lambda: math.nan, takes_null=True),
-    "infinity": Scalar(takes(k.DOUBLE), lambda: math.inf, takes_null=True),
-    "is_nan": Scalar(takes(k.BOOLEAN, "number"), lambda value: math.isnan(value)),
-    "is_finite": Scalar(takes(k.BOOLEAN, "number"), lambda value: math.isfinite(value)),
-    "is_infinite": Scalar(takes(k.BOOLEAN, "number"), lambda value: math.isinf(value)),
+    "log": ScalarFunction(takes(k.DOUBLE, "number", "number"), double(lambda base, value: math.log(value) / math.log(base))),
+    "atan2": ScalarFunction(takes(k.DOUBLE, "number", "number"), double(math.atan2)),
+    "pi": ScalarFunction(takes(k.DOUBLE), lambda: math.pi, takes_null=True),
+    "e": ScalarFunction(takes(k.DOUBLE), lambda: math.e, takes_null=True),
+    "nan": ScalarFunction(takes(k.DOUBLE), lambda: math.nan, takes_null=True),
+    "infinity": ScalarFunction(takes(k.DOUBLE), lambda: math.inf, takes_null=True),
+    "is_nan": ScalarFunction(takes(k.BOOLEAN, "number"), lambda value: math.isnan(value)),
+    "is_finite": ScalarFunction(takes(k.BOOLEAN, "number"), lambda value: math.isfinite(value)),
+    "is_infinite": ScalarFunction(takes(k.BOOLEAN, "number"), lambda value: math.isinf(value)),
     "bitwise_and": _bits(lambda a, b: a & b), "bitwise_or": _bits(lambda a, b: a | b), "bitwise_xor": _bits(lambda a, b: a ^ b),
-    "bitwise_not": Scalar(takes(k.BIGINT, "integer"), lambda value: ~value),
-    "bitwise_left_shift": Scalar(takes(None, "integer", "integer"), _left_shift),
-    "bitwise_right_shift": Scalar(takes(None, "integer", "integer"), _right_shift),
-    "bit_count": Scalar(takes(k.BIGINT, "integer", "integer"), _bit_count),
-    "width_bucket": Scalar(takes(k.BIGINT, "number", "number", "number", "integer"), _width_bucket),
-    "to_base": Scalar(takes(SqlType("varchar", (64,)), "integer", "integer"), _to_base),
-    "from_base": Scalar(takes(k.BIGINT, "text", "integer"), _from_base),
-    **{name: Scalar(takes(k.DOUBLE, "number"), double(compute)) for name, compute in _ONE_DOUBLE.items()},
+    "bitwise_not": ScalarFunction(takes(k.BIGINT, "integer"), lambda value: ~value),
+    "bitwise_left_shift": ScalarFunction(takes(None, "integer", "integer"), _left_shift),
+    "bitwise_right_shift": ScalarFunction(takes(None, "integer", "integer"), _right_shift),
+    "bit_count": ScalarFunction(takes(k.BIGINT, "integer", "integer"), _bit_count),
+    "width_bucket": ScalarFunction(takes(k.BIGINT, "number", "number", "number", "integer"), _width_bucket),
+    "to_base": ScalarFunction(takes(SqlType("varchar", (64,)), "integer", "integer"), _to_base),
+    "from_base": ScalarFunction(takes(k.BIGINT, "text", "integer"), _from_base),
+    **{name: ScalarFunction(takes(k.DOUBLE, "number"), double(compute)) for name, compute in _ONE_DOUBLE.items()},
 }  # fmt: skip
 """Functions of numbers by their names in lower case."""
 

@@ -22,14 +22,14 @@ def _failing() -> Iterator[None]:
         raise wrong_argument(error.message) from error
 
 
-def _compiled(pattern: str) -> JavaPattern:
+def _compile_pattern(pattern: str) -> JavaPattern:
     with _failing():
         return java_pattern(pattern)
 
 
 def _matches(text: str, pattern: str) -> Iterator[Any]:
     with _failing():
-        yield from _compiled(pattern).finditer(text)
+        yield from _compile_pattern(pattern).finditer(text)
 
 
 def like(text: str, pattern: str) -> bool:
@@ -51,14 +51,14 @@ def extract(text: str, pattern: str, group: int = 0) -> str | None:
 
 
 def _check_group(pattern: str, group: int) -> None:
-    most = _compiled(pattern).groups
+    most = _compile_pattern(pattern).groups
     if group < 0:
         raise wrong_argument("Group cannot be negative")
     if group > most:
         raise wrong_argument(f"Pattern has {most} groups. Cannot access group {group}")
 
 
-def _listed(text: str, pattern: str, part: Callable[[Any], str | None]) -> list[str | None]:
+def _list_matches(text: str, pattern: str, part: Callable[[Any], str | None]) -> list[str | None]:
     hits: list[str | None] = []
     for hit in _matches(text, pattern):
         hits.append(part(hit))
@@ -69,7 +69,7 @@ def _listed(text: str, pattern: str, part: Callable[[Any], str | None]) -> list[
 def extract_all(text: str, pattern: str, group: int = 0) -> list[str | None]:
     """Return a group of every match."""
     _check_group(pattern, group)
-    return _listed(text, pattern, lambda hit: hit.group(group))
+    return _list_matches(text, pattern, lambda hit: hit.group(group))
 
 
 def split(text: str, pattern: str) -> list[str | None]:
@@ -81,7 +81,7 @@ def split(text: str, pattern: str) -> list[str | None]:
         start, begin = begin, hit.end()
         return text[start : hit.start()]
 
-    parts = _listed(text, pattern, before)
+    parts = _list_matches(text, pattern, before)
     return [*parts, text[begin:]]
 
 
@@ -97,7 +97,7 @@ def position(text: str, pattern: str, start: int = 1, occurrence: int = 1) -> in
     if occurrence < 1:
         raise wrong_argument("occurrence cannot be smaller than 1")
     with _failing():
-        hits = _compiled(pattern).finditer(text, start - 1)
+        hits = _compile_pattern(pattern).finditer(text, start - 1)
         hit = next(islice(hits, occurrence - 1, None), None) if occurrence <= len(text) + 1 else None
     return -1 if hit is None else int(hit.start()) + 1
 

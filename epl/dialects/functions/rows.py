@@ -7,29 +7,29 @@ from typing import Any
 from epl.dialects import typed as y
 from epl.dialects.errors import DialectError, QueryFailed
 from epl.dialects.syntax import tree as t
-from epl.dialects.syntax.written import written
+from epl.dialects.syntax.written import write_expression
 from epl.dialects.types import SqlType
 
 
-def field_of(base: y.Typed, node: t.Path, dialect: str) -> y.Typed:
+def bind_field(base: y.Typed, node: t.Path, dialect: str) -> y.Typed:
     """Return ``base.field``."""
     if base.type.name == "any":
-        return y.Constant(base.type, None)
+        return y.ConstantValue(base.type, None)
     if base.type.name != "row":
-        raise DialectError("TYPE_MISMATCH", f"Expression {written(node.base)} is not of type ROW", node.base.at)
+        raise DialectError("TYPE_MISMATCH", f"Expression {write_expression(node.base)} is not of type ROW", node.base.at)
     name = node.field.written
     folded = [each.upper() if each is not None and dialect in ("sql",) else each for each in base.type.fields]
     asked = name.upper() if dialect == "sql" else name
     if folded.count(asked) > 1:
         raise DialectError("AMBIGUOUS_NAME", f"Ambiguous row field reference: {name}", node.at)
     if asked not in folded:
-        raise DialectError("COLUMN_NOT_FOUND", f"Column '{written(node).lower()}' cannot be resolved", node.at)
+        raise DialectError("COLUMN_NOT_FOUND", f"Column '{write_expression(node).lower()}' cannot be resolved", node.at)
     return _at(base, folded.index(asked))
 
 
-def field_at(base: y.Typed, index: y.Typed, at: int) -> y.Typed:
+def bind_index(base: y.Typed, index: y.Typed, at: int) -> y.Typed:
     """Return ``base[index]``; the index of a row's field stands in the text."""
-    if not isinstance(index, y.Constant) or not isinstance(index.value, int):
+    if not isinstance(index, y.ConstantValue) or not isinstance(index.value, int):
         raise DialectError("EXPRESSION_NOT_CONSTANT", "Subscript expression on ROW requires a constant integer index", at)
     if not 1 <= index.value <= len(base.type.arguments):
         message = f"ROW index out of bounds: max {len(base.type.arguments)}"
@@ -68,14 +68,14 @@ def comparison(sign: str, compare: Callable[[Any, Any], bool]) -> Callable[[Any,
     if sign == "<>":
         return lambda left, right: None if (same := equal(left, right)) is None else not same
 
-    def ordered(left: Any, right: Any) -> bool:
+    def compare_order(left: Any, right: Any) -> bool:
         if None in left or None in right:
             what = "ARRAY" if isinstance(left, list) else "ROW"
             parts = "arrays with null elements" if what == "ARRAY" else "fields with null elements"
             raise QueryFailed("NOT_SUPPORTED", f"{what} comparison not supported for {parts}")
         return compare(left, right)
 
-    return ordered
+    return compare_order
 
 
-__all__ = ["comparison", "equal", "field_at", "field_of"]
+__all__ = ["bind_field", "bind_index", "comparison", "equal"]

@@ -15,7 +15,7 @@ Rule = Callable[[Kinds], "SqlType | None"]
 
 
 @attrs.frozen
-class Scalar:
+class ScalarFunction:
     """``rule``: types of the arguments → type of the result, None where the function does not take them. ``takes_null``: it is called
     with nulls; else a null argument gives null."""
 
@@ -80,4 +80,4 @@ def wrong_argument(message: str) -> QueryFailed:
     return QueryFailed("INVALID_FUNCTION_ARGUMENT", message)
 
 
-__all__ = ["Kinds", "Rule", "Scalar", "element", "first_of_one", "is_kind", "same", "takes", "wrong_argument"]
+__all__ = ["Kinds", "Rule", "ScalarFunction", "element", "first_of_one", "is_kind", "same", "takes", "wrong_argument"]

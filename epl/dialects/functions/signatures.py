@@ -257,10 +257,10 @@ ELSEWHERE = frozenset((
 """Functions that Trino does not have."""
 
 
-def expected(name: str, dialect: str) -> str:
+def describe_signatures(name: str, dialect: str) -> str:
     """Return the end of the message of a call with other arguments."""
     signature = SIGNATURES.get(name) if dialect == "sql" else None
     return "" if signature is None else f". Expected: {signature}"
 
 
-__all__ = ["ELSEWHERE", "expected"]
+__all__ = ["ELSEWHERE", "describe_signatures"]

@@ -31,14 +31,14 @@ def check_count(count: int) -> None:
         raise too_large(f"an array of {count} elements is longer than {MOST_ELEMENTS}")
 
 
-def joined(between: str, texts: Iterable[str]) -> str:
+def join_texts(between: str, texts: Iterable[str]) -> str:
     """Return the texts as one, with a text between them."""
     listed = list(texts)
     check_length(sum(map(len, listed)) + len(between) * max(0, len(listed) - 1))
     return between.join(listed)
 
 
-def size_of(value: Any) -> int:
+def total_size(value: Any) -> int:
     """Return how many elements a value has, itself included."""
     if isinstance(value, str):
         return 1 + len(value) // CHARACTERS
@@ -50,20 +50,20 @@ def size_of(value: Any) -> int:
 def _sum(values: Iterable[Any]) -> int:
     size = 0
     for each in values:
-        size += size_of(each)
+        size += total_size(each)
         check_count(size)
     return size
 
 
-def sized(values: Iterable[Any]) -> list[Any]:
+def check_size(values: Iterable[Any]) -> list[Any]:
     """Return a list of values that may be arrays; raises as soon as it is too large."""
     listed: list[Any] = []
     size = 0
     for each in values:
-        size += size_of(each)
+        size += total_size(each)
         check_count(size)
         listed.append(each)
     return listed
 
 
-__all__ = ["MOST_CALLS", "check_count", "check_length", "joined", "size_of", "sized", "too_large"]
+__all__ = ["MOST_CALLS", "check_count", "check_length", "check_size", "join_texts", "too_large", "total_size"]

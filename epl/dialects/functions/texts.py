@@ -8,8 +8,8 @@ from typing import Any
 
 from epl.dialects import types as k
 from epl.dialects.functions import patterns
-from epl.dialects.functions.scalar import Kinds, Scalar, element, is_kind, takes, wrong_argument
-from epl.dialects.functions.sizes import check_count, check_length, joined
+from epl.dialects.functions.scalar import Kinds, ScalarFunction, element, is_kind, takes, wrong_argument
+from epl.dialects.functions.sizes import check_count, check_length, join_texts
 from epl.dialects.types import SqlType
 
 MOST_DISTANCE = 1_000_000
@@ -42,7 +42,7 @@ def concat(*parts: Any) -> Any:
     if isinstance(parts[0], bytes):
         return b"".join(parts)
     if not any(isinstance(part, list) for part in parts):
-        return joined("", parts)
+        return join_texts("", parts)
     check_count(sum(len(part) if isinstance(part, list) else 1 for part in parts))
     return [each for part in parts for each in (part if isinstance(part, list) else [part])]
 
@@ -51,7 +51,7 @@ def _concat_ws(between: Any, *parts: Any) -> Any:
     if between is None:
         return None
     listed = [each for part in parts for each in (part if isinstance(part, list) else [part])]
-    return joined(between, [each for each in listed if each is not None])
+    return join_texts(between, [each for each in listed if each is not None])
 
 
 def _concat_ws_rule(kinds: Kinds) -> SqlType | None:
@@ -105,7 +105,7 @@ def _pad(at_start: bool) -> Callable[[str, int, str], str]:
     return compute
 
 
-def _stripped(how: str) -> Callable[..., str]:
+def _strip_function(how: str) -> Callable[..., str]:
     def compute(text: str, signs: str | None = None) -> str:
         method: Callable[..., str] = getattr(text, how)
         return method(" " if signs is None else signs) if signs != "" else text
@@ -152,7 +152,7 @@ def _reverse_rule(kinds: Kinds) -> SqlType | None:
     return kinds[0] if len(kinds) == 1 and is_kind(kinds[0], "text", "array", "varbinary") else None
 
 
-def _replaced(kinds: Kinds) -> SqlType | None:
+def _replacement_type(kinds: Kinds) -> SqlType | None:
     """Return the longest that a replaced text may be."""
     if not 2 <= len(kinds) <= 3 or not all(is_kind(kind, "text") for kind in kinds):
         return None
@@ -169,49 +169,49 @@ def _parts_of_first(kinds: Kinds) -> SqlType | None:
     return k.array(kinds[0]) if taken and (len(kinds) == 2 or is_kind(kinds[2], "integer")) else None
 
 
-_SUBSTRING = Scalar(takes(None, "text|varbinary", "integer", "integer", least=2), _substring)
-TEXTS: dict[str, Scalar] = {
-    "lower": Scalar(takes(None, "text"), str.lower),
-    "upper": Scalar(takes(None, "text"), str.upper),
-    "length": Scalar(takes(k.BIGINT, "text|varbinary"), len),
-    "char_length": Scalar(takes(k.BIGINT, "text"), len),
-    "character_length": Scalar(takes(k.BIGINT, "text"), len),
-    "trim": Scalar(takes(None, "text", "text", least=1), _stripped("strip")),
-    "ltrim": Scalar(takes(None, "text", "text", least=1), _stripped("lstrip")),
-    "rtrim": Scalar(takes(None, "text", "text", least=1), _stripped("rstrip")),
-    "reverse": Scalar(_reverse_rule, lambda value: value[::-1]),
-    "replace": Scalar(_replaced, _replace),
+_SUBSTRING = ScalarFunction(takes(None, "text|varbinary", "integer", "integer", least=2), _substring)
+TEXTS: dict[str, ScalarFunction] = {
+    "lower": ScalarFunction(takes(None, "text"), str.lower),
+    "upper": ScalarFunction(takes(None, "text"), str.upper),
+    "length": ScalarFunction(takes(k.BIGINT, "text|varbinary"), len),
+    "char_length": ScalarFunction(takes(k.BIGINT, "text"), len),
+    "character_length": ScalarFunction(takes(k.BIGINT, "text"), len),
+    "trim": ScalarFunction(takes(None, "text", "text", least=1), _strip_function("strip")),
+    "ltrim": ScalarFunction(takes(None, "text", "text", least=1), _strip_function("lstrip")),
+    "rtrim": ScalarFunction(takes(None, "text", "text", least=1), _strip_function("rstrip")),
+    "reverse": ScalarFunction(_reverse_rule, lambda value: value[::-1]),
+    "replace": ScalarFunction(_replacement_type, _replace),
     "substr": _SUBSTRING,
     "substring": _SUBSTRING,
-    "strpos": Scalar(takes(k.BIGINT, "text", "text", "integer", least=2), _position),
-    "position": Scalar(takes(k.BIGINT, "text", "text"), lambda part, text: _position(text, part)),
-    "starts_with": Scalar(takes(k.BOOLEAN, "text", "text"), str.startswith),
-    "ends_with": Scalar(takes(k.BOOLEAN, "text", "text"), str.endswith),
-    "split": Scalar(_parts_of_first, _split),
-    "split_part": Scalar(takes(None, "text", "text", "integer"), _split_part),
-    "concat": Scalar(concat_rule, concat),
-    "concat_ws": Scalar(_concat_ws_rule, _concat_ws, takes_null=True),
-    "lpad": Scalar(takes(k.VARCHAR, "text", "integer", "text"), _pad(True)),
-    "rpad": Scalar(takes(k.VARCHAR, "text", "integer", "text"), _pad(False)),
-    "chr": Scalar(takes(SqlType("varchar", (1,)), "integer"), _character),
-    "codepoint": Scalar(takes(k.INTEGER, "text"), _codepoint),
-    "ascii": Scalar(takes(k.INTEGER, "text"), lambda text: ord(text[0]) if text else 0),
-    "initcap": Scalar(takes(k.VARCHAR, "text"), str.title),
-    "translate": Scalar(takes(k.VARCHAR, "text", "text", "text"), _translate),
-    "levenshtein_distance": Scalar(takes(k.BIGINT, "text", "text"), _distance),
-    "hamming_distance": Scalar(takes(k.BIGINT, "text", "text"), _hamming),
-    "normalize": Scalar(takes(k.VARCHAR, "text"), lambda text: unicodedata.normalize("NFC", text)),
-    "regexp_like": Scalar(takes(k.BOOLEAN, "text", "text"), patterns.like),
-    "regexp_replace": Scalar(takes(None, "text", "text", "text", least=2), patterns.replace),
-    "regexp_extract": Scalar(takes(None, "text", "text", "integer", least=2), patterns.extract),
-    "regexp_extract_all": Scalar(_parts_of_first, patterns.extract_all),
-    "regexp_split": Scalar(_parts_of_first, patterns.split),
-    "regexp_count": Scalar(takes(k.BIGINT, "text", "text"), patterns.count),
-    "regexp_position": Scalar(takes(k.INTEGER, "text", "text", "integer", "integer", least=2), patterns.position),
-    "to_hex": Scalar(takes(k.VARCHAR, "varbinary"), lambda value: value.hex().upper()),
-    "from_hex": Scalar(takes(SqlType("varbinary"), "text"), bytes.fromhex),
-    "to_utf8": Scalar(takes(SqlType("varbinary"), "text"), str.encode),
-    "from_utf8": Scalar(takes(k.VARCHAR, "varbinary"), lambda value: value.decode("utf-8", "replace")),
+    "strpos": ScalarFunction(takes(k.BIGINT, "text", "text", "integer", least=2), _position),
+    "position": ScalarFunction(takes(k.BIGINT, "text", "text"), lambda part, text: _position(text, part)),
+    "starts_with": ScalarFunction(takes(k.BOOLEAN, "text", "text"), str.startswith),
+    "ends_with": ScalarFunction(takes(k.BOOLEAN, "text", "text"), str.endswith),
+    "split": ScalarFunction(_parts_of_first, _split),
+    "split_part": ScalarFunction(takes(None, "text", "text", "integer"), _split_part),
+    "concat": ScalarFunction(concat_rule, concat),
+    "concat_ws": ScalarFunction(_concat_ws_rule, _concat_ws, takes_null=True),
+    "lpad": ScalarFunction(takes(k.VARCHAR, "text", "integer", "text"), _pad(True)),
+    "rpad": ScalarFunction(takes(k.VARCHAR, "text", "integer", "text"), _pad(False)),
+    "chr": ScalarFunction(takes(SqlType("varchar", (1,)), "integer"), _character),
+    "codepoint": ScalarFunction(takes(k.INTEGER, "text"), _codepoint),
+    "ascii": ScalarFunction(takes(k.INTEGER, "text"), lambda text: ord(text[0]) if text else 0),
+    "initcap": ScalarFunction(takes(k.VARCHAR, "text"), str.title),
+    "translate": ScalarFunction(takes(k.VARCHAR, "text", "text", "text"), _translate),
+    "levenshtein_distance": ScalarFunction(takes(k.BIGINT, "text", "text"), _distance),
+    "hamming_distance": ScalarFunction(takes(k.BIGINT, "text", "text"), _hamming),
+    "normalize": ScalarFunction(takes(k.VARCHAR, "text"), lambda text: unicodedata.normalize("NFC", text)),
+    "regexp_like": ScalarFunction(takes(k.BOOLEAN, "text", "text"), patterns.like),
+    "regexp_replace": ScalarFunction(takes(None, "text", "text", "text", least=2), patterns.replace),
+    "regexp_extract": ScalarFunction(takes(None, "text", "text", "integer", least=2), patterns.extract),
+    "regexp_extract_all": ScalarFunction(_parts_of_first, patterns.extract_all),
+    "regexp_split": ScalarFunction(_parts_of_first, patterns.split),
+    "regexp_count": ScalarFunction(takes(k.BIGINT, "text", "text"), patterns.count),
+    "regexp_position": ScalarFunction(takes(k.INTEGER, "text", "text", "integer", "integer", least=2), patterns.position),
+    "to_hex": ScalarFunction(takes(k.VARCHAR, "varbinary"), lambda value: value.hex().upper()),
+    "from_hex": ScalarFunction(takes(SqlType("varbinary"), "text"), bytes.fromhex),
+    "to_utf8": ScalarFunction(takes(SqlType("varbinary"), "text"), str.encode),
+    "from_utf8": ScalarFunction(takes(k.VARCHAR, "varbinary"), lambda value: value.decode("utf-8", "replace")),
 }
 """Functions of texts by their names in lower case."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from epl.dialects import types as k
 from epl.dialects import values as v
-from epl.dialects.functions.scalar import Kinds, Scalar, is_kind, takes, wrong_argument
+from epl.dialects.functions.scalar import Kinds, ScalarFunction, is_kind, takes, wrong_argument
 from epl.dialects.types import SqlType
 
 SECONDS = {"millisecond": 0.001, "second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
@@ -169,7 +169,7 @@ def _java_part(moment: datetime.datetime, run: str) -> str:
 
 
 def _instant(moment: Any) -> Any:
-    return v.instant_of(moment) if isinstance(moment, str) else moment
+    return v.parse_instant(moment) if isinstance(moment, str) else moment
 
 
 def _date_parse(text: str, form: str) -> datetime.datetime:
@@ -197,29 +197,29 @@ _NAMES = (
     "year", "quarter", "month", "week", "day", "day_of_month", "day_of_week", "dow", "day_of_year", "doy", "yow", "year_of_week", "hour",
     "minute", "second", "millisecond", "week_of_year",
 )  # fmt: skip
-TIMES: dict[str, Scalar] = {
-    "date_trunc": Scalar(_date_trunc_rule, _date_trunc),
-    "date_add": Scalar(_date_add_rule, _date_add),
-    "date_diff": Scalar(takes(k.BIGINT, "text", "moment", "moment"), _date_diff),
-    "timestampdiff": Scalar(takes(k.INTEGER, "text", "moment", "moment"), _date_diff),
-    "timestampadd": Scalar(_date_add_rule, _date_add),
-    "date_format": Scalar(takes(k.VARCHAR, "moment", "text"), _date_format),
-    "format_datetime": Scalar(takes(k.VARCHAR, "moment", "text"), _java_format),
-    "date_parse": Scalar(takes(k.TIMESTAMP, "text", "text"), _date_parse),
-    "last_day_of_month": Scalar(takes(k.DATE, "moment"), _last_day),
-    "to_unixtime": Scalar(takes(k.DOUBLE, "moment"), _unix),
-    "from_unixtime": Scalar(takes(k.TIMESTAMP, "number"), _from_unix),
-    "to_timestamp_ltz": Scalar(takes(k.TIMESTAMP, "number", "integer", least=1), _to_timestamp_ltz),
-    "to_timestamp": Scalar(takes(k.TIMESTAMP, "text"), v.instant_of),
-    "to_iso8601": Scalar(takes(SqlType("varchar", (16,)), "moment"), _iso),
-    "from_iso8601_date": Scalar(takes(k.DATE, "text"), v.date_of),
-    "to_milliseconds": Scalar(takes(k.BIGINT, k.DAY_TIME.name), _span_to_seconds),
-    "date": Scalar(takes(k.DATE, "moment|text"), lambda value: v.date_of(value) if isinstance(value, str) else v.to_date(value)),
-    **{name: Scalar(_part_rule(name), _part("week" if name == "week_of_year" else name)) for name in _NAMES},
+TIMES: dict[str, ScalarFunction] = {
+    "date_trunc": ScalarFunction(_date_trunc_rule, _date_trunc),
+    "date_add": ScalarFunction(_date_add_rule, _date_add),
+    "date_diff": ScalarFunction(takes(k.BIGINT, "text", "moment", "moment"), _date_diff),
+    "timestampdiff": ScalarFunction(takes(k.INTEGER, "text", "moment", "moment"), _date_diff),
+    "timestampadd": ScalarFunction(_date_add_rule, _date_add),
+    "date_format": ScalarFunction(takes(k.VARCHAR, "moment", "text"), _date_format),
+    "format_datetime": ScalarFunction(takes(k.VARCHAR, "moment", "text"), _java_format),
+    "date_parse": ScalarFunction(takes(k.TIMESTAMP, "text", "text"), _date_parse),
+    "last_day_of_month": ScalarFunction(takes(k.DATE, "moment"), _last_day),
+    "to_unixtime": ScalarFunction(takes(k.DOUBLE, "moment"), _unix),
+    "from_unixtime": ScalarFunction(takes(k.TIMESTAMP, "number"), _from_unix),
+    "to_timestamp_ltz": ScalarFunction(takes(k.TIMESTAMP, "number", "integer", least=1), _to_timestamp_ltz),
+    "to_timestamp": ScalarFunction(takes(k.TIMESTAMP, "text"), v.parse_instant),
+    "to_iso8601": ScalarFunction(takes(SqlType("varchar", (16,)), "moment"), _iso),
+    "from_iso8601_date": ScalarFunction(takes(k.DATE, "text"), v.parse_date),
+    "to_milliseconds": ScalarFunction(takes(k.BIGINT, k.DAY_TIME.name), _span_to_seconds),
+    "date": ScalarFunction(takes(k.DATE, "moment|text"), lambda value: v.parse_date(value) if isinstance(value, str) else v.to_date(value)),
+    **{name: ScalarFunction(_part_rule(name), _part("week" if name == "week_of_year" else name)) for name in _NAMES},
 }
 """Functions of times by their names in lower case."""
-OF_FLINK: dict[str, Scalar] = {
-    "date_format": Scalar(takes(k.VARCHAR, "moment|text", "text"), lambda moment, form: _java_format(_instant(moment), form)),
+OF_FLINK: dict[str, ScalarFunction] = {
+    "date_format": ScalarFunction(takes(k.VARCHAR, "moment|text", "text"), lambda moment, form: _java_format(_instant(moment), form)),
 }
 """Functions that are others in Flink."""
 

@@ -35,7 +35,7 @@ DIALECTS = {dialect.name: dialect for dialect in (SQL, FLINK, ALIBABA, YDB)}
 
 
 @attrs.frozen(slots=True)
-class Token:
+class SqlToken:
     """``kind``: name, quoted, text, integer, decimal, double, sign or end; ``text``: without quotes; ``word``: of a name, in upper case."""
 
     kind: str
@@ -56,9 +56,9 @@ LONGEST_NUMBER = 1_000
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
 
 
-def tokens(text: str, dialect: Dialect) -> list[Token]:
+def tokens(text: str, dialect: Dialect) -> list[SqlToken]:
     """Return the tokens of the text, the last of kind ``end``."""
-    taken: list[Token] = []
+    taken: list[SqlToken] = []
     at = 0
     while at < len(text):
         space = SPACE.match(text, at)
@@ -68,44 +68,44 @@ def tokens(text: str, dialect: Dialect) -> list[Token]:
         token = _token(text, at, dialect)
         taken.append(token)
         at = token.end
-    taken.append(Token("end", "<EOF>", len(text), len(text), ""))
+    taken.append(SqlToken("end", "<EOF>", len(text), len(text), ""))
     return taken
 
 
-def token_at(text: str, at: int, dialect: Dialect) -> Token | None:
+def next_token(text: str, at: int, dialect: Dialect) -> SqlToken | None:
     """Return the token that starts at the offset or, past space and comments, next after it; None at the end of the text."""
     space = SPACE.match(text, at)
     at = at if space is None else space.end()
     return _token(text, at, dialect) if at < len(text) else None
 
 
-def _token(text: str, at: int, dialect: Dialect) -> Token:
+def _token(text: str, at: int, dialect: Dialect) -> SqlToken:
     sign = text[at]
     if sign in dialect.text_quotes:
-        return _quoted(text, at, "text", dialect)
+        return _quotation(text, at, "text", dialect)
     if sign in dialect.name_quotes:
-        return _quoted(text, at, "quoted", dialect)
+        return _quotation(text, at, "quoted", dialect)
     number = NUMBER.match(text, at)
     if number is not None:
         written = number.group().replace("_", "")
         if len(written) > LONGEST_NUMBER:
             raise DialectError("INVALID_LITERAL", f"Invalid numeric literal: {written[:40]}…", at)
         if written[:2].lower() in BASED:
-            return Token("integer", str(int(written, 0)), at, number.end(), "")
+            return SqlToken("integer", str(int(written, 0)), at, number.end(), "")
         kind = "double" if "e" in written.lower() else "decimal" if "." in written else "integer"
-        return Token(kind, written, at, number.end(), "")
+        return SqlToken(kind, written, at, number.end(), "")
     name = (NAME if dialect.name_quotes == '"' or dialect.backslashes else NAME_OF_CALCITE).match(text, at)
     if name is not None:
-        return Token("name", name.group(), at, name.end(), name.group().upper())
+        return SqlToken("name", name.group(), at, name.end(), name.group().upper())
     known = SIGNS.match(text, at)
     if text.startswith("/*", at):  # each of many would be sought to the end of the text
         raise DialectError("SYNTAX_ERROR", "mismatched input '/'", at, hint="the comment has no end")
     if known is None:
         raise DialectError("SYNTAX_ERROR", f"mismatched input '{sign}'", at)
-    return Token("sign", known.group(), at, known.end(), known.group())
+    return SqlToken("sign", known.group(), at, known.end(), known.group())
 
 
-def _quoted(text: str, at: int, kind: str, dialect: Dialect) -> Token:
+def _quotation(text: str, at: int, kind: str, dialect: Dialect) -> SqlToken:
     quote, here = text[at], at + 1
     stop = re.compile(rf"[{quote}\\]" if dialect.backslashes else quote)
     taken: list[str] = []
@@ -113,7 +113,7 @@ def _quoted(text: str, at: int, kind: str, dialect: Dialect) -> Token:
         taken.append(text[here : sign.start()])
         here, following = sign.end(), text[sign.end() : sign.end() + 1]
         if sign.group() == quote and following != quote:
-            return Token(kind, "".join(taken), at, here, "")
+            return SqlToken(kind, "".join(taken), at, here, "")
         if sign.group() == quote:
             taken.append(quote)
         else:
@@ -122,4 +122,4 @@ def _quoted(text: str, at: int, kind: str, dialect: Dialect) -> Token:
     raise DialectError("SYNTAX_ERROR", f"mismatched input '{quote}'", at, hint="the quote is not closed")
 
 
-__all__ = ["ALIBABA", "DIALECTS", "FLINK", "SQL", "YDB", "Dialect", "Token", "token_at", "tokens"]
+__all__ = ["ALIBABA", "DIALECTS", "FLINK", "SQL", "YDB", "Dialect", "SqlToken", "next_token", "tokens"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from epl.dialects.errors import DialectError
 from epl.dialects.syntax import tree as t
-from epl.dialects.syntax.lexis import DIALECTS, SQL, Dialect, token_at
+from epl.dialects.syntax.lexis import DIALECTS, SQL, Dialect, next_token
 from epl.dialects.syntax.read_queries import QueryReader
 from epl.dialects.syntax.reader import Reader
 
@@ -15,7 +15,7 @@ def clause_end(text: str, opening: int, dialect: str) -> int:
     DialectError where none does."""
     depth, at = 0, opening
     while at < len(text):
-        token = token_at(text, at, DIALECTS[dialect])
+        token = next_token(text, at, DIALECTS[dialect])
         if token is None:
             break
         if token.kind == "sign":
@@ -26,7 +26,7 @@ def clause_end(text: str, opening: int, dialect: str) -> int:
     raise DialectError("SYNTAX_ERROR", "mismatched input '<EOF>'. Expecting: ')'", opening, hint="the bracket is not closed").within(text)
 
 
-def read_clause(text: str, start: int, end: int, dialect: Dialect, source: str) -> t.Recognition:
+def read_clause(text: str, start: int, end: int, dialect: Dialect, source: str) -> t.RecognitionClause:
     """Return the tree of the clause that is text[start:end], from its bracket on; ``source``: the name of what it reads. Offsets are those
     of the whole text."""
     before = "\n".join([" " * len(line) for line in text[: start - len(WORD)].split("\n")])
@@ -49,7 +49,7 @@ def sql_clause(text: str, opening: int) -> tuple[int, str] | None:
     return end, feature(clause)
 
 
-def feature(clause: t.Recognition) -> str:
+def feature(clause: t.RecognitionClause) -> str:
     """Return the first thing of a clause that EPL's does not have; '' where there is none."""
     if clause.order_by:
         return "ORDER BY"
@@ -67,7 +67,7 @@ def feature(clause: t.Recognition) -> str:
             return words
         if isinstance(node, t.Sequence) and not node.parts:
             return "an empty pattern"
-        if isinstance(node, t.Quantified) and node.marks and (node.braces or not isinstance(node.pattern, t.Variable)):
+        if isinstance(node, t.QuantifiedPattern) and node.marks and (node.braces or not isinstance(node.pattern, t.PatternVariable)):
             return "a reluctant quantifier of a group"
     for each in (*clause.measures, *clause.defines):
         for node in t.descendants(each):

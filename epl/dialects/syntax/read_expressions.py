@@ -10,7 +10,7 @@ from epl.dialects.syntax import tree as t
 from epl.dialects.syntax.reader import Reader
 
 if TYPE_CHECKING:
-    QueryReader = Callable[[], t.Query]
+    QueryReader = Callable[[], t.SqlQuery]
 
 COMPARISONS = ("=", "==", "<>", "!=", "<=", ">=", "<", ">")
 MODES = ("RUNNING", "FINAL")
@@ -36,40 +36,40 @@ class ExpressionReader:
         self.reader = reader
         self.query = query
 
-    def expression(self) -> t.Expression:
+    def expression(self) -> t.SqlExpression:
         """Read an expression."""
         self.reader.deeper()
         taken = self._chain("OR", lambda: self._chain("AND", self._negation))
         self.reader.depth -= 1
         return taken
 
-    def expressions(self) -> tuple[t.Expression, ...]:
+    def expressions(self) -> tuple[t.SqlExpression, ...]:
         """Read ``a, b``."""
         listed = [self.expression()]
         while self.reader.take(","):
             listed.append(self.expression())
         return tuple(listed)
 
-    def _chain(self, word: str, operand: Callable[[], t.Expression]) -> t.Expression:
+    def _chain(self, word: str, operand: Callable[[], t.SqlExpression]) -> t.SqlExpression:
         at = self.reader.at
         operands = [operand()]
         while self.reader.take(word):
             operands.append(operand())
         return operands[0] if len(operands) == 1 else t.Logical(at, word, tuple(operands))
 
-    def _negation(self) -> t.Expression:
+    def _negation(self) -> t.SqlExpression:
         at = self.reader.at
         if self.reader.take("NOT"):
             return t.Unary(at, "NOT", self._negation())
         return self._predicate()
 
-    def _predicate(self) -> t.Expression:
+    def _predicate(self) -> t.SqlExpression:
         reader, left = self.reader, self._concatenation()
         while True:
             at = reader.at
             sign = reader.take_any(*COMPARISONS)
             if sign is not None:
-                left = self._compared(at, {"!=": "<>", "==": "="}.get(sign, sign), left)
+                left = self._comparison(at, {"!=": "<>", "==": "="}.get(sign, sign), left)
                 continue
             negated = reader.sees("NOT") and reader.peek().word in ("BETWEEN", "IN", "LIKE")
             if negated:
@@ -88,7 +88,7 @@ class ExpressionReader:
             else:
                 return left
 
-    def _compared(self, at: int, sign: str, left: t.Expression) -> t.Expression:
+    def _comparison(self, at: int, sign: str, left: t.SqlExpression) -> t.SqlExpression:
         reader = self.reader
         word = reader.token.word
         if word in ("ALL", "ANY", "SOME") and reader.peek().word == "(" and reader.peek(2).word in QUERIES:
@@ -98,7 +98,7 @@ class ExpressionReader:
             return t.ComparedAll(at, sign, left, query, word == "ALL")
         return t.Binary(at, sign, left, self._concatenation())
 
-    def _in(self, at: int, value: t.Expression, negated: bool) -> t.Expression:
+    def _in(self, at: int, value: t.SqlExpression, negated: bool) -> t.SqlExpression:
         self.reader.expect("(")
         if self.reader.token.word in QUERIES:
             listed = t.InList(at, value, (), self.query(), negated)
@@ -107,7 +107,7 @@ class ExpressionReader:
         self.reader.expect(")")
         return listed
 
-    def _is(self, at: int, value: t.Expression) -> t.Expression:
+    def _is(self, at: int, value: t.SqlExpression) -> t.SqlExpression:
         reader = self.reader
         negated = reader.take("NOT")
         if reader.take("NULL"):
@@ -120,38 +120,38 @@ class ExpressionReader:
             raise reader.wrong("'DISTINCT', 'NULL'")
         return t.IsDistinct(at, value, t.Literal(at, "boolean", word == "TRUE", word), not negated)
 
-    def _concatenation(self) -> t.Expression:
+    def _concatenation(self) -> t.SqlExpression:
         left = self._sum()
         while self.reader.sees("||"):
             at = self.reader.expect("||")
             left = t.Binary(at, "||", left, self._sum())
         return left
 
-    def _sum(self) -> t.Expression:
+    def _sum(self) -> t.SqlExpression:
         left = self._product()
         while self.reader.sees("+") or self.reader.sees("-"):
             at = self.reader.at
             left = t.Binary(at, self.reader.next().text, left, self._product())
         return left
 
-    def _product(self) -> t.Expression:
-        left = self._signed()
+    def _product(self) -> t.SqlExpression:
+        left = self._sign()
         while self.reader.sees("*") or self.reader.sees("/") or self.reader.sees("%"):
             at = self.reader.at
-            left = t.Binary(at, self.reader.next().text, left, self._signed())
+            left = t.Binary(at, self.reader.next().text, left, self._sign())
         return left
 
-    def _signed(self) -> t.Expression:
+    def _sign(self) -> t.SqlExpression:
         at = self.reader.at
         sign = self.reader.take_any("-", "+", "~") if self.reader.dialect.name == "ydb" else self.reader.take_any("-", "+")
         if sign is not None:
             self.reader.deeper()
-            operand = self._signed()
+            operand = self._sign()
             self.reader.depth -= 1
             return t.Unary(at, sign, operand)
         return self._postfix(self._primary())
 
-    def _postfix(self, base: t.Expression) -> t.Expression:
+    def _postfix(self, base: t.SqlExpression) -> t.SqlExpression:
         reader = self.reader
         while True:
             if reader.take("["):
@@ -163,22 +163,22 @@ class ExpressionReader:
             else:
                 return base
 
-    def _primary(self) -> t.Expression:
+    def _primary(self) -> t.SqlExpression:
         reader, token = self.reader, self.reader.token
         if token.kind in ("integer", "decimal", "double", "text"):
             reader.next()
             return t.Literal(token.at, token.kind, self._value(token.kind, token.text), token.text)
         if token.kind == "sign":
-            return self._bracketed() if token.word == "(" else self._wrong()
+            return self._brackets() if token.word == "(" else self._wrong()
         if token.kind == "name":
             special = self._keyword(token.word, token.at)
             if special is not None:
                 return special
         if reader.is_name() or (token.word in CALLED and reader.peek().word == "("):
-            return self._named()
+            return self._name_expression()
         return self._wrong()
 
-    def _wrong(self) -> t.Expression:
+    def _wrong(self) -> t.SqlExpression:
         raise self.reader.wrong("<expression>")
 
     @staticmethod
@@ -189,7 +189,7 @@ class ExpressionReader:
             return float(text)
         return Decimal(text) if kind == "decimal" else text
 
-    def _bracketed(self) -> t.Expression:
+    def _brackets(self) -> t.SqlExpression:
         reader = self.reader
         if reader.is_name(1) and reader.peek(2).word in (",", ")") and self._is_lambda():
             start, names = reader.at, reader.names_in_brackets()
@@ -204,7 +204,7 @@ class ExpressionReader:
         reader.expect(")")
         return items[0] if len(items) == 1 else t.Tuple(at, items)
 
-    def _keyword(self, word: str, at: int) -> t.Expression | None:
+    def _keyword(self, word: str, at: int) -> t.SqlExpression | None:
         """Read what begins with a word of its own; None where the word is a name here."""
         reader = self.reader
         following = reader.peek()
@@ -257,7 +257,7 @@ class ExpressionReader:
             return self._call(self._names(), at, word)
         return None
 
-    def _interval(self, at: int) -> t.Expression:
+    def _interval(self, at: int) -> t.SqlExpression:
         reader = self.reader
         reader.next()
         sign = reader.take_any("-", "+")
@@ -282,7 +282,7 @@ class ExpressionReader:
             reader.expect(")")
         return word
 
-    def _case(self, at: int) -> t.Expression:
+    def _case(self, at: int) -> t.SqlExpression:
         reader = self.reader
         reader.expect("CASE")
         operand = None if reader.sees("WHEN") else self.expression()
@@ -297,7 +297,7 @@ class ExpressionReader:
         reader.expect("END")
         return t.Case(at, operand, tuple(whens), otherwise)
 
-    def _cast(self, at: int, safe: bool) -> t.Expression:
+    def _cast(self, at: int, safe: bool) -> t.SqlExpression:
         reader = self.reader
         reader.next()
         reader.expect("(")
@@ -307,12 +307,12 @@ class ExpressionReader:
         reader.expect(")")
         return t.Cast(at, value, type_name, safe)
 
-    def _text_call(self, at: int, word: str) -> t.Expression:
+    def _text_call(self, at: int, word: str) -> t.SqlExpression:
         """Read a call that may be written with words: ``trim(leading 'x' from s)``, ``substring(s from 2 for 3)``, ``position(p in s)``."""
         reader = self.reader
         reader.place += 2
         called = word.lower()
-        arguments: list[t.Expression] = []
+        arguments: list[t.SqlExpression] = []
         side = reader.take_any("BOTH", "LEADING", "TRAILING") if word == "TRIM" else None
         if not reader.sees("FROM") and not reader.sees(")"):
             arguments.append(self._concatenation())
@@ -329,7 +329,7 @@ class ExpressionReader:
         reader.expect(")")
         return t.Call(at, (t.Name(at, called, False, called.upper()),), tuple(arguments))
 
-    def _bytes(self, at: int) -> t.Expression:
+    def _bytes(self, at: int) -> t.SqlExpression:
         reader = self.reader
         reader.next()
         written = reader.next().text
@@ -338,7 +338,7 @@ class ExpressionReader:
         except ValueError:
             raise DialectError("INVALID_LITERAL", f"Invalid hexadecimal literal: {written}", at) from None
 
-    def type_name(self) -> t.TypeName:
+    def type_name(self) -> t.SqlTypeName:
         """Read the name of a type."""
         reader, at = self.reader, self.reader.at
         name = reader.name().written.lower()
@@ -346,7 +346,7 @@ class ExpressionReader:
             return self._row_type(at)
         if name == "double" and reader.take("PRECISION"):
             name = "double"
-        arguments: list[t.TypeName | int] = []
+        arguments: list[t.SqlTypeName | int] = []
         if reader.take("(") or reader.take("<"):
             arguments.append(self._type_argument())
             while reader.take(","):
@@ -359,15 +359,15 @@ class ExpressionReader:
             pass
         if reader.dialect.name == "ydb":
             reader.take("?")
-        taken = t.TypeName(at, name, tuple(arguments))
+        taken = t.SqlTypeName(at, name, tuple(arguments))
         while reader.sees("ARRAY") and reader.dialect.name != "ydb":
             reader.next()
-            taken = t.TypeName(at, "array", (taken,))
+            taken = t.SqlTypeName(at, "array", (taken,))
         return taken
 
-    def _row_type(self, at: int) -> t.TypeName:
+    def _row_type(self, at: int) -> t.SqlTypeName:
         reader = self.reader
-        kinds: list[t.TypeName | int] = []
+        kinds: list[t.SqlTypeName | int] = []
         names: list[str | None] = []
         while True:
             has_name = reader.is_name() and reader.peek().kind in ("name", "quoted") and reader.peek().word not in ("PRECISION", "WITH")
@@ -376,12 +376,12 @@ class ExpressionReader:
             if not reader.take(","):
                 break
         reader.expect(")")
-        return t.TypeName(at, "row", tuple(kinds), tuple(names))
+        return t.SqlTypeName(at, "row", tuple(kinds), tuple(names))
 
-    def _type_argument(self) -> t.TypeName | int:
+    def _type_argument(self) -> t.SqlTypeName | int:
         return self.reader.whole_number() if self.reader.token.kind == "integer" else self.type_name()
 
-    def _extract(self, at: int) -> t.Expression:
+    def _extract(self, at: int) -> t.SqlExpression:
         reader = self.reader
         reader.next()
         reader.expect("(")
@@ -394,7 +394,7 @@ class ExpressionReader:
             raise DialectError("INVALID_ARGUMENTS", message, at)
         return t.Call(at, (t.Name(at, unit.text, False, unit.word),), (value,))
 
-    def _named(self) -> t.Expression:
+    def _name_expression(self) -> t.SqlExpression:
         """Read what begins with a name: a column, a call, a lambda, a measure over a window."""
         reader, at = self.reader, self.reader.at
         if reader.peek().word == "->":
@@ -422,7 +422,7 @@ class ExpressionReader:
             names.append(reader.name())
         return tuple(names)
 
-    def _call(self, names: tuple[t.Name, ...], at: int, mode: str | None) -> t.Expression:
+    def _call(self, names: tuple[t.Name, ...], at: int, mode: str | None) -> t.SqlExpression:
         reader = self.reader
         reader.expect("(")
         star = reader.take("*")
@@ -430,14 +430,14 @@ class ExpressionReader:
             reader.expect(")")
             reader.place -= 1
         distinct = reader.take("DISTINCT")
-        arguments: list[t.Expression] = []
+        arguments: list[t.SqlExpression] = []
         if not distinct:
             reader.take("ALL")
         if not reader.sees(")") and not reader.sees("ORDER"):
             arguments.append(self._argument())
             while reader.take(","):
                 arguments.append(self._argument())
-        order_by = self.order_by() if reader.take("ORDER", "BY") else ()
+        order_by = self.sort_items() if reader.take("ORDER", "BY") else ()
         if len(arguments) == 1 and isinstance(arguments[0], t.LabelStar) and not reader.sees(")"):
             raise reader.wrong("')'")
         reader.expect(")")
@@ -446,7 +446,7 @@ class ExpressionReader:
         if reader.take("WITHIN", "GROUP"):
             reader.expect("(")
             reader.expect("ORDER", "BY")
-            order_by = self.order_by()
+            order_by = self.sort_items()
             reader.expect(")")
         condition = None
         if reader.take("FILTER"):
@@ -460,7 +460,7 @@ class ExpressionReader:
             over = self.window()
         return t.Call(at, names, tuple(arguments), star, distinct, mode, at, order_by, condition, over)
 
-    def _argument(self) -> t.Expression:
+    def _argument(self) -> t.SqlExpression:
         reader = self.reader
         if reader.is_name() and reader.peek().word == "." and reader.peek(2).word == "*":
             at, label = reader.at, reader.name()
@@ -474,7 +474,7 @@ class ExpressionReader:
             ahead += 1
         return self.reader.peek(ahead + 1).word == "->"
 
-    def order_by(self) -> tuple[t.SortItem, ...]:
+    def sort_items(self) -> tuple[t.SortItem, ...]:
         """Read the keys of an order by."""
         items = [self._sort_item()]
         while self.reader.take(","):

@@ -18,7 +18,7 @@ class PatternReader:
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
 
-    def pattern(self, *closing: str) -> t.Pattern:
+    def pattern(self, *closing: str) -> t.SqlPattern:
         """Read alternatives. ``closing``: the signs that may end them; ``)`` where there is none."""
         reader = self.reader
         reader.deeper()
@@ -28,17 +28,17 @@ class PatternReader:
         while reader.take("|"):
             choices.append(self._sequence(closing))
         reader.depth -= 1
-        return choices[0] if len(choices) == 1 else t.Alternation(at, tuple(choices))
+        return choices[0] if len(choices) == 1 else t.PatternAlternation(at, tuple(choices))
 
-    def _sequence(self, closing: tuple[str, ...]) -> t.Pattern:
+    def _sequence(self, closing: tuple[str, ...]) -> t.SqlPattern:
         reader, at = self.reader, self.reader.at
         if not self._begins():
             raise reader.wrong(PRIMARIES)
-        parts = [self._quantified()]
+        parts = [self._quantification()]
         while not any(reader.sees(sign) for sign in ("|", *closing)) and reader.token.kind != "end":
             if not self._begins():
-                raise reader.wrong(_listed(PRIMARIES, "|", *closing, *self._more(parts[-1])))
-            parts.append(self._quantified())
+                raise reader.wrong(_first_signs(PRIMARIES, "|", *closing, *self._more(parts[-1])))
+            parts.append(self._quantification())
         return parts[0] if len(parts) == 1 else t.Sequence(at, tuple(parts))
 
     def _begins(self) -> bool:
@@ -48,16 +48,17 @@ class PatternReader:
         return extended or reader.is_name() or any(reader.sees(sign) for sign in ("(", "{-", "^", "$"))
 
     @staticmethod
-    def _more(part: t.Pattern) -> tuple[str, ...]:
+    def _more(part: t.SqlPattern) -> tuple[str, ...]:
         """Return the signs that may follow an element as its own."""
-        if not isinstance(part, t.Quantified):
+        if not isinstance(part, t.QuantifiedPattern):
             return ("*", "+", "?", "{")
         return () if part.marks else ("?",)
 
-    def _quantified(self) -> t.Pattern:
+    def _quantification(self) -> t.SqlPattern:
         pattern = self._primary()
         reader, at = self.reader, self.reader.at
-        while reader.dialect.name in CALCITE and isinstance(pattern, t.Group) and isinstance(pattern.pattern, t.Variable | t.Group):
+        while reader.dialect.name in CALCITE and isinstance(pattern, t.PatternGroup) and isinstance(pattern.pattern,
+            t.PatternVariable | t.PatternGroup):
             pattern = pattern.pattern
         start = reader.place
         bounds = self._bounds()
@@ -68,7 +69,7 @@ class PatternReader:
             marks += 1
         if marks > 1 and reader.dialect.name != "alibaba":
             reader.place -= marks - 1
-            raise reader.wrong(_listed(PRIMARIES, ")", "|"))
+            raise reader.wrong(_first_signs(PRIMARIES, ")", "|"))
         until = None
         if reader.dialect.name == "alibaba" and reader.sees("{") and reader.is_name(1):
             reader.expect("{")
@@ -79,7 +80,7 @@ class PatternReader:
         braces = reader.tokens[start].word == "{"
         if reader.dialect.name in ("sql", "ydb"):
             self._check(at, least, most)
-        return t.Quantified(at, pattern, least, most, marks, braces, written, until)
+        return t.QuantifiedPattern(at, pattern, least, most, marks, braces, written, until)
 
     def _bounds(self) -> tuple[int, int | None] | None:
         reader = self.reader
@@ -114,7 +115,7 @@ class PatternReader:
         if most is not None and least > most:
             raise DialectError("INVALID_RANGE", "Pattern quantifier lower bound must not exceed upper bound", at)
 
-    def _primary(self) -> t.Pattern:
+    def _primary(self) -> t.SqlPattern:
         reader, at = self.reader, self.reader.at
         if reader.take("("):
             if reader.sees(")") and reader.dialect.name in CALCITE:
@@ -123,7 +124,7 @@ class PatternReader:
                 return t.Sequence(at, ())
             inner = self.pattern()
             reader.expect(")")
-            return t.Group(at, inner)
+            return t.PatternGroup(at, inner)
         if reader.take("{-"):
             inner = self.pattern("-}")
             reader.expect("-}")
@@ -138,7 +139,7 @@ class PatternReader:
             return t.NotNext(at, name)
         if reader.sees("PERMUTE", "(") and (reader.dialect.name != "sql" or self._has_several_parts()):
             return self._permutation(at)
-        return t.Variable(at, reader.name())
+        return t.PatternVariable(at, reader.name())
 
     def _has_several_parts(self) -> bool:
         """Return whether a comma stands between the brackets of PERMUTE; without one it is a variable before a group."""
@@ -152,7 +153,7 @@ class PatternReader:
             place += 1
         return False
 
-    def _permutation(self, at: int) -> t.Pattern:
+    def _permutation(self, at: int) -> t.SqlPattern:
         reader = self.reader
         reader.next()
         reader.expect("(")
@@ -163,7 +164,7 @@ class PatternReader:
         return t.Permutation(at, tuple(parts))
 
 
-def _listed(primaries: str, *signs: str) -> str:
+def _first_signs(primaries: str, *signs: str) -> str:
     """Return the signs among what an element may begin with, as messages list them."""
     *begin, name = primaries.split(", ")
     return ", ".join([*sorted([*begin, *(f"'{sign}'" for sign in signs)]), name])

@@ -22,7 +22,7 @@ PARTS = (("PARTITION",), ("ORDER",), ("MEASURES",), ("ALL", "ONE"), ("AFTER",))
 AFTER_NAME = "'%', '*', '+', '-', '.', '/', 'AND', 'AS', 'AT', 'OR', '[', '||', <predicate>"
 
 
-def _parts_after(read: tuple[bool, ...]) -> str:
+def _following_parts(read: tuple[bool, ...]) -> str:
     """Return what may follow the last part that was read, as messages list it."""
     last = max((place for place, is_read in enumerate(read) if is_read), default=-1)
     words = [word for part in PARTS[last + 1 :] for word in part] if read else []
@@ -32,7 +32,7 @@ def _parts_after(read: tuple[bool, ...]) -> str:
     return ", ".join(f"'{word}'" for word in sorted([*signs, *words, "PATTERN"]))
 
 
-def read_query(text: str, dialect: Dialect) -> t.Query:
+def read_query(text: str, dialect: Dialect) -> t.SqlQuery:
     """Return the query of a text; a semicolon may end it."""
     reader = QueryReader(Reader(text, dialect))
     query = reader.query()
@@ -55,7 +55,7 @@ class QueryReader(ExpressionReader):
 
     # queries
 
-    def query(self, first: t.Nested | None = None) -> t.Query:
+    def query(self, first: t.Nested | None = None) -> t.SqlQuery:
         """Read a query with its common table expressions and its order. ``first``: what has been read of its body."""
         reader = self.reader
         reader.deeper()
@@ -68,10 +68,10 @@ class QueryReader(ExpressionReader):
             while reader.take(","):
                 withs.append(self._with_query())
         body = self._body(first)
-        order_by = self.order_by() if reader.take("ORDER", "BY") else ()
+        order_by = self.sort_items() if reader.take("ORDER", "BY") else ()
         offset, limit, ties = self._limits()
         reader.depth -= 1
-        return t.Query(at, tuple(withs), recursive, body, order_by, offset, limit, ties)
+        return t.SqlQuery(at, tuple(withs), recursive, body, order_by, offset, limit, ties)
 
     def _limits(self) -> tuple[int | None, int | None, bool]:
         reader = self.reader
@@ -100,7 +100,7 @@ class QueryReader(ExpressionReader):
         reader.expect(")")
         return t.WithQuery(at, name, columns, query)
 
-    def _body(self, first: t.Nested | None = None) -> t.Body:
+    def _body(self, first: t.Nested | None = None) -> t.QueryBody:
         left = self._intersection(first)
         while True:
             at = self.reader.at
@@ -111,7 +111,7 @@ class QueryReader(ExpressionReader):
             self.reader.take("DISTINCT")
             left = t.SetOperation(at, word.lower(), keeps_all, left, self._intersection())
 
-    def _intersection(self, first: t.Nested | None = None) -> t.Body:
+    def _intersection(self, first: t.Nested | None = None) -> t.QueryBody:
         left = self._simple_body() if first is None else first
         while self.reader.sees("INTERSECT"):
             at = self.reader.expect("INTERSECT")
@@ -119,7 +119,7 @@ class QueryReader(ExpressionReader):
             left = t.SetOperation(at, "intersect", keeps_all, left, self._simple_body())
         return left
 
-    def _simple_body(self) -> t.Body:
+    def _simple_body(self) -> t.QueryBody:
         reader, at = self.reader, self.reader.at
         if reader.take("VALUES"):
             return t.Values(at, self.expressions())
@@ -128,8 +128,8 @@ class QueryReader(ExpressionReader):
             reader.expect(")")
             return t.Nested(at, query)
         if reader.take("TABLE"):
-            star = t.SelectItem(at, None, None)
-            return t.Select(at, (star,), False, self._table_name(), None, (), False, None, None, ())
+            star = t.SelectOutput(at, None, None)
+            return t.SqlSelect(at, (star,), False, self._table_name(), None, (), False, None, None, ())
         return self._select()
 
     def _table_name(self) -> t.TableName:
@@ -139,7 +139,7 @@ class QueryReader(ExpressionReader):
             names.append(reader.name())
         return t.TableName(at, tuple(names))
 
-    def _select(self) -> t.Select:
+    def _select(self) -> t.SqlSelect:
         reader = self.reader
         at = reader.expect("SELECT")
         distinct = reader.take("DISTINCT")
@@ -149,7 +149,7 @@ class QueryReader(ExpressionReader):
             items.append(self._select_item())
         relation = self._relations() if reader.take("FROM") else None
         where = self.expression() if reader.take("WHERE") else None
-        group_by: tuple[t.Expression, ...] = ()
+        group_by: tuple[t.SqlExpression, ...] = ()
         grouped = reader.take("GROUP", "BY")
         sets = None
         if grouped:
@@ -157,15 +157,15 @@ class QueryReader(ExpressionReader):
         having = self.expression() if reader.take("HAVING") else None
         windows = []
         if reader.take("WINDOW"):
-            windows.append(self._named_window())
+            windows.append(self._window_definition())
             while reader.take(","):
-                windows.append(self._named_window())
-        return t.Select(at, tuple(items), distinct, relation, where, group_by, grouped, sets, having, tuple(windows))
+                windows.append(self._window_definition())
+        return t.SqlSelect(at, tuple(items), distinct, relation, where, group_by, grouped, sets, having, tuple(windows))
 
-    def _grouping(self) -> tuple[tuple[t.Expression, ...], tuple[tuple[t.Expression, ...], ...] | None]:
+    def _grouping(self) -> tuple[tuple[t.SqlExpression, ...], tuple[tuple[t.SqlExpression, ...], ...] | None]:
         """Read the keys of a group by, and its sets of keys where it has several: each element multiplies the sets."""
         reader = self.reader
-        sets: list[tuple[t.Expression, ...]] = [()]
+        sets: list[tuple[t.SqlExpression, ...]] = [()]
         while True:
             element = self._grouping_element()
             self._check_sets(len(sets) * len(element))
@@ -180,7 +180,7 @@ class QueryReader(ExpressionReader):
             message = f"GROUP BY has {count} grouping sets but can contain at most {MOST_SETS}"
             raise DialectError("TOO_MANY_GROUPING_SETS", message, self.reader.at)
 
-    def _grouping_element(self) -> list[tuple[t.Expression, ...]]:
+    def _grouping_element(self) -> list[tuple[t.SqlExpression, ...]]:
         reader = self.reader
         if reader.take("GROUPING", "SETS"):
             reader.expect("(")
@@ -203,46 +203,46 @@ class QueryReader(ExpressionReader):
             chosen = [list(each) for count in range(len(parts), -1, -1) for each in combinations(parts, count)]
         return [tuple(key for part in each for key in part) for each in chosen]
 
-    def _key_set(self) -> tuple[t.Expression, ...]:
+    def _key_set(self) -> tuple[t.SqlExpression, ...]:
         reader = self.reader
         if reader.take("(", ")"):
             return ()
         key = self.expression()
         return key.items if isinstance(key, t.Tuple) else (key,)
 
-    def _select_item(self) -> t.SelectItem:
+    def _select_item(self) -> t.SelectOutput:
         reader, at = self.reader, self.reader.at
         if reader.take("*"):
-            return t.SelectItem(at, None, None)
+            return t.SelectOutput(at, None, None)
         if reader.is_name() and reader.peek().word == "." and reader.peek(2).word == "*":
             of = reader.name()
             reader.place += 2
-            return t.SelectItem(at, None, None, of)
+            return t.SelectOutput(at, None, None, of)
         expression = self.expression()
         if reader.take(".", "*"):
-            return t.SelectItem(at, None, None, expression)
+            return t.SelectOutput(at, None, None, expression)
         alias = None
         if reader.take("AS") or (reader.is_name() and reader.token.word not in NO_ALIAS):
             alias = reader.name()
-        return t.SelectItem(at, expression, alias)
+        return t.SelectOutput(at, expression, alias)
 
     # relations
 
     def _relations(self, first: t.Relation | None = None) -> t.Relation:
         """Read relations and their joins. ``first``: what has been read of them."""
-        left = self._joined(first)
+        left = self._join(first)
         while self.reader.sees(","):
             at = self.reader.expect(",")
-            left = t.Join(at, "cross", left, self._joined(), None, ())
+            left = t.JoinedRelation(at, "cross", left, self._join(), None, ())
         return left
 
-    def _joined(self, first: t.Relation | None = None) -> t.Relation:
+    def _join(self, first: t.Relation | None = None) -> t.Relation:
         reader, relation_at = self.reader, self.reader.at
-        left = self._sampled(first)
+        left = self._sample(first)
         while True:
             at = reader.at
             if reader.take("CROSS", "JOIN"):
-                left = t.Join(at, "cross", left, self._sampled(), None, ())
+                left = t.JoinedRelation(at, "cross", left, self._sample(), None, ())
                 continue
             if reader.sees("NATURAL") and reader.dialect.name == "sql":
                 raise DialectError("NOT_SUPPORTED", "Natural join not supported", relation_at)
@@ -252,18 +252,18 @@ class QueryReader(ExpressionReader):
                 reader.expect("JOIN")
             elif not reader.take("JOIN"):
                 return left
-            right = self._sampled()
+            right = self._sample()
             if reader.take("USING"):
-                left = t.Join(at, (kind or "INNER").lower(), left, right, None, reader.names_in_brackets())
+                left = t.JoinedRelation(at, (kind or "INNER").lower(), left, right, None, reader.names_in_brackets())
             else:
                 if not reader.sees("ON"):
                     raise reader.wrong("'ON', 'USING'")
                 reader.expect("ON")
-                left = t.Join(at, (kind or "INNER").lower(), left, right, self.expression(), ())
+                left = t.JoinedRelation(at, (kind or "INNER").lower(), left, right, self.expression(), ())
 
-    def _sampled(self, first: t.Relation | None = None) -> t.Relation:
+    def _sample(self, first: t.Relation | None = None) -> t.Relation:
         reader, at = self.reader, self.reader.at
-        relation = self._recognized(first)
+        relation = self._relation_with_clause(first)
         if reader.take("TABLESAMPLE"):
             if not reader.take_any("BERNOULLI", "SYSTEM"):
                 raise reader.wrong("'BERNOULLI', 'SYSTEM'")
@@ -273,17 +273,17 @@ class QueryReader(ExpressionReader):
             return t.Sampled(at, relation)
         return relation
 
-    def _recognized(self, first: t.Relation | None = None) -> t.Relation:
+    def _relation_with_clause(self, first: t.Relation | None = None) -> t.Relation:
         """Read a relation with its alias and perhaps the clause, which may have an alias again."""
         reader, at = self.reader, self.reader.at if first is None else first.at
-        relation = self._aliased(self._primary_relation() if first is None else first, at)
+        relation = self._alias(self._primary_relation() if first is None else first, at)
         if reader.sees("MATCH_RECOGNIZE", "("):
             if self.is_calcite and isinstance(relation, t.Aliased):
                 raise reader.wrong("<EOF>")
-            relation = self._aliased(self._recognition(relation, at), at)
+            relation = self._alias(self._recognition(relation, at), at)
         return relation
 
-    def _aliased(self, relation: t.Relation, at: int) -> t.Relation:
+    def _alias(self, relation: t.Relation, at: int) -> t.Relation:
         reader = self.reader
         is_alias = reader.take("AS") or (reader.is_name() and reader.token.word not in NO_ALIAS)
         if not is_alias:
@@ -297,7 +297,7 @@ class QueryReader(ExpressionReader):
             reader.expect("(")
             query = self.query()
             reader.expect(")")
-            return t.Derived(at, query, lateral=True)
+            return t.DerivedTable(at, query, lateral=True)
         if reader.sees("TABLE", "("):
             reader.place += 2
             call_at = reader.at
@@ -320,29 +320,29 @@ class QueryReader(ExpressionReader):
         if any(reader.sees(word) for word in QUERIES[:3]) or (reader.sees("TABLE") and reader.peek().word != "("):
             query = self.query()
             reader.expect(")")
-            return t.Derived(at, query)
+            return t.DerivedTable(at, query)
         reader.deeper()
         first = self._primary_relation() if reader.sees("(") else None
         reader.depth -= 1
-        if isinstance(first, t.Derived) and any(reader.sees(word) for word in AFTER_BODY):
+        if isinstance(first, t.DerivedTable) and any(reader.sees(word) for word in AFTER_BODY):
             query = self.query(t.Nested(first.at, first.query))
             reader.expect(")")
-            return t.Derived(at, query)
+            return t.DerivedTable(at, query)
         relation = self._relations(first)
         reader.expect(")")
         return relation
 
     # the clause
 
-    def clause(self, relation: t.Relation) -> t.Recognition:
+    def clause(self, relation: t.Relation) -> t.RecognitionClause:
         """Read the clause alone, over a relation."""
         return self._recognition(relation, self.reader.at)
 
-    def _recognition(self, relation: t.Relation, at: int) -> t.Recognition:
+    def _recognition(self, relation: t.Relation, at: int) -> t.RecognitionClause:
         reader = self.reader
         reader.expect("MATCH_RECOGNIZE", "(")
-        partition_by = self._partition_by() if reader.take("PARTITION", "BY") else ()
-        order_by = self.order_by() if reader.take("ORDER", "BY") else ()
+        partition_by = self._partition_keys() if reader.take("PARTITION", "BY") else ()
+        order_by = self.sort_items() if reader.take("ORDER", "BY") else ()
         measures = self._measures() if reader.take("MEASURES") else ()
         rows, empties, timeouts = self._rows_per_match()
         skip = self._after_match()
@@ -361,12 +361,12 @@ class QueryReader(ExpressionReader):
         subsets = self._subsets() if reader.take("SUBSET") else ()
         defines = self._defines("'DEFINE'" if subsets else "'DEFINE', 'SUBSET'")
         reader.expect(")", expected="')', ','")
-        return t.Recognition(
+        return t.RecognitionClause(
             at, relation, partition_by, order_by, measures, rows, empties, timeouts, skip, search, search_at, pattern, within, subsets,
             defines,
         )  # fmt: skip
 
-    def _partition_by(self) -> tuple[tuple[t.Expression, t.Name | None], ...]:
+    def _partition_keys(self) -> tuple[tuple[t.SqlExpression, t.Name | None], ...]:
         reader, listed = self.reader, []
         while True:
             key = self.expression()
@@ -375,7 +375,7 @@ class QueryReader(ExpressionReader):
             if not reader.take(","):
                 return tuple(listed)
 
-    def _measures(self) -> tuple[t.Measure, ...]:
+    def _measures(self) -> tuple[t.MeasureItem, ...]:
         reader, listed = self.reader, []
         while True:
             at = reader.at
@@ -385,7 +385,7 @@ class QueryReader(ExpressionReader):
                 raise DialectError("VALIDATION", words, reader.peek().at)
             plain = isinstance(expression, t.Name | t.Path) and not reader.sees(".")
             reader.expect("AS", expected=AFTER_NAME if plain else None)
-            listed.append(t.Measure(at, expression, reader.name()))
+            listed.append(t.MeasureItem(at, expression, reader.name()))
             if not reader.take(","):
                 return tuple(listed)
 
@@ -435,10 +435,10 @@ class QueryReader(ExpressionReader):
                 return t.Skip(at, word.lower(), reader.name(), f"TO {word}")
         return t.Skip(at, "last", reader.name(), "TO")
 
-    def _pattern(self, read: tuple[bool, ...] = ()) -> t.Pattern:
+    def _pattern(self, read: tuple[bool, ...] = ()) -> t.SqlPattern:
         """Read the pattern. ``read``: which parts of the clause were before it."""
         reader = self.reader
-        reader.expect("PATTERN", expected=_parts_after(read))
+        reader.expect("PATTERN", expected=_following_parts(read))
         reader.expect("(")
         if reader.sees(")"):
             raise reader.wrong(PRIMARIES)
@@ -469,7 +469,7 @@ class QueryReader(ExpressionReader):
 
     # windows
 
-    def _named_window(self) -> tuple[t.Name, t.WindowSpec]:
+    def _window_definition(self) -> tuple[t.Name, t.WindowSpec]:
         name = self.reader.name()
         self.reader.expect("AS")
         return name, self.window()
@@ -482,13 +482,13 @@ class QueryReader(ExpressionReader):
         name = None
         if reader.is_name() and reader.token.word not in ("PARTITION", "MEASURES", "ROWS", "RANGE", "GROUPS", "PATTERN"):
             name = reader.name()
-        partition_by: tuple[t.Expression, ...] = self.expressions() if reader.take("PARTITION", "BY") else ()
-        order_by = self.order_by() if reader.take("ORDER", "BY") else ()
+        partition_by: tuple[t.SqlExpression, ...] = self.expressions() if reader.take("PARTITION", "BY") else ()
+        order_by = self.sort_items() if reader.take("ORDER", "BY") else ()
         frame = None if reader.sees(")") else self._frame()
         reader.expect(")")
         return t.WindowSpec(at, name, partition_by, order_by, frame)
 
-    def _frame(self) -> t.Frame:
+    def _frame(self) -> t.WindowFrame:
         reader, at = self.reader, self.reader.at
         measures = self._measures() if reader.take("MEASURES") else ()
         kind = reader.take_any("ROWS", "RANGE", "GROUPS")
@@ -496,20 +496,20 @@ class QueryReader(ExpressionReader):
             raise reader.wrong("'GROUPS', 'RANGE', 'ROWS'")
         end = None
         if reader.take("BETWEEN"):
-            start = self._bound()
+            start = self._frame_limit()
             reader.expect("AND")
-            end = self._bound()
+            end = self._frame_limit()
         else:
-            start = self._bound()
+            start = self._frame_limit()
         skip = self._after_match()
         search_at = reader.at
         search = reader.take_any("INITIAL", "SEEK")
         pattern = self._pattern() if reader.sees("PATTERN") else None
         subsets = self._subsets() if reader.take("SUBSET") else ()
         defines = self._defines() if reader.sees("DEFINE") else ()
-        return t.Frame(at, kind, start, end, measures, skip, search, search_at, pattern, subsets, defines)
+        return t.WindowFrame(at, kind, start, end, measures, skip, search, search_at, pattern, subsets, defines)
 
-    def _bound(self) -> tuple[str, t.Expression | None]:
+    def _frame_limit(self) -> tuple[str, t.SqlExpression | None]:
         reader = self.reader
         if reader.take("CURRENT", "ROW"):
             return "CURRENT ROW", None

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from epl.dialects.errors import DialectError
 from epl.dialects.hints import of_place
-from epl.dialects.syntax.lexis import Dialect, Token, tokens
+from epl.dialects.syntax.lexis import Dialect, SqlToken, tokens
 from epl.dialects.syntax.tree import Name
 
 RESERVED = frozenset((
@@ -30,7 +30,7 @@ class Reader:
         self.depth = 0
 
     @property
-    def token(self) -> Token:
+    def token(self) -> SqlToken:
         """The next token."""
         return self.tokens[self.place]
 
@@ -39,7 +39,7 @@ class Reader:
         """The offset of the next token."""
         return self.tokens[self.place].at
 
-    def peek(self, ahead: int = 1) -> Token:
+    def peek(self, ahead: int = 1) -> SqlToken:
         """Return a token further on."""
         return self.tokens[min(self.place + ahead, len(self.tokens) - 1)]
 
@@ -69,7 +69,7 @@ class Reader:
                 raise self.wrong(expected or f"'{word}'")
         return at
 
-    def next(self) -> Token:
+    def next(self) -> SqlToken:
         """Return the next token and go on."""
         token = self.token
         self.place += 1

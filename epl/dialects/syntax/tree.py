@@ -7,18 +7,18 @@ import attrs
 
 
 @attrs.frozen
-class Node:
+class SqlNode:
     """A piece of a text."""
 
     at: int
 
 
-class Expression(Node):
+class SqlExpression(SqlNode):
     """Something that has a value."""
 
 
 @attrs.frozen
-class Name(Expression):
+class Name(SqlExpression):
     """A name. ``canonical``: as it is compared (quotes and case applied); ``written``: without its quotes."""
 
     written: str
@@ -27,15 +27,15 @@ class Name(Expression):
 
 
 @attrs.frozen
-class Path(Expression):
+class Path(SqlExpression):
     """``base.field``."""
 
-    base: Expression
+    base: SqlExpression
     field: Name
 
 
 @attrs.frozen
-class Literal(Expression):
+class Literal(SqlExpression):
     """``kind``: integer, decimal, double, text, boolean, null, interval, or the name of a type (``date '…'``)."""
 
     kind: str
@@ -44,204 +44,204 @@ class Literal(Expression):
 
 
 @attrs.frozen
-class Unary(Expression):
+class Unary(SqlExpression):
     """``-``, ``+``, ``~`` or ``not``."""
 
     sign: str
-    operand: Expression
+    operand: SqlExpression
 
 
 @attrs.frozen
-class Binary(Expression):
+class Binary(SqlExpression):
     """Arithmetic, concatenation or comparison; ``at`` is the sign."""
 
     sign: str
-    left: Expression
-    right: Expression
+    left: SqlExpression
+    right: SqlExpression
 
 
 @attrs.frozen
-class Logical(Expression):
+class Logical(SqlExpression):
     """``and``, ``or``."""
 
     sign: str
-    operands: tuple[Expression, ...]
+    operands: tuple[SqlExpression, ...]
 
 
 @attrs.frozen
-class Between(Expression):
+class Between(SqlExpression):
     """``value [not] between low and high``."""
 
-    value: Expression
-    low: Expression
-    high: Expression
+    value: SqlExpression
+    low: SqlExpression
+    high: SqlExpression
     negated: bool
 
 
 @attrs.frozen
-class InList(Expression):
+class InList(SqlExpression):
     """``value [not] in (items)``; ``items``: expressions, or one query."""
 
-    value: Expression
-    items: tuple[Expression, ...]
-    query: Query | None
+    value: SqlExpression
+    items: tuple[SqlExpression, ...]
+    query: SqlQuery | None
     negated: bool
 
 
 @attrs.frozen
-class Like(Expression):
+class Like(SqlExpression):
     """``value [not] like pattern [escape escape]``."""
 
-    value: Expression
-    pattern: Expression
-    escape: Expression | None
+    value: SqlExpression
+    pattern: SqlExpression
+    escape: SqlExpression | None
     negated: bool
 
 
 @attrs.frozen
-class IsNull(Expression):
+class IsNull(SqlExpression):
     """``value is [not] null``."""
 
-    value: Expression
+    value: SqlExpression
     negated: bool
 
 
 @attrs.frozen
-class IsDistinct(Expression):
+class IsDistinct(SqlExpression):
     """``left is [not] distinct from right``."""
 
-    left: Expression
-    right: Expression
+    left: SqlExpression
+    right: SqlExpression
     negated: bool
 
 
 @attrs.frozen
-class Case(Expression):
+class Case(SqlExpression):
     """``case [operand] when … then … [else …] end``."""
 
-    operand: Expression | None
-    whens: tuple[tuple[Expression, Expression], ...]
-    otherwise: Expression | None
+    operand: SqlExpression | None
+    whens: tuple[tuple[SqlExpression, SqlExpression], ...]
+    otherwise: SqlExpression | None
 
 
 @attrs.frozen
-class TypeName(Node):
+class SqlTypeName(SqlNode):
     """``varchar(7)``, ``array(bigint)``, ``timestamp(3)``. ``fields``: names of a row's fields."""
 
     name: str
-    arguments: tuple[TypeName | int, ...]
+    arguments: tuple[SqlTypeName | int, ...]
     fields: tuple[str | None, ...] = ()
 
 
 @attrs.frozen
-class Cast(Expression):
+class Cast(SqlExpression):
     """``cast(value as type)``; ``safe``: ``try_cast``."""
 
-    value: Expression
-    type_name: TypeName
+    value: SqlExpression
+    type_name: SqlTypeName
     safe: bool
 
 
 @attrs.frozen
-class Lambda(Expression):
+class Lambda(SqlExpression):
     """``x -> body``."""
 
     names: tuple[str, ...]
-    body: Expression
+    body: SqlExpression
 
 
 @attrs.frozen
-class ArrayOf(Expression):
+class ArrayOf(SqlExpression):
     """``array[items]``."""
 
-    items: tuple[Expression, ...]
+    items: tuple[SqlExpression, ...]
 
 
 @attrs.frozen
-class Subquery(Expression):
+class Subquery(SqlExpression):
     """A query that has one value."""
 
-    query: Query
+    query: SqlQuery
 
 
 @attrs.frozen
-class ComparedAll(Expression):
+class ComparedAll(SqlExpression):
     """``value sign all (query)``; ``is_all`` False: ``any``."""
 
     sign: str
-    value: Expression
-    query: Query
+    value: SqlExpression
+    query: SqlQuery
     is_all: bool
 
 
 @attrs.frozen
-class Exists(Expression):
+class Exists(SqlExpression):
     """``exists (query)``."""
 
-    query: Query
+    query: SqlQuery
 
 
 @attrs.frozen
-class Tuple(Expression):
+class Tuple(SqlExpression):
     """``(a, b)``."""
 
-    items: tuple[Expression, ...]
+    items: tuple[SqlExpression, ...]
 
 
 @attrs.frozen
-class LabelStar(Expression):
+class LabelStar(SqlExpression):
     """``A.*`` as an argument; ``label`` None: ``*``."""
 
     label: Name | None
 
 
 @attrs.frozen
-class SortItem(Node):
+class SortItem(SqlNode):
     """``key [asc | desc] [nulls first | last]``."""
 
-    key: Expression
+    key: SqlExpression
     descending: bool
     nulls_first: bool | None
 
 
 @attrs.frozen
-class WindowSpec(Node):
+class WindowSpec(SqlNode):
     """What stands between the brackets of ``over (…)``; ``name``: of another window."""
 
     name: Name | None = None
-    partition_by: tuple[Expression, ...] = ()
+    partition_by: tuple[SqlExpression, ...] = ()
     order_by: tuple[SortItem, ...] = ()
-    frame: Frame | None = None
+    frame: WindowFrame | None = None
 
 
 @attrs.frozen
-class Frame(Node):
+class WindowFrame(SqlNode):
     """``rows between … and …`` with the pattern that may stand around it. ``start``, ``end``: the words, or an expression and its word."""
 
     kind: str
-    start: tuple[str, Expression | None]
-    end: tuple[str, Expression | None] | None
-    measures: tuple[Measure, ...] = ()
+    start: tuple[str, SqlExpression | None]
+    end: tuple[str, SqlExpression | None] | None
+    measures: tuple[MeasureItem, ...] = ()
     skip: Skip | None = None
     search: str | None = None
     search_at: int = 0
-    pattern: Pattern | None = None
+    pattern: SqlPattern | None = None
     subsets: tuple[Subset, ...] = ()
     defines: tuple[Define, ...] = ()
 
 
 @attrs.frozen
-class Call(Expression):
+class Call(SqlExpression):
     """A function's call. ``mode``: running or final."""
 
     names: tuple[Name, ...]
-    arguments: tuple[Expression, ...]
+    arguments: tuple[SqlExpression, ...]
     star: bool = False
     distinct: bool = False
     mode: str | None = None
     mode_at: int = 0
     order_by: tuple[SortItem, ...] = ()
-    filter: Expression | None = None
+    filter: SqlExpression | None = None
     over: WindowSpec | None = None
 
     @property
@@ -256,7 +256,7 @@ class Call(Expression):
 
 
 @attrs.frozen
-class OverMeasure(Expression):
+class OverMeasure(SqlExpression):
     """``measure over window``."""
 
     name: Name
@@ -264,78 +264,78 @@ class OverMeasure(Expression):
 
 
 @attrs.frozen
-class Subscript(Expression):
+class Subscript(SqlExpression):
     """``base[index]``."""
 
-    base: Expression
-    index: Expression
+    base: SqlExpression
+    index: SqlExpression
 
 
-class Pattern(Node):
+class SqlPattern(SqlNode):
     """A row pattern."""
 
 
 @attrs.frozen
-class Variable(Pattern):
+class PatternVariable(SqlPattern):
     """A variable of the pattern."""
 
     name: Name
 
 
 @attrs.frozen
-class Sequence(Pattern):
+class Sequence(SqlPattern):
     """Parts one after the other; none: the empty pattern."""
 
-    parts: tuple[Pattern, ...]
+    parts: tuple[SqlPattern, ...]
 
 
 @attrs.frozen
-class Alternation(Pattern):
+class PatternAlternation(SqlPattern):
     """``a | b``."""
 
-    choices: tuple[Pattern, ...]
+    choices: tuple[SqlPattern, ...]
 
 
 @attrs.frozen
-class Permutation(Pattern):
+class Permutation(SqlPattern):
     """``permute(a, b)``."""
 
-    parts: tuple[Pattern, ...]
+    parts: tuple[SqlPattern, ...]
 
 
 @attrs.frozen
-class Group(Pattern):
+class PatternGroup(SqlPattern):
     """``(pattern)``: kept, since some dialects refuse it."""
 
-    pattern: Pattern
+    pattern: SqlPattern
 
 
 @attrs.frozen
-class Anchor(Pattern):
+class Anchor(SqlPattern):
     """``^`` or ``$``."""
 
     sign: str
 
 
 @attrs.frozen
-class Exclusion(Pattern):
+class Exclusion(SqlPattern):
     """``{- pattern -}``."""
 
-    pattern: Pattern
+    pattern: SqlPattern
 
 
 @attrs.frozen
-class NotNext(Pattern):
+class NotNext(SqlPattern):
     """``[^A]``."""
 
     name: Name
 
 
 @attrs.frozen
-class Quantified(Pattern):
+class QuantifiedPattern(SqlPattern):
     """``at`` is the quantifier. ``marks``: how many ``?`` are behind it; ``until``: ``A+{B}``; ``braces``: written ``{n,m}``."""
 
-    pattern: Pattern
+    pattern: SqlPattern
     least: int
     most: int | None
     marks: int
@@ -350,23 +350,23 @@ class Quantified(Pattern):
 
 
 @attrs.frozen
-class Measure(Node):
+class MeasureItem(SqlNode):
     """``expression as name``."""
 
-    expression: Expression
+    expression: SqlExpression
     name: Name
 
 
 @attrs.frozen
-class Define(Node):
+class Define(SqlNode):
     """``name as condition``."""
 
     name: Name
-    condition: Expression
+    condition: SqlExpression
 
 
 @attrs.frozen
-class Subset(Node):
+class Subset(SqlNode):
     """``name = (members)``."""
 
     name: Name
@@ -374,7 +374,7 @@ class Subset(Node):
 
 
 @attrs.frozen
-class Skip(Node):
+class Skip(SqlNode):
     """``kind``: past last, next, first, last, none."""
 
     kind: str
@@ -382,7 +382,7 @@ class Skip(Node):
     written: str = ""
 
 
-class Relation(Node):
+class Relation(SqlNode):
     """What stands in a from clause."""
 
 
@@ -394,10 +394,10 @@ class TableName(Relation):
 
 
 @attrs.frozen
-class Derived(Relation):
+class DerivedTable(Relation):
     """``(query)``."""
 
-    query: Query
+    query: SqlQuery
     lateral: bool = False
 
 
@@ -411,13 +411,13 @@ class Aliased(Relation):
 
 
 @attrs.frozen
-class Join(Relation):
+class JoinedRelation(Relation):
     """``kind``: cross, inner, left, right, full."""
 
     kind: str
     left: Relation
     right: Relation
-    on: Expression | None
+    on: SqlExpression | None
     using: tuple[Name, ...]
 
 
@@ -432,7 +432,7 @@ class TableFunction(Relation):
 class Unnest(Relation):
     """``unnest(arrays) [with ordinality]``."""
 
-    arrays: tuple[Expression, ...]
+    arrays: tuple[SqlExpression, ...]
     is_numbered: bool
 
 
@@ -444,105 +444,105 @@ class Sampled(Relation):
 
 
 @attrs.frozen
-class Recognition(Relation):
+class RecognitionClause(Relation):
     """The clause. ``rows``: one, all, or None where the text does not say; ``empties``: show, omit, unmatched or None."""
 
     input: Relation
-    partition_by: tuple[tuple[Expression, Name | None], ...]
+    partition_by: tuple[tuple[SqlExpression, Name | None], ...]
     order_by: tuple[SortItem, ...]
-    measures: tuple[Measure, ...]
+    measures: tuple[MeasureItem, ...]
     rows: str | None
     empties: str | None
     timeouts: bool
     skip: Skip | None
     search: str | None
     search_at: int
-    pattern: Pattern
-    within: Expression | None
+    pattern: SqlPattern
+    within: SqlExpression | None
     subsets: tuple[Subset, ...]
     defines: tuple[Define, ...]
 
 
 @attrs.frozen
-class SelectItem(Node):
+class SelectOutput(SqlNode):
     """An expression, or ``*`` (``expression`` None), ``t.*`` (``of``)."""
 
-    expression: Expression | None
+    expression: SqlExpression | None
     alias: Name | None
-    of: Expression | None = None
+    of: SqlExpression | None = None
 
 
-class Body(Node):
+class QueryBody(SqlNode):
     """What gives rows: a select, values, a union."""
 
 
 @attrs.frozen
-class Select(Body):
+class SqlSelect(QueryBody):
     """``select … from …``. ``sets``: of GROUPING SETS, ROLLUP, CUBE; None without."""
 
-    items: tuple[SelectItem, ...]
+    items: tuple[SelectOutput, ...]
     distinct: bool
     relation: Relation | None
-    where: Expression | None
-    group_by: tuple[Expression, ...]
+    where: SqlExpression | None
+    group_by: tuple[SqlExpression, ...]
     grouped: bool
-    sets: tuple[tuple[Expression, ...], ...] | None
-    having: Expression | None
+    sets: tuple[tuple[SqlExpression, ...], ...] | None
+    having: SqlExpression | None
     windows: tuple[tuple[Name, WindowSpec], ...]
 
 
 @attrs.frozen
-class Values(Body):
+class Values(QueryBody):
     """``values (…), …``."""
 
-    rows: tuple[Expression, ...]
+    rows: tuple[SqlExpression, ...]
 
 
 @attrs.frozen
-class SetOperation(Body):
+class SetOperation(QueryBody):
     """``kind``: union, except, intersect."""
 
     kind: str
     keeps_all: bool
-    left: Body
-    right: Body
+    left: QueryBody
+    right: QueryBody
 
 
 @attrs.frozen
-class Nested(Body):
+class Nested(QueryBody):
     """A query in brackets."""
 
-    query: Query
+    query: SqlQuery
 
 
 @attrs.frozen
-class WithQuery(Node):
+class WithQuery(SqlNode):
     """``name [(columns)] as (query)``."""
 
     name: Name
     columns: tuple[Name, ...]
-    query: Query
+    query: SqlQuery
 
 
 @attrs.frozen
-class Query(Node):
+class SqlQuery(SqlNode):
     """``with … body order by … offset … limit …``."""
 
     withs: tuple[WithQuery, ...]
     recursive: bool
-    body: Body
+    body: QueryBody
     order_by: tuple[SortItem, ...]
     offset: int | None
     limit: int | None
     ties: bool = False
 
 
-def children(node: Any) -> list[Node]:
+def children(node: Any) -> list[SqlNode]:
     """Return the nodes that a node consists of, in the order of its fields."""
-    listed: list[Node] = []
+    listed: list[SqlNode] = []
 
     def take(value: Any) -> None:
-        if isinstance(value, Node):
+        if isinstance(value, SqlNode):
             listed.append(value)
         elif isinstance(value, tuple):
             for each in value:
@@ -553,7 +553,7 @@ def children(node: Any) -> list[Node]:
     return listed
 
 
-def descendants(node: Node) -> list[Node]:
+def descendants(node: SqlNode) -> list[SqlNode]:
     """Return the node and all that it consists of, outermost first."""
     listed = [node]
     for child in children(node):

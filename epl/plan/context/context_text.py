@@ -64,11 +64,11 @@ def _lifetime(level: LifetimeLevel) -> Iterator[str]:
 def condition_text(condition: ContextCondition) -> str:
     """Return what begins or ends a partition, as it follows the word."""
     if isinstance(condition, FilterCondition):
-        return f"with {specification_text(condition.filter)}{_named(condition.tag)}"
+        return f"with {specification_text(condition.filter)}{_alias_text(condition.tag)}"
     if isinstance(condition, PatternCondition):
         inclusive = ", whose events count" if condition.inclusive else ""
         operators = "; ".join(line.strip() for line in condition.pattern.dump().splitlines())
-        return f"with a match of {operators}{_named(condition.tag)}{inclusive}"
+        return f"with a match of {operators}{_alias_text(condition.tag)}{inclusive}"
     if isinstance(condition, CrontabCondition):
         return "at " + " or at ".join(", ".join(map(_field, crontab.fields)) for crontab in condition.crontabs)
     return f"after {_text(condition.period)}" if isinstance(condition, AfterCondition) else "never"
@@ -78,12 +78,12 @@ def _field(field: CronField) -> str:
     return field.kind if field.value is None else _text(field.value)
 
 
-def _named(tag: str | None) -> str:
+def _alias_text(tag: str | None) -> str:
     return "" if tag is None else f" as {tag}"
 
 
 def _item(item: KeyedItem) -> str:
-    return specification_text(item.filter) + _named(item.alias)
+    return specification_text(item.filter) + _alias_text(item.alias)
 
 
 def specification_text(specification: FilterSpecification) -> str:

@@ -178,7 +178,7 @@ class Context:
         return tuple(dict.fromkeys(path[0] for path, _ in self.properties))
 
 
-def fixed_paths(context: Context) -> frozenset[Path]:
+def constant_paths(context: Context) -> frozenset[Path]:
     """Return properties that a partition has unchanged as long as its statements run: names, id, keys and labels."""
     paths: set[Path] = {("name",), ("id",)}
     ending: set[Path] = set()
@@ -187,11 +187,11 @@ def fixed_paths(context: Context) -> frozenset[Path]:
         names = ["name", *(f"key{n}" for n in range(1, keys + 1)), *(["label"] if isinstance(level, CategoryLevel) else [])]
         paths |= {(*level.prefix, name) for name in names}
         end = level.terminated_by if isinstance(level, KeyedLevel) else level.end if isinstance(level, LifetimeLevel) else None
-        ending |= {(*level.prefix, tag) for tag in _tags_of(end)}
+        ending |= {(*level.prefix, tag) for tag in _condition_tags(end)}
     return frozenset(paths - ending)
 
 
-def _tags_of(condition: ContextCondition | None) -> list[str]:
+def _condition_tags(condition: ContextCondition | None) -> list[str]:
     """Return what a condition brings, by name."""
     if not isinstance(condition, (FilterCondition, PatternCondition)):
         return []
@@ -199,7 +199,7 @@ def _tags_of(condition: ContextCondition | None) -> list[str]:
     return tags if condition.tag is None else [*tags, condition.tag]
 
 
-def context_of(store: NamedWindow | Table) -> Context | None:
+def store_context(store: NamedWindow | Table) -> Context | None:
     """Return the context of which each partition has such a named window or table."""
     return store.context if isinstance(store.context, Context) else None
 
@@ -215,7 +215,23 @@ CATEGORY = "#category"
 """The hidden property of a category partition: the place of its label."""
 
 __all__ = [
-    "CATEGORY", "HASH", "AfterCondition", "CategoryLevel", "Context", "ContextCondition", "ContextLevel", "CrontabCondition",
-    "FilterCondition", "HashItem", "HashLevel", "KeyedItem", "KeyedLevel", "LifetimeLevel", "NeverCondition", "Path", "PatternCondition",
-    "context_of", "full_path",
+    "CATEGORY",
+    "HASH",
+    "AfterCondition",
+    "CategoryLevel",
+    "Context",
+    "ContextCondition",
+    "ContextLevel",
+    "CrontabCondition",
+    "FilterCondition",
+    "HashItem",
+    "HashLevel",
+    "KeyedItem",
+    "KeyedLevel",
+    "LifetimeLevel",
+    "NeverCondition",
+    "Path",
+    "PatternCondition",
+    "full_path",
+    "store_context",
 ]

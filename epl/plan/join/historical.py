@@ -84,12 +84,12 @@ class StoredTablePlan(HistoricalPlan):
         return self.table.name
 
 
-def historical_of(stream: StreamPlan) -> HistoricalPlan | None:
+def historical_plan(stream: StreamPlan) -> HistoricalPlan | None:
     """Return the plan of a historical stream; None for a stream that has events of its own."""
     return stream.source if isinstance(stream.source, HistoricalPlan) else None
 
 
-def stored_table_of(stream: StreamPlan) -> StoredTablePlan | None:
+def table_stream_plan(stream: StreamPlan) -> StoredTablePlan | None:
     """Return the plan of a stream over a table; None for any other stream."""
     return stream.source if isinstance(stream.source, StoredTablePlan) else None
 
@@ -99,7 +99,7 @@ def look_up_order(streams: Sequence[StreamPlan]) -> tuple[int, ...] | None:
 
     Streams with events of their own are known from the beginning.
     """
-    plans = {number: plan for number, stream in enumerate(streams) if (plan := historical_of(stream)) is not None}
+    plans = {number: plan for number, stream in enumerate(streams) if (plan := historical_plan(stream)) is not None}
     order: list[int] = []
     while len(order) < len(plans):
         ready = [n for n, plan in plans.items() if n not in order and plan.reads.isdisjoint(plans.keys() - set(order))]
@@ -109,5 +109,5 @@ def look_up_order(streams: Sequence[StreamPlan]) -> tuple[int, ...] | None:
     return tuple(order)
 
 
-__all__ = ["HistoricalPlan", "MethodPlan", "SqlPlan", "StoredTablePlan", "TablePlan", "historical_of", "look_up_order",
-           "stored_table_of"]
+__all__ = ["HistoricalPlan", "MethodPlan", "SqlPlan", "StoredTablePlan", "TablePlan", "historical_plan", "look_up_order",
+           "table_stream_plan"]

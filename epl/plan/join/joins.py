@@ -93,7 +93,7 @@ class JoinPlan:
         lacking = (each for drive in self.drives for step in drive.steps for each in _optional(step, within=False))
         return frozenset(lacking).difference(self.required)
 
-    def order_of(self, stream: int) -> IndexPlan | None:
+    def iteration_index(self, stream: int) -> IndexPlan | None:
         """Return the index in whose order an iterator reads a stream; None where there is none."""
         return next((each for drive in self.drives for each in _orders(drive.steps, stream) if each is not None), None)
 

@@ -155,11 +155,11 @@ class LookupPlan:
         if self.named is not None:
             answer = f"{self.named.name}: {answer}"
         looked_up = [condition for condition in self.applied if condition not in self.conditions]
-        by = f" by {_joined(looked_up, streams)}" if looked_up else ""
-        return answer + by + (f", where {_joined(self.conditions, streams)}" if self.conditions else "")
+        by = f" by {_conjunction_text(looked_up, streams)}" if looked_up else ""
+        return answer + by + (f", where {_conjunction_text(self.conditions, streams)}" if self.conditions else "")
 
 
-def _joined(conditions: Sequence[TypedExpression], streams: Sequence[PropertyText]) -> str:
+def _conjunction_text(conditions: Sequence[TypedExpression], streams: Sequence[PropertyText]) -> str:
     return " and ".join(expression_text(condition, streams) for condition in conditions)
 
 

@@ -14,7 +14,7 @@ from epl.plan.checks import check
 from epl.plan.expressions import Aggregated, Constant, Equality, SubqueryValue, TypedExpression
 from epl.plan.join.lookups import LookupPlan
 from epl.plan.streams import StreamPlan
-from epl.plan.walk import expressions_of
+from epl.plan.walk import plan_expressions
 from epl.value_types import BOOLEAN, ArrayType, CollectionType, ValueType
 
 Use = Choice["value", "rows", "exists", "in", "any", "all"]
@@ -99,7 +99,7 @@ def row_type(names: Sequence[str], columns: Sequence[TypedExpression]) -> EventT
 
 
 @lru_cache(maxsize=256)
-def compared_type(value: ValueType) -> EventType:
+def comparison_type(value: ValueType) -> EventType:
     """Return the type of events that hold a value to be compared."""
     return EventType(name="compared", kind="struct", properties={"value": Property("value", value)})
 
@@ -140,14 +140,14 @@ def is_subquery_value(node: TypedExpression) -> bool:
     return isinstance(node, SubqueryValue) and node.plan.use == "value"
 
 
-def subqueries_in(*plans: Any) -> Iterator[SubqueryPlan]:
+def plan_subqueries(*plans: Any) -> Iterator[SubqueryPlan]:
     """Return the sub-queries of all expressions in the plans, as often as they occur."""
-    return (node.plan for e in expressions_of(*plans) for node in e.walk() if isinstance(node, SubqueryValue))
+    return (node.plan for e in plan_expressions(*plans) for node in e.walk() if isinstance(node, SubqueryValue))
 
 
 def every_node(*plans: Any) -> Iterator[TypedExpression]:
     """Yield every node of the expressions in plans, those of aggregations and of sub-queries among them."""
-    for expression in expressions_of(*plans):
+    for expression in plan_expressions(*plans):
         for node in expression.walk():
             yield node
             if isinstance(node, (Aggregated, SubqueryValue)):
@@ -157,13 +157,23 @@ def every_node(*plans: Any) -> Iterator[TypedExpression]:
 def distinct_subqueries(*plans: Any) -> tuple[SubqueryPlan, ...]:
     """Return the sub-queries of all expressions in the plans, in order, equal ones once."""
     subqueries: list[SubqueryPlan] = []
-    for plan in subqueries_in(*plans):
+    for plan in plan_subqueries(*plans):
         if plan not in subqueries:
             subqueries.append(plan)
     return tuple(subqueries)
 
 
 __all__ = [
-    "SubqueryPlan", "Use", "as_rows", "compared_type", "distinct_subqueries", "every_node", "is_subquery_value", "not_false", "row_type",
-    "subqueries_in", "value_type", "without_index",
+    "SubqueryPlan",
+    "Use",
+    "as_rows",
+    "comparison_type",
+    "distinct_subqueries",
+    "every_node",
+    "is_subquery_value",
+    "not_false",
+    "plan_subqueries",
+    "row_type",
+    "value_type",
+    "without_index",
 ]

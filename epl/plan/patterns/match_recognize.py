@@ -32,7 +32,7 @@ class RowPattern:
 
 
 @attrs.frozen
-class Variable(RowPattern):
+class RowPatternVariable(RowPattern):
     """One occurrence of a variable: its number and name."""
 
     number: int
@@ -87,7 +87,7 @@ class Repetition(RowPattern):
         return self.item.variables()
 
     def __str__(self) -> str:
-        return f"{self.item}{self.mark}" if isinstance(self.item, Variable) else f"({self.item}){self.mark}"
+        return f"{self.item}{self.mark}" if isinstance(self.item, RowPatternVariable) else f"({self.item}){self.mark}"
 
 
 # ------------------------------------------------------------------ the program

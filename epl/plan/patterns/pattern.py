@@ -72,12 +72,12 @@ class FilterNode(PatternNode):
 
     def title(self, text: Text) -> str:
         conditions = " and ".join(map(text, self.conditions))
-        looked_up = self._looked_up()
+        looked_up = self._lookup_text()
         return "".join([
             f"{self.tag}=" if self.tag else "", self.filter.event_type.name, f" where {conditions}" if conditions else "",
             f", found by {looked_up}" if looked_up else "", f", consumes at level {self.consume}" if self.consume else ""])
 
-    def _looked_up(self) -> str:
+    def _lookup_text(self) -> str:
         specification = self.filter
         lookups = [*specification.equal, *(each for each in (specification.listed, specification.range) if each is not None)]
         return ", ".join(expression_text(each.expression, [plain]) for each in lookups)
@@ -240,7 +240,7 @@ class PatternPlan(SourcePlan):
                                            ("discards partial matches on a match", self.discard)) if is_set]
         return "\n".join([*marks, *_lines(self.root, self._text, "")])
 
-    def title_of(self, node: PatternNode) -> str:
+    def node_title(self, node: PatternNode) -> str:
         """Return the line that describes a node of the tree."""
         return node.title(self._text)
 
@@ -255,12 +255,12 @@ def _lines(node: PatternNode, text: Text, indent: str) -> Iterator[str]:
         yield from _lines(inner, text, indent + "  ")
 
 
-def pattern_of(stream: StreamPlan) -> PatternPlan | None:
+def stream_pattern(stream: StreamPlan) -> PatternPlan | None:
     """Return the plan of a stream over a pattern; None for any other."""
     return stream.source if isinstance(stream.source, PatternPlan) else None
 
 
 __all__ = [
     "AndNode", "CrontabNode", "EveryDistinctNode", "EveryNode", "FilterNode", "FollowedByNode", "IntervalNode", "NotNode", "OrNode",
-    "PatternNode", "PatternPlan", "PatternTag", "ScheduleNode", "UntilNode", "WhileNode", "WithinNode", "pattern_of",
+    "PatternNode", "PatternPlan", "PatternTag", "ScheduleNode", "UntilNode", "WhileNode", "WithinNode", "stream_pattern",
 ]

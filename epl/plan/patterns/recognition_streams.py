@@ -88,19 +88,19 @@ class RecognitionStreamPlan(SourcePlan):
     def _read(self) -> list[str]:
         source = self.input.source
         if isinstance(source, RecognitionStreamPlan):
-            return ["rows of: another clause", *_indented(source.dump())]
+            return ["rows of: another clause", *_indent(source.dump())]
         assert isinstance(source, FilterPlan)
         tests = " and ".join(expression_text(each, [plain]) for each in source.conditions)
         return [f"rows of: {source.event_type.name}{f' where {tests}' if tests else ''}"]
 
 
-def _indented(lines: str) -> list[str]:
+def _indent(lines: str) -> list[str]:
     return [f"  {line}" for line in lines.split("\n")]
 
 
-def recognition_of(stream: StreamPlan) -> RecognitionStreamPlan | None:
+def stream_recognition(stream: StreamPlan) -> RecognitionStreamPlan | None:
     """Return the plan of a stream over a clause of a SQL dialect; None for any other."""
     return stream.source if isinstance(stream.source, RecognitionStreamPlan) else None
 
 
-__all__ = ["MAX_BUFFERED", "OrderPolicy", "RecognitionStreamPlan", "recognition_of"]
+__all__ = ["MAX_BUFFERED", "OrderPolicy", "RecognitionStreamPlan", "stream_recognition"]

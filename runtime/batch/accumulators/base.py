@@ -9,11 +9,11 @@ import numpy as np
 
 from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import TypedExpression
-from runtime.batch.printing.expressions import ScalarPrinter, Text, kind_of
+from runtime.batch.printing.expressions import ScalarPrinter, ScalarText, column_kind
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.runs.ring import Member, Ring
-from runtime.batch.storage.arrays import Arrays, Field
+from runtime.batch.storage.arrays import ArrayField, Arrays
 from runtime.batch.storage.kinds import DTYPES, INTEGERS
 from windows.protocol import State
 
@@ -22,7 +22,7 @@ At = Callable[[str, Code], ScalarPrinter]
 
 
 @attrs.define
-class Accumulator:
+class AccumulatorPrinter:
     """``name`` begins its arrays' names. ``enter`` / ``leave`` print for the group ``g`` (a text) and the event at a place.
 
     ``state`` / ``restore``: of the group in a slot, as ``runtime.aggregation`` has it; the events that the group counts are
@@ -32,7 +32,7 @@ class Accumulator:
     name: str
     plan: AggregationPlan
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[ArrayField]:
         raise NotImplementedError
 
     def enter(self, code: Code, at: At, place: str) -> None:
@@ -41,7 +41,7 @@ class Accumulator:
     def leave(self, code: Code, at: At, place: str) -> None:
         raise NotImplementedError
 
-    def value(self, group: str) -> Text:
+    def value(self, group: str) -> ScalarText:
         raise NotImplementedError
 
     def full(self) -> str | None:
@@ -73,12 +73,12 @@ class Accumulator:
         return self.plan.arguments[0]
 
 
-class OfNumbers(Accumulator):
+class OfNumbers(AccumulatorPrinter):
     """Base of those that take numbers; ``dtype`` is what values are kept in."""
 
     @property
     def kind(self) -> str:
-        kind = kind_of(self.argument.type)
+        kind = column_kind(self.argument.type)
         if kind not in (*INTEGERS, "float", "double"):
             raise NotCompilable(f"{self.plan.function} of {kind}")
         return kind

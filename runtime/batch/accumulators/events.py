@@ -3,25 +3,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from runtime.batch.accumulators.base import Accumulator, At
-from runtime.batch.printing.expressions import Text, kind_of, stored
+from runtime.batch.accumulators.base import AccumulatorPrinter, At
+from runtime.batch.printing.expressions import ScalarText, column_kind, element_text
 from runtime.batch.printing.python_values import from_python, to_python
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.runs.ring import Ring
-from runtime.batch.storage.arrays import GROUP, RING, Arrays, Field
+from runtime.batch.storage.arrays import GROUP, RING, ArrayField, Arrays
 from runtime.batch.storage.kinds import DTYPES, TEXTS
 from windows.protocol import State
 
 
-class OfValues(Accumulator):
+class OfValues(AccumulatorPrinter):
     """Base of those that keep values of any kind as they are."""
 
     @property
     def kind(self) -> str:
         if len(self.plan.arguments) > 1:
             raise NotCompilable(f"{self.plan.function} with an index")
-        return kind_of(self.argument.type)
+        return column_kind(self.argument.type)
 
     @property
     def nothing(self) -> int:
@@ -29,24 +29,24 @@ class OfValues(Accumulator):
         return -1 if self.kind in TEXTS else 0
 
 
-def _code(text: str) -> Text:
+def _code(text: str) -> ScalarText:
     value = f"np.int64({text})"
-    return Text(value, f"({value} >= 0)")
+    return ScalarText(value, f"({value} >= 0)")
 
 
-class FirstOrLast(OfValues):
+class FirstOrLastPrinter(OfValues):
     """``first(x)``, ``last(x)`` of a data window: a list of each group's events in order of arrival.
 
     ``f`` / ``b``: positions of a group's first and last event, -1 for none; ``x`` / ``p``: the next and previous one by ring place;
     ``w`` / ``v``: the values.
     """
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[ArrayField]:
         name = self.name
         return [
-            Field(f"{name}_f", np.int64, GROUP, -1), Field(f"{name}_b", np.int64, GROUP, -1),
-            Field(f"{name}_x", np.int64, RING, -1), Field(f"{name}_p", np.int64, RING, -1),
-            Field(f"{name}_w", DTYPES[self.kind], RING), Field(f"{name}_v", np.bool_, RING),
+            ArrayField(f"{name}_f", np.int64, GROUP, -1), ArrayField(f"{name}_b", np.int64, GROUP, -1),
+            ArrayField(f"{name}_x", np.int64, RING, -1), ArrayField(f"{name}_p", np.int64, RING, -1),
+            ArrayField(f"{name}_w", DTYPES[self.kind], RING), ArrayField(f"{name}_v", np.bool_, RING),
         ]
 
     def enter(self, code: Code, at: At, place: str) -> None:
@@ -73,12 +73,12 @@ class FirstOrLast(OfValues):
             with code.block("else"):
                 code.add(f"{name}_{end}[g] = {other}")
 
-    def value(self, group: str) -> Text:
+    def value(self, group: str) -> ScalarText:
         name = self.name
         place = f"{name}_{'f' if self.plan.function == 'first' else 'b'}[{group}]"
         if self.kind in TEXTS:
             return _code(f"({name}_w[{place} & mask] if {place} >= 0 else -1)")
-        return Text(stored(f"{name}_w[{place} & mask]", self.kind), f"({place} >= 0 and {name}_v[{place} & mask])")
+        return ScalarText(element_text(f"{name}_w[{place} & mask]", self.kind), f"({place} >= 0 and {name}_v[{place} & mask])")
 
     @property
     def shared(self) -> object:
@@ -108,11 +108,11 @@ class FirstOrLast(OfValues):
         arrays[f"{name}_f"][slot], arrays[f"{name}_b"][slot] = (places[0], places[-1]) if places else (-1, -1)
 
 
-class Ever(OfValues):
+class EverPrinter(OfValues):
     """``firstever(x)``, ``lastever(x)``: the first or last value that was not null."""
 
-    def fields(self) -> list[Field]:
-        return [Field(f"{self.name}_v", DTYPES[self.kind], GROUP, self.nothing), Field(f"{self.name}_h", np.bool_, GROUP)]
+    def fields(self) -> list[ArrayField]:
+        return [ArrayField(f"{self.name}_v", DTYPES[self.kind], GROUP, self.nothing), ArrayField(f"{self.name}_h", np.bool_, GROUP)]
 
     def enter(self, code: Code, at: At, place: str) -> None:
         text = at(place, code).value(self.argument)
@@ -123,10 +123,10 @@ class Ever(OfValues):
     def leave(self, code: Code, at: At, place: str) -> None:
         pass
 
-    def value(self, group: str) -> Text:
+    def value(self, group: str) -> ScalarText:
         if self.kind in TEXTS:
             return _code(f"{self.name}_v[{group}]")
-        return Text(stored(f"{self.name}_v[{group}]", self.kind), f"{self.name}_h[{group}]")
+        return ScalarText(element_text(f"{self.name}_v[{group}]", self.kind), f"{self.name}_h[{group}]")
 
     def state(self, arrays: Arrays, slot: int, ring: Ring) -> State:
         if not arrays[f"{self.name}_h"][slot]:

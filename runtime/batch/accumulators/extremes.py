@@ -5,26 +5,26 @@ from typing import Any
 
 import numpy as np
 
-from epl.zeros import ordered, plain
+from epl.zeros import plain, sort_value
 from runtime.batch.accumulators.base import At, OfNumbers
 from runtime.batch.compiler.hosted import heap_insert
-from runtime.batch.printing.expressions import Text, sign_of_zero
+from runtime.batch.printing.expressions import ScalarText, sign_of_zero
 from runtime.batch.printing.source_code import Code
 from runtime.batch.runs.ring import Ring
-from runtime.batch.storage.arrays import GROUP, RING, Arrays, Field
+from runtime.batch.storage.arrays import GROUP, RING, ArrayField, Arrays
 from windows.keys import freeze
 from windows.protocol import State
 
 
-class ExtremeEver(OfNumbers):
+class ExtremeEverPrinter(OfNumbers):
     """min and max of what never leaves."""
 
     @property
     def largest(self) -> bool:
         return self.plan.function in ("max", "maxever")
 
-    def fields(self) -> list[Field]:
-        return [Field(f"{self.name}_v", self.dtype, GROUP), Field(f"{self.name}_h", np.bool_, GROUP)]
+    def fields(self) -> list[ArrayField]:
+        return [ArrayField(f"{self.name}_v", self.dtype, GROUP), ArrayField(f"{self.name}_h", np.bool_, GROUP)]
 
     def enter(self, code: Code, at: At, place: str) -> None:
         printer = at(place, code)
@@ -40,8 +40,8 @@ class ExtremeEver(OfNumbers):
     def leave(self, code: Code, at: At, place: str) -> None:
         pass
 
-    def value(self, group: str) -> Text:
-        return Text(f"{self.name}_v[{group}]", f"{self.name}_h[{group}]")
+    def value(self, group: str) -> ScalarText:
+        return ScalarText(f"{self.name}_v[{group}]", f"{self.name}_h[{group}]")
 
     def state(self, arrays: Arrays, slot: int, ring: Ring) -> State:
         return arrays[f"{self.name}_v"][slot].item() if arrays[f"{self.name}_h"][slot] else None
@@ -51,7 +51,7 @@ class ExtremeEver(OfNumbers):
         arrays[f"{self.name}_v"][slot] = 0 if state is None else state
 
 
-class ExtremeHeld(ExtremeEver):
+class ExtremeHeld(ExtremeEverPrinter):
     """Base for windows: of the values of the events that are held."""
 
     def state(self, arrays: Arrays, slot: int, ring: Ring) -> State:
@@ -59,7 +59,7 @@ class ExtremeHeld(ExtremeEver):
         nans = sum(value != value for value in values)
         if self.plan.distinct:
             values, nans = list({freeze(value): value for value in values if value == value}.values()), min(nans, 1)
-        return [[plain(value) for value in sorted(ordered(value) for value in values if value == value)], nans]
+        return [[plain(value) for value in sorted(sort_value(value) for value in values if value == value)], nans]
 
 
 class ExtremeWindow(ExtremeHeld):
@@ -69,12 +69,12 @@ class ExtremeWindow(ExtremeHeld):
     A candidate that is no better than a newcomer goes. Cost: constant an event, amortised.
     """
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[ArrayField]:
         name = self.name
         return [
-            Field(f"{name}_f", np.int64, GROUP, -1), Field(f"{name}_b", np.int64, GROUP, -1),
-            Field(f"{name}_x", np.int64, RING, -1), Field(f"{name}_p", np.int64, RING, -1),
-            Field(f"{name}_w", self.dtype, RING),
+            ArrayField(f"{name}_f", np.int64, GROUP, -1), ArrayField(f"{name}_b", np.int64, GROUP, -1),
+            ArrayField(f"{name}_x", np.int64, RING, -1), ArrayField(f"{name}_p", np.int64, RING, -1),
+            ArrayField(f"{name}_w", self.dtype, RING),
         ]
 
     def enter(self, code: Code, at: At, place: str) -> None:
@@ -108,9 +108,9 @@ class ExtremeWindow(ExtremeHeld):
             with code.block("else"):
                 code.add(f"{name}_b[g] = -1")
 
-    def value(self, group: str) -> Text:
+    def value(self, group: str) -> ScalarText:
         name = self.name
-        return Text(f"{name}_w[{name}_f[{group}] & mask]", f"({name}_f[{group}] >= 0)")
+        return ScalarText(f"{name}_w[{name}_f[{group}] & mask]", f"({name}_f[{group}] >= 0)")
 
     def restore(self, arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
         name, mask = self.name, arrays.sizes[RING] - 1
@@ -118,7 +118,7 @@ class ExtremeWindow(ExtremeHeld):
         for (position, _), value in self.counted(slot, ring):
             if value is None:
                 continue
-            while ranked and self._ranks_before(value, ranked[-1][1]):
+            while ranked and self._outranks(value, ranked[-1][1]):
                 ranked.pop()
             ranked.append((position, value))
         places = [position for position, _ in ranked]
@@ -128,9 +128,9 @@ class ExtremeWindow(ExtremeHeld):
             arrays[f"{name}_w"][position & mask] = value
         arrays[f"{name}_f"][slot], arrays[f"{name}_b"][slot] = (places[0], places[-1]) if places else (-1, -1)
 
-    def _ranks_before(self, value: Any, other: Any) -> bool:
+    def _outranks(self, value: Any, other: Any) -> bool:
         """Return whether the newcomer is no worse than the other."""
-        value, other = ordered(value), ordered(other)
+        value, other = sort_value(value), sort_value(other)
         if self.largest:
             return bool(value >= other or value != value)
         return bool(value <= other or other != other)
@@ -143,9 +143,9 @@ class ExtremeHeap(ExtremeHeld):
     the logarithm of the group's size an event, amortised.
     """
 
-    def fields(self) -> list[Field]:
-        links = [Field(f"{self.name}_{part}", np.int64, RING, -1) for part in "lru"]
-        return [Field(f"{self.name}_f", np.int64, GROUP, -1), *links, Field(f"{self.name}_w", self.dtype, RING)]
+    def fields(self) -> list[ArrayField]:
+        links = [ArrayField(f"{self.name}_{part}", np.int64, RING, -1) for part in "lru"]
+        return [ArrayField(f"{self.name}_f", np.int64, GROUP, -1), *links, ArrayField(f"{self.name}_w", self.dtype, RING)]
 
     def _links(self) -> str:
         return f"{', '.join(f'{self.name}_{part}' for part in 'lruw')}, mask, {self.largest}"
@@ -163,9 +163,9 @@ class ExtremeHeap(ExtremeHeld):
         with code.block(f"if {text.valid or 'True'}"):
             code.add(f"{name}_f[g] = heap_remove({name}_f[g], {place}, {self._links()})")
 
-    def value(self, group: str) -> Text:
+    def value(self, group: str) -> ScalarText:
         name = self.name
-        return Text(f"{name}_w[{name}_f[{group}] & mask]", f"({name}_f[{group}] >= 0)")
+        return ScalarText(f"{name}_w[{name}_f[{group}] & mask]", f"({name}_f[{group}] >= 0)")
 
     def restore(self, arrays: Arrays, slot: int, state: State, ring: Ring) -> None:
         name, mask = self.name, arrays.sizes[RING] - 1

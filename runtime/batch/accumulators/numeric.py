@@ -3,19 +3,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from runtime.batch.accumulators.base import Accumulator, At, OfNumbers
-from runtime.batch.printing.expressions import LONGS, Text
+from runtime.batch.accumulators.base import AccumulatorPrinter, At, OfNumbers
+from runtime.batch.printing.expressions import LONGS, ScalarText
 from runtime.batch.printing.source_code import Code
 from runtime.batch.runs.ring import Ring
-from runtime.batch.storage.arrays import GROUP, Arrays, Field
+from runtime.batch.storage.arrays import GROUP, ArrayField, Arrays
 from windows.protocol import State
 
 
-class Count(Accumulator):
+class Count(AccumulatorPrinter):
     """``count(*)`` and ``count(x)``."""
 
-    def fields(self) -> list[Field]:
-        return [Field(f"{self.name}_n", np.int64, GROUP)]
+    def fields(self) -> list[ArrayField]:
+        return [ArrayField(f"{self.name}_n", np.int64, GROUP)]
 
     def _step(self, code: Code, at: At, place: str, sign: str) -> None:
         valid = at(place, code).value(self.argument).valid if self.plan.arguments else None
@@ -29,8 +29,8 @@ class Count(Accumulator):
         if not self.plan.ever:
             self._step(code, at, place, "-")
 
-    def value(self, group: str) -> Text:
-        return Text(f"{self.name}_n[{group}]")
+    def value(self, group: str) -> ScalarText:
+        return ScalarText(f"{self.name}_n[{group}]")
 
     def state(self, arrays: Arrays, slot: int, ring: Ring) -> State:
         return int(arrays[f"{self.name}_n"][slot])
@@ -39,11 +39,11 @@ class Count(Accumulator):
         arrays[f"{self.name}_n"][slot] = state
 
 
-class Sum(OfNumbers):
+class SumPrinter(OfNumbers):
     """``sum(x)``: total and number; the last value that leaves takes all rounding errors with it."""
 
-    def fields(self) -> list[Field]:
-        return [Field(f"{self.name}_t", self.dtype, GROUP), Field(f"{self.name}_n", np.int64, GROUP)]
+    def fields(self) -> list[ArrayField]:
+        return [ArrayField(f"{self.name}_t", self.dtype, GROUP), ArrayField(f"{self.name}_n", np.int64, GROUP)]
 
     def _total(self, sign: str, value: str) -> str:
         if self.kind == "long":
@@ -64,8 +64,8 @@ class Sum(OfNumbers):
             with code.block("else"):
                 code.add(f"{self.name}_t[g] = {self._total('-', text.value)}", f"{self.name}_n[g] -= 1")
 
-    def value(self, group: str) -> Text:
-        return Text(f"{self.name}_t[{group}]", f"({self.name}_n[{group}] > 0)")
+    def value(self, group: str) -> ScalarText:
+        return ScalarText(f"{self.name}_t[{group}]", f"({self.name}_n[{group}] > 0)")
 
 
     def state(self, arrays: Arrays, slot: int, ring: Ring) -> State:
@@ -75,19 +75,20 @@ class Sum(OfNumbers):
         arrays[f"{self.name}_t"][slot], arrays[f"{self.name}_n"][slot] = state
 
 
-class Average(Sum):
+class AveragePrinter(SumPrinter):
     """``avg(x)``: the sum in its own type, divided as doubles."""
 
-    def value(self, group: str) -> Text:
-        return Text(f"(np.float64({self.name}_t[{group}]) / {self.name}_n[{group}])", f"({self.name}_n[{group}] > 0)")
+    def value(self, group: str) -> ScalarText:
+        return ScalarText(f"(np.float64({self.name}_t[{group}]) / {self.name}_n[{group}])", f"({self.name}_n[{group}] > 0)")
 
 
-class StandardDeviation(OfNumbers):
+class StandardDeviationPrinter(OfNumbers):
     """``stddev(x)``: Welford's recurrence in both directions; mean, sum of squares, number."""
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[ArrayField]:
         name = self.name
-        return [Field(f"{name}_m", np.float64, GROUP), Field(f"{name}_s", np.float64, GROUP), Field(f"{name}_n", np.int64, GROUP)]
+        return [ArrayField(f"{name}_m", np.float64, GROUP), ArrayField(f"{name}_s", np.float64, GROUP),
+            ArrayField(f"{name}_n", np.int64, GROUP)]
 
     def enter(self, code: Code, at: At, place: str) -> None:
         text = at(place, code).value(self.argument)
@@ -116,9 +117,9 @@ class StandardDeviation(OfNumbers):
                 code.add(f"v = np.float64({text.value})", f"{name}_n[g] -= 1")
                 self._move(code, "-")
 
-    def value(self, group: str) -> Text:
+    def value(self, group: str) -> ScalarText:
         name = self.name
-        return Text(f"np.sqrt({name}_s[{group}] / ({name}_n[{group}] - 1))", f"({name}_n[{group}] > 1)")
+        return ScalarText(f"np.sqrt({name}_s[{group}] / ({name}_n[{group}] - 1))", f"({name}_n[{group}] > 1)")
 
     def state(self, arrays: Arrays, slot: int, ring: Ring) -> State:
         mean, squares = (arrays[f"{self.name}_{part}"][slot].item() for part in "ms")

@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from runtime.batch.accumulators.base import Accumulator, At
+from runtime.batch.accumulators.base import AccumulatorPrinter, At
 from runtime.batch.accumulators.events import OfValues
-from runtime.batch.printing.expressions import Text, stored
+from runtime.batch.printing.expressions import ScalarText, element_text
 from runtime.batch.printing.python_values import from_python, to_python
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.runs.ring import Ring
-from runtime.batch.storage.arrays import GROUP, Arrays, Field
+from runtime.batch.storage.arrays import GROUP, ArrayField, Arrays
 from runtime.batch.storage.kinds import DTYPES, TEXTS
 from windows.protocol import Damaged, State
 
@@ -18,7 +18,7 @@ FARTHEST = 64
 """How many values before the newest ``nth`` may ask for: each group keeps as many."""
 
 
-class Nth(OfValues):
+class NthPrinter(OfValues):
     """``nth(x, n)``: the value n values before the newest that are not null. By group the last n + 1 values, round and round: ``h`` how
     many were ever put there, ``l`` how many of them are there, ``c`` how many rows with a value are."""
 
@@ -30,9 +30,9 @@ class Nth(OfValues):
             raise NotCompilable(f"nth of more than {FARTHEST} values")
         return most
 
-    def fields(self) -> list[Field]:
-        counts = [Field(f"{self.name}_{part}", np.int64, GROUP) for part in "hlc"]
-        return [Field(f"{self.name}_v", DTYPES[self.kind], GROUP, self.nothing, self.most), *counts]
+    def fields(self) -> list[ArrayField]:
+        counts = [ArrayField(f"{self.name}_{part}", np.int64, GROUP) for part in "hlc"]
+        return [ArrayField(f"{self.name}_v", DTYPES[self.kind], GROUP, self.nothing, self.most), *counts]
 
     def enter(self, code: Code, at: At, place: str) -> None:
         name = self.name
@@ -51,14 +51,14 @@ class Nth(OfValues):
             with code.block(f"if {name}_l[g] > {name}_c[g]"):
                 code.add(f"{name}_l[g] = {name}_c[g]")
 
-    def value(self, group: str) -> Text:
+    def value(self, group: str) -> ScalarText:
         name = self.name
         there = f"({name}_l[{group}] == {self.most})"
         nth = f"{name}_v[{name}_h[{group}] % {self.most}, {group}]"
         if self.kind in TEXTS:
             code = f"np.int64({nth} if {there} else -1)"
-            return Text(code, f"({code} >= 0)")
-        return Text(stored(nth, self.kind), there)
+            return ScalarText(code, f"({code} >= 0)")
+        return ScalarText(element_text(nth, self.kind), there)
 
     def state(self, arrays: Arrays, slot: int, ring: Ring) -> State:
         ever, there, count = (int(arrays[f"{self.name}_{part}"][slot]) for part in "hlc")
@@ -76,11 +76,11 @@ class Nth(OfValues):
             arrays[f"{self.name}_{part}"][slot] = number
 
 
-class Leaving(Accumulator):
+class LeavingPrinter(AccumulatorPrinter):
     """``leaving()``: whether any row has left."""
 
-    def fields(self) -> list[Field]:
-        return [Field(f"{self.name}_b", np.bool_, GROUP)]
+    def fields(self) -> list[ArrayField]:
+        return [ArrayField(f"{self.name}_b", np.bool_, GROUP)]
 
     def enter(self, code: Code, at: At, place: str) -> None:
         pass
@@ -88,8 +88,8 @@ class Leaving(Accumulator):
     def leave(self, code: Code, at: At, place: str) -> None:
         code.add(f"{self.name}_b[g] = True")
 
-    def value(self, group: str) -> Text:
-        return Text(f"{self.name}_b[{group}]")
+    def value(self, group: str) -> ScalarText:
+        return ScalarText(f"{self.name}_b[{group}]")
 
     def state(self, arrays: Arrays, slot: int, ring: Ring) -> State:
         return bool(arrays[f"{self.name}_b"][slot])
@@ -98,4 +98,4 @@ class Leaving(Accumulator):
         arrays[f"{self.name}_b"][slot] = state
 
 
-__all__ = ["Leaving", "Nth"]
+__all__ = ["LeavingPrinter", "NthPrinter"]

@@ -6,25 +6,25 @@ from collections import Counter
 import attrs
 import numpy as np
 
-from runtime.batch.accumulators.base import Accumulator, At
+from runtime.batch.accumulators.base import AccumulatorPrinter, At
 from runtime.batch.accumulators.extremes import ExtremeHeld
 from runtime.batch.compiler.hosted import fill_table, insert_slot
-from runtime.batch.printing.expressions import Text, kind_of
-from runtime.batch.printing.python_values import value_of_word, word_of, word_text
+from runtime.batch.printing.expressions import ScalarText, column_kind
+from runtime.batch.printing.python_values import encode_word, value_of_word, word_text
 from runtime.batch.printing.source_code import Code
 from runtime.batch.runs.ring import Ring
-from runtime.batch.storage.arrays import Arrays, Field
+from runtime.batch.storage.arrays import ArrayField, Arrays
 from windows.keys import freeze
 from windows.protocol import Damaged, State
 
 
 @attrs.define
-class Filtered(Accumulator):
+class FilterPrinter(AccumulatorPrinter):
     """Only rows for which the filter is true."""
 
-    inner: Accumulator
+    inner: AccumulatorPrinter
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[ArrayField]:
         return self.inner.fields()
 
     def enter(self, code: Code, at: At, place: str) -> None:
@@ -37,7 +37,7 @@ class Filtered(Accumulator):
         with code.block(f"if {at(place, code).test(self.plan.filter)}"):
             self.inner.leave(code, at, place)
 
-    def value(self, group: str) -> Text:
+    def value(self, group: str) -> ScalarText:
         return self.inner.value(group)
 
     def full(self) -> str | None:
@@ -58,32 +58,33 @@ class Filtered(Accumulator):
 
 
 @attrs.define
-class Distinct(Accumulator):
+class DistinctPrinter(AccumulatorPrinter):
     """Each value of the argument counts once: it enters with its first row and leaves with its last.
 
     A table of pairs (group, value): ``t`` the open-addressing table; by pair ``k`` its two words, ``c`` how many rows have it, ``o`` its
     number in the order of their coming; ``e`` free places. ``q``: places ever used, free ones, pairs that ever came.
     """
 
-    inner: Accumulator
+    inner: AccumulatorPrinter
     leaves: bool = False
     """Whether events leave again."""
 
     @property
     def kind(self) -> str:
-        return kind_of(self.argument.type)
+        return column_kind(self.argument.type)
 
     @property
     def lets_all_in(self) -> bool:
         """min and max of held events need to know of each event, not only of each value."""
         return isinstance(self.inner, ExtremeHeld)
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[ArrayField]:
         name = self.name
         return [
-            *self.inner.fields(), Field(f"{name}_t", np.int64, self._table, -1), Field(f"{name}_k", np.int64, self._pairs, 0, 2),
-            Field(f"{name}_c", np.int64, self._pairs), Field(f"{name}_o", np.int64, self._pairs), Field(f"{name}_e", np.int64, self._pairs),
-            Field(f"{name}_q", np.int64, f"{name} counts"),
+            *self.inner.fields(), ArrayField(f"{name}_t", np.int64, self._table, -1), ArrayField(f"{name}_k", np.int64, self._pairs, 0, 2),
+            ArrayField(f"{name}_c", np.int64, self._pairs), ArrayField(f"{name}_o", np.int64, self._pairs),
+            ArrayField(f"{name}_e", np.int64, self._pairs),
+            ArrayField(f"{name}_q", np.int64, f"{name} counts"),
         ]
 
     @property
@@ -148,7 +149,7 @@ class Distinct(Accumulator):
         with code.block("if True" if self.lets_all_in else "if ended"):
             self.inner.leave(code, at, place)
 
-    def value(self, group: str) -> Text:
+    def value(self, group: str) -> ScalarText:
         return self.inner.value(group)
 
     # ------------------------------------------------------------------ state
@@ -189,7 +190,7 @@ class Distinct(Accumulator):
         if used + len(pairs) > min(arrays.sizes[self._pairs], arrays.sizes[self._table] >> 1):
             self.grow(arrays, len(pairs))
         for place, (value, count) in enumerate(pairs, used):
-            low = 0 if value is None else word_of(value, self.kind, pool)
+            low = 0 if value is None else encode_word(value, self.kind, pool)
             arrays[f"{name}_k"][:, place] = slot << 1 | (value is None), low
             arrays[f"{name}_c"][place], arrays[f"{name}_o"][place] = count, place
             insert_slot(arrays[f"{name}_t"], arrays[f"{name}_k"], place)

@@ -11,7 +11,7 @@ from runtime.batch.storage.arrays import Array
 
 
 @lru_cache(maxsize=64)
-def _compiled(name: str) -> Kernel:
+def _compile(name: str) -> Kernel:
     if missing() is not None:
         return getattr(intrinsics, name)  # type: ignore[no-any-return]
     from runtime.batch.compiler.llvm.compiler import NativeKernel, is_supported
@@ -27,24 +27,24 @@ def _by_numba(name: str) -> Kernel:
 
 def fill_table(table: Array, keys: Array, live: Array) -> None:
     """See runtime.batch.compiler.intrinsics, as of the others."""
-    _compiled("fill_table")(table, keys, live)
+    _compile("fill_table")(table, keys, live)
 
 
 def insert_slot(table: Array, keys: Array, slot: int) -> None:
-    _compiled("insert_slot")(table, keys, slot)
+    _compile("insert_slot")(table, keys, slot)
 
 
 def heap_insert(top: int, position: int, links: Sequence[Array], mask: int, largest: bool) -> int:
     """Insert into a heap; ``links``: left, right, up, values."""
-    return _compiled("heap_insert")(top, position, *links, mask, largest)
+    return _compile("heap_insert")(top, position, *links, mask, largest)
 
 
 def mark_chains(ends: Array, before: Array, mark: Array) -> None:
-    _compiled("mark_chains")(ends, before, mark)
+    _compile("mark_chains")(ends, before, mark)
 
 
 def java_hashes(offsets: Array, data: Array, hashes: Array, first: int, last: int) -> None:
-    _compiled("java_hashes")(offsets, data, hashes, first, last)
+    _compile("java_hashes")(offsets, data, hashes, first, last)
 
 
 __all__ = ["fill_table", "heap_insert", "insert_slot", "java_hashes", "mark_chains"]

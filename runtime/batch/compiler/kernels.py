@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from epl.generated_code import code_of, defined
+from epl.generated_code import compile_text, define_names
 from runtime.batch.compiler import intrinsics
-from runtime.batch.compiler.private_files import fault_of, read_private, warn_once, write_private
+from runtime.batch.compiler.private_files import folder_fault, read_private, warn_once, write_private
 
 Kernel = Callable[..., int]
 
@@ -60,7 +60,7 @@ def cache_folder() -> Path:
     try:
         folder = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "epl-spark"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fault = fault_of(folder)
+        fault = folder_fault(folder)
         if fault is None and os.access(folder, os.W_OK):
             return folder
         if fault is not None:
@@ -76,7 +76,7 @@ def _own_folder() -> Path:
 
 
 @lru_cache(maxsize=4096)
-def compiled(source: str) -> Kernel:
+def compile_kernel(source: str) -> Kernel:
     """Return the function ``kernel`` of the source, compiled at its first call; raise ImportError without numba."""
     from runtime.batch.compiler.llvm.compiler import NativeKernel, is_supported
 
@@ -87,20 +87,20 @@ def compiled(source: str) -> Kernel:
 
 def by_numba(source: str) -> Kernel:
     """Return the same function, compiled by numba."""
-    code_of(source)  # the same checks as for what is not compiled
+    compile_text(source)  # the same checks as for what is not compiled
     text = HEAD + PART_OF_IT.sub(r"@as_part\n\g<0>", source).replace("def kernel(", "@as_kernel\ndef kernel(")
     name = f"epl_{hashlib.sha256((text + _stamp()).encode()).hexdigest()[:32]}"
     try:
-        path = _stored(cache_folder() / f"{name}.py", text)
+        path = _store(cache_folder() / f"{name}.py", text)
     except OSError:
-        path = _stored(_own_folder() / f"{name}.py", text)
+        path = _store(_own_folder() / f"{name}.py", text)
     return _load(name, path, text).kernel  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=4096)
-def interpreted(source: str) -> Kernel:
+def interpret_kernel(source: str) -> Kernel:
     """Return the same function as plain Python: slow, for tests and for looking inside."""
-    kernel = defined(source, {name: each for name, each in vars(intrinsics).items() if not name.startswith("__")})["kernel"]
+    kernel = define_names(source, {name: each for name, each in vars(intrinsics).items() if not name.startswith("__")})["kernel"]
 
     def run(*arguments: Any) -> int:
         with np.errstate(all="ignore"):
@@ -116,18 +116,18 @@ class Warming:
     def __init__(self, source: str, rows_before: int = 2_000) -> None:
         self._source = source
         self._left = rows_before
-        self._function = interpreted(source)
+        self._function = interpret_kernel(source)
 
     def __call__(self, registers: Any, rows: Any, *rest: Any) -> int:
         if self._left > 0:
             self._left -= int(np.size(rows)) if isinstance(rows, np.ndarray) else rows
             if self._left > 0:
                 return self._function(registers, rows, *rest)
-            self._function = compiled(self._source)
+            self._function = compile_kernel(self._source)
         return self._function(registers, rows, *rest)
 
 
-def _stored(path: Path, text: str) -> Path:
+def _store(path: Path, text: str) -> Path:
     """Return the path, with the text in it: a file may have been cut off when its machine stopped. numba's folder beside it is made."""
     (path.parent / "__pycache__").mkdir(mode=0o700, exist_ok=True)
     if read_private(path) != text.encode():

@@ -63,7 +63,7 @@ class DurableCache:
         warnings.warn(message, RuntimeWarning, stacklevel=3)
 
 
-def kept(**options: Any) -> Callable[[Any], Any]:
+def cache_kernel(**options: Any) -> Callable[[Any], Any]:
     """Return a decorator: the function compiled at its first call, or loaded if it has been kept; compiled in each process where numba
     finds no folder that it may write to."""
     def decorate(function: Any) -> Any:
@@ -77,4 +77,4 @@ def kept(**options: Any) -> Callable[[Any], Any]:
     return decorate
 
 
-__all__ = ["DurableCache", "kept"]
+__all__ = ["DurableCache", "cache_kernel"]

@@ -5,13 +5,13 @@ from typing import Any
 
 import numba
 
-from runtime.batch.compiler.numba_cache import kept
+from runtime.batch.compiler.numba_cache import cache_kernel
 
 _njit: Any = numba.njit
 """With options that its types do not have."""
 OPTIONS: dict[str, Any] = {"error_model": "numpy"}
 
-as_kernel = kept(nogil=True, **OPTIONS)
+as_kernel = cache_kernel(nogil=True, **OPTIONS)
 """The function that the host calls."""
 
 as_part = _njit(forceinline=True, no_cpython_wrapper=True, **OPTIONS)

@@ -24,7 +24,7 @@ ROOT, UNKNOWN_USER = 0, 65534
 _warned: set[str] = set()
 
 
-def fault_of(folder: Path) -> str | None:
+def folder_fault(folder: Path) -> str | None:
     """Return why code in the folder is not to be trusted, None where only the user (and root) can write there."""
     if os.name == "nt":  # no such modes; folders in a profile are the user's
         return None
@@ -92,15 +92,15 @@ def write_private(path: Path, data: bytes) -> None:
         raise
 
 
-def signed(path: Path, data: bytes) -> bytes:
+def sign(path: Path, data: bytes) -> bytes:
     """Return the data after its digest. Raise OSError where the folder takes no key."""
-    return _digest(path, data, _key_of(path.parent)) + data
+    return _digest(path, data, _folder_key(path.parent)) + data
 
 
-def checked(path: Path, content: bytes) -> bytes | None:
-    """Return the data of what ``signed`` gave for the same path; None for all else."""
+def verify(path: Path, content: bytes) -> bytes | None:
+    """Return the data of what ``sign`` gave for the same path; None for all else."""
     try:
-        key = _key_of(path.parent)
+        key = _folder_key(path.parent)
     except OSError:
         return None
     data = content[DIGEST:]
@@ -111,7 +111,7 @@ def _digest(path: Path, data: bytes, key: bytes) -> bytes:
     return blake2b(path.name.encode() + b"\0" + data, key=key, digest_size=DIGEST).digest()
 
 
-def _key_of(folder: Path) -> bytes:
+def _folder_key(folder: Path) -> bytes:
     """Return the folder's key, made at first; of several processes that make one, one wins."""
     path = folder / KEY
     if not path.exists():
@@ -129,4 +129,4 @@ def _key_of(folder: Path) -> bytes:
     return key
 
 
-__all__ = ["checked", "fault_of", "others_may_write", "read_private", "signed", "warn_once", "write_private"]
+__all__ = ["folder_fault", "others_may_write", "read_private", "sign", "verify", "warn_once", "write_private"]

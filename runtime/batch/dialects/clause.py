@@ -11,10 +11,10 @@ from epl.dialects.types import SqlType
 from runtime.batch.dialects import vectors as x
 from runtime.batch.dialects.clause_rows import ClauseRows
 from runtime.batch.dialects.definitions import ConditionColumns
-from runtime.batch.dialects.matching import Matches, matches_of
+from runtime.batch.dialects.matching import TableMatches, find_matches
 from runtime.batch.dialects.measured_rows import measured_rows
-from runtime.batch.dialects.measures import Measured
-from runtime.batch.dialects.partitions import laid_out
+from runtime.batch.dialects.measures import MeasureColumns
+from runtime.batch.dialects.partitions import arrange_partitions
 from runtime.batch.dialects.vectors import NotColumnar
 from runtime.dialects.tables import SIMPLE, arrow_type, in_microseconds
 
@@ -27,29 +27,29 @@ class ClauseColumns(ClauseRows):
         plan, count = self.plan, self.table.num_rows
         if plan.all_rows and _may_be_empty(plan.pattern):
             raise NotColumnar("empty matches with all rows shown")
-        self.layout = laid_out(plan, self.column, count)
+        self.layout = arrange_partitions(plan, self.column, count)
         conditions = ConditionColumns(self).conditions()
         times = None
         if plan.within is not None:
             assert plan.time is not None
-            first = self.sorted(plan.time)
+            first = self.sort_column(plan.time)
             if first.nulls is not None:
                 raise NotColumnar("a time that is null")
             times = first.values // 1000
-        matches = matches_of(self.program, conditions, count, self.layout.bounds, times, plan.within, plan.skip, self.limits)
+        matches = find_matches(self.program, conditions, count, self.layout.bounds, times, plan.within, plan.skip, self.limits)
         return self._all_rows(matches) if plan.all_rows else self._one_row(matches)
 
     # rows
 
-    def _one_row(self, matches: Matches) -> pa.Table:
-        measured = Measured(self, matches, None)
+    def _one_row(self, matches: TableMatches) -> pa.Table:
+        measured = MeasureColumns(self, matches, None)
         first = self.layout.order[matches.starts]
         columns = [self.table.column(place).take(x.places(first)) for place in self.plan.partition]
         return self._table([*columns, *self._measures(matches, measured)])
 
-    def _all_rows(self, matches: Matches) -> pa.Table:
+    def _all_rows(self, matches: TableMatches) -> pa.Table:
         shown = ~np.array(self.program.excluded, bool)[matches.steps] if len(matches.steps) else np.zeros(0, bool)
-        measured = Measured(self, matches, np.flatnonzero(shown))
+        measured = MeasureColumns(self, matches, np.flatnonzero(shown))
         source = x.places(self.layout.order[measured.rows])
         plan = self.plan
         before = [*plan.partition, *((place for place, _, _ in plan.order) if plan.shows_order else ())]
@@ -57,7 +57,7 @@ class ClauseColumns(ClauseRows):
         columns += self._measures(matches, measured)
         return self._table([*columns, *(self.table.column(place).take(source) for place in plan.shown)])
 
-    def _measures(self, matches: Matches, measured: Measured) -> list[Any]:
+    def _measures(self, matches: TableMatches, measured: MeasureColumns) -> list[Any]:
         """Return the measures; those that are not computed over columns, over the rows of matches."""
         columns: dict[int, Any] = {}
         others = []
@@ -85,20 +85,20 @@ def as_declared(column: Any, kind: SqlType) -> Any:
     return column if column.type == target else column.cast(target, safe=kind.name != "timestamp")
 
 
-def _may_be_empty(pattern: t.Pattern) -> bool:
+def _may_be_empty(pattern: t.SqlPattern) -> bool:
     """Return whether a pattern may take no row."""
     match pattern:
-        case t.Variable():
+        case t.PatternVariable():
             return False
-        case t.Group() | t.Exclusion():
+        case t.PatternGroup() | t.Exclusion():
             return _may_be_empty(pattern.pattern)
         case t.Sequence():
             return all(_may_be_empty(part) for part in pattern.parts)
         case t.Permutation():
             return all(_may_be_empty(part) for part in pattern.parts)
-        case t.Alternation():
+        case t.PatternAlternation():
             return any(_may_be_empty(part) for part in pattern.choices)
-        case t.Quantified():
+        case t.QuantifiedPattern():
             return pattern.least == 0 or _may_be_empty(pattern.pattern)
         case _:
             return True

@@ -6,27 +6,27 @@ import pyarrow as pa
 
 from epl.dialects.plans import RecognitionPlan
 from runtime.batch.dialects import vectors as x
-from runtime.batch.dialects.partitions import Layout
+from runtime.batch.dialects.partitions import PartitionLayout
 from runtime.batch.dialects.vectors import NotColumnar, Vector
-from runtime.dialects.limits import Limits
-from runtime.dialects.program import Program, compile_pattern
-from runtime.dialects.tables import type_of
+from runtime.dialects.limits import QueryLimits
+from runtime.dialects.program import PatternProgram, compile_pattern
+from runtime.dialects.tables import to_sql_type
 
 
 class ClauseRows:
     """What conditions and measures of one clause of SQL:2016 are computed over. ``layout``: the order of the rows, once it is known. Raises
     NotColumnar where something is to be done row by row."""
 
-    layout: Layout
+    layout: PartitionLayout
 
-    def __init__(self, plan: RecognitionPlan, table: pa.Table, limits: Limits) -> None:
+    def __init__(self, plan: RecognitionPlan, table: pa.Table, limits: QueryLimits) -> None:
         if plan.dialect != "sql" or plan.computed or plan.empties == "unmatched" or plan.timeouts:
             raise NotColumnar("a clause of this kind")
         self.plan = plan
         self.table = table
         self.limits = limits
         self.labels = list(plan.labels)
-        self.program: Program = compile_pattern(plan.pattern, self.labels)
+        self.program: PatternProgram = compile_pattern(plan.pattern, self.labels)
         self._columns: dict[int, Vector] = {}
         self._sorted: dict[int, Vector] = {}
 
@@ -35,10 +35,10 @@ class ClauseRows:
         known = self._columns.get(place)
         if known is None:
             column = self.table.column(place)
-            known = self._columns[place] = x.vector_of(column, type_of(column.type))
+            known = self._columns[place] = x.read_vector(column, to_sql_type(column.type))
         return known
 
-    def sorted(self, place: int) -> Vector:
+    def sort_column(self, place: int) -> Vector:
         """Return a column, its rows in partitions."""
         known = self._sorted.get(place)
         if known is None:
@@ -47,8 +47,8 @@ class ClauseRows:
             known = self._sorted[place] = Vector(column.kind, column.values[order], nulls, column.words)
         return known
 
-    def shifted(self, place: int, shift: int) -> Vector:
-        column, count = self.sorted(place), self.layout.count
+    def shift_column(self, place: int, shift: int) -> Vector:
+        column, count = self.sort_column(place), self.layout.count
         if not shift:
             return column
         values, nulls = np.empty_like(column.values), np.zeros(count, bool)

@@ -17,7 +17,7 @@ UNITS = {unit: round(seconds * 1_000_000) for unit, seconds in SECONDS.items()}
 
 def vector(typed: y.Typed, leaf: Leaf) -> Vector:
     """Return the expression's values for all rows; raises NotColumnar where it is to be computed row by row."""
-    if isinstance(typed, (y.Navigated, y.Aggregated, y.MatchNumber, y.Field)):
+    if isinstance(typed, (y.Navigated, y.AggregateValue, y.MatchNumber, y.ColumnValue)):
         return leaf(typed)
     try:
         return _operated(typed, leaf)
@@ -28,13 +28,13 @@ def vector(typed: y.Typed, leaf: Leaf) -> Vector:
 def _operated(typed: y.Typed, leaf: Leaf) -> Vector:
     """Return the values by operations over whole columns."""
     match typed:
-        case y.Constant():
+        case y.ConstantValue():
             return x.constant(typed.type, typed.value)
         case y.Junction():
             return x.junction([vector(each, leaf) for each in typed.operands], typed.is_all)
         case y.Apply():
             return _apply(typed, leaf)
-        case y.Member():
+        case y.MembershipTest():
             return _member(typed, leaf)
         case y.Choice():
             values = [vector(each, leaf) for each in (*(value for _, value in typed.whens), typed.otherwise)]
@@ -50,23 +50,23 @@ def _apply(typed: y.Apply, leaf: Leaf) -> Vector:
     operation = typed.operation
     if operation is None:
         raise NotColumnar("a function")
-    if operation == "cast" and isinstance(typed.arguments[0], y.Constant):
+    if operation == "cast" and isinstance(typed.arguments[0], y.ConstantValue):
         return _cast_constant(typed, typed.arguments[0].value)
-    if operation == "date_diff" and isinstance(typed.arguments[0], y.Constant):
+    if operation == "date_diff" and isinstance(typed.arguments[0], y.ConstantValue):
         return _date_diff(str(typed.arguments[0].value), [vector(each, leaf) for each in typed.arguments[1:]])
     operands = [vector(each, leaf) for each in typed.arguments]
     if not operands:
         raise NotColumnar(operation)
     first = operands[0]
     if operation in x.COMPARE:
-        return x.compared(operation, first, operands[1])
+        return x.compare_vectors(operation, first, operands[1])
     if operation in ("+", "-", "*", "/", "%"):
         return x.arithmetic(operation, typed.type, first, operands[1])
     if operation == "not":
-        return x.negated(first)
+        return x.negate_vector(first)
     if operation in ("is null", "is not null"):
         present = x.present(first)
-        return present if operation == "is not null" else x.negated(present)
+        return present if operation == "is not null" else x.negate_vector(present)
     if operation in ("is distinct", "is not distinct"):
         return x.same(first, operands[1], negated=operation == "is distinct")
     if operation == "cast":
@@ -92,10 +92,10 @@ def _cast_constant(typed: y.Apply, value: object) -> Vector:
         raise NotColumnar("a constant that cannot be cast") from error
 
 
-def _member(typed: y.Member, leaf: Leaf) -> Vector:
+def _member(typed: y.MembershipTest, leaf: Leaf) -> Vector:
     """Return ``a in (1, 2)`` as ``a = 1 or a = 2``."""
     value = vector(typed.value, leaf)
-    return x.junction([x.compared("=", value, vector(each, leaf)) for each in typed.items], is_all=False)
+    return x.junction([x.compare_vectors("=", value, vector(each, leaf)) for each in typed.items], is_all=False)
 
 
 __all__ = ["vector"]

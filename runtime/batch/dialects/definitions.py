@@ -15,7 +15,7 @@ from runtime.batch.dialects.clause_rows import ClauseRows
 from runtime.batch.dialects.conditions import vector
 from runtime.batch.dialects.matching import Conditions
 from runtime.batch.dialects.vectors import Array, NotColumnar, Vector
-from runtime.dialects.program import DONE, JUMP, MATCH, SPLIT, Program
+from runtime.dialects.program import DONE, JUMP, MATCH, SPLIT, PatternProgram
 
 SIGNS = ("=", "<>", "<", "<=", ">", ">=")
 MIRRORED = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -30,7 +30,7 @@ class ConditionColumns:
     def __init__(self, clause: ClauseRows) -> None:
         self.clause = clause
         self.count = clause.layout.count
-        self.offsets = _fixed_offsets(clause.plan.pattern)
+        self.offsets = _constant_offsets(clause.plan.pattern)
         self.head, self.head_is_one_row = _head(clause.plan.pattern)
         self.before = _before(clause.program)
         self.tests: list[tuple[int, int]] = []
@@ -42,8 +42,8 @@ class ConditionColumns:
         holds = np.ones((max(1, len(labels)), self.count), np.uint8)
         for number, label in enumerate(labels):
             for condition in _conjuncts(defines.get(label)):
-                if not self._compared_with_start(number, label, condition):
-                    values, nulls = x.filled_up(vector(condition, partial(self._tested, label=label)), self.count)
+                if not self._compare_with_start(number, label, condition):
+                    values, nulls = x.broadcast(vector(condition, partial(self._condition_column, label=label)), self.count)
                     holds[number] &= values.astype(bool) if nulls is None else values.astype(bool) & ~nulls
         of_row, of_start = (
             np.concatenate([pair[side] for pair in self.values]) if self.values else np.zeros(1, np.float64) for side in (0, 1)
@@ -53,7 +53,7 @@ class ConditionColumns:
 
     # what compares with the first row of the match
 
-    def _compared_with_start(self, number: int, label: str, condition: y.Typed) -> bool:
+    def _compare_with_start(self, number: int, label: str, condition: y.Typed) -> bool:
         """Take a comparison of the row with the first row of the match; return whether it is one."""
         if not isinstance(condition, y.Apply) or condition.operation not in SIGNS:
             return False
@@ -69,7 +69,7 @@ class ConditionColumns:
             row, start, sign = condition.arguments[0], condition.arguments[1], written
         else:
             return False
-        of_row = vector(row, partial(self._tested, label=label))
+        of_row = vector(row, partial(self._condition_column, label=label))
         of_start = vector(start, self._of_start)
         self.tests.append((number, SIGNS.index(sign)))
         self.values.append(self._pair(of_row, of_start))
@@ -81,14 +81,14 @@ class ConditionColumns:
         one, other = condition.arguments
         sign = condition.operation
         assert sign is not None
-        if isinstance(other, y.Aggregated):
+        if isinstance(other, y.AggregateValue):
             one, other, sign = other, one, MIRRORED[sign]
-        if not isinstance(one, y.Aggregated) or one.final or not (one.labels is None or one.labels >= set(self.clause.labels)):
+        if not isinstance(one, y.AggregateValue) or one.final or not (one.labels is None or one.labels >= set(self.clause.labels)):
             return False
         if any(not isinstance(leaf, y.Navigated) or self._distance(leaf, label) != 1 for leaf in _leaves(other)):
             return False
-        bound = vector(other, partial(self._tested, label=label))
-        values, nulls = x.filled_up(bound, self.count)
+        bound = vector(other, partial(self._condition_column, label=label))
+        values, nulls = x.broadcast(bound, self.count)
         if bound.kind.name not in k.INTEGERS:
             raise NotColumnar("a total beside other values")
         totals = np.concatenate([[0], np.cumsum(self._summands(one))])
@@ -97,7 +97,7 @@ class ConditionColumns:
         self.values.append(self._pair(of_row, Vector(k.BIGINT, totals[:-1])))
         return True
 
-    def _summands(self, typed: y.Aggregated) -> Array:
+    def _summands(self, typed: y.AggregateValue) -> Array:
         """Return what each row adds to a count, or to a sum of whole numbers."""
         name = typed.aggregate.name
         if name not in ("count", "sum") or len(typed.arguments) > 1 or (name == "sum" and not typed.arguments):
@@ -105,7 +105,7 @@ class ConditionColumns:
         if not typed.arguments:
             return np.ones(self.count, np.int64)
         argument = vector(typed.arguments[0], self._of_own_row)
-        values, nulls = x.filled_up(argument, self.count)
+        values, nulls = x.broadcast(argument, self.count)
         if name == "count":
             return np.ones(self.count, np.int64) if nulls is None else (~nulls).astype(np.int64)
         if nulls is not None or argument.kind.name not in k.INTEGERS or float(np.abs(values).astype(np.float64).sum()) >= EXACT:
@@ -113,9 +113,9 @@ class ConditionColumns:
         return values
 
     def _of_own_row(self, typed: y.Typed) -> Vector:
-        if not isinstance(typed, y.Field):
+        if not isinstance(typed, y.ColumnValue):
             raise NotColumnar(type(typed).__name__)
-        return self.clause.sorted(typed.index)
+        return self.clause.sort_column(typed.index)
 
     def _pair(self, of_row: Vector, of_start: Vector) -> tuple[Array, Array]:
         """Return both sides of a comparison as doubles."""
@@ -132,7 +132,7 @@ class ConditionColumns:
         """Return a side of a comparison as doubles, nulls as NaN."""
         if (operand.kind.name in x.INSTANTS) != (other.kind.name in x.INSTANTS):
             raise NotColumnar("times beside other values")
-        values, nulls = x.filled_up(operand, self.count)
+        values, nulls = x.broadcast(operand, self.count)
         if values.dtype != np.float64 and values.size and float(np.max(np.abs(values))) >= EXACT:
             raise NotColumnar("numbers with more digits than a double has")
         doubles = values.astype(np.float64)
@@ -144,7 +144,7 @@ class ConditionColumns:
 
     def _of_start(self, typed: y.Typed) -> Vector:
         assert isinstance(typed, y.Navigated) and typed.column is not None
-        return self.clause.shifted(typed.column, typed.navigation.shift)
+        return self.clause.shift_column(typed.column, typed.navigation.shift)
 
     def _distance_from_start(self, condition: y.Apply, label: str) -> y.Apply:
         """Return ``row - start < constant`` as ``row < start + constant``, of values of which no digit is lost; any other as it is."""
@@ -160,7 +160,7 @@ class ConditionColumns:
             return condition
         if {self._distance(leaf, label) for leaf in _leaves(start)} != {AT_START}:
             return condition
-        for each in (vector(row, partial(self._tested, label=label)), vector(start, self._of_start)):
+        for each in (vector(row, partial(self._condition_column, label=label)), vector(start, self._of_start)):
             if each.values.size and float(np.max(np.abs(each.values))) >= EXACT:
                 raise NotColumnar("a difference that may be out of range")
         return attrs.evolve(condition, arguments=(row, y.Apply(kind, operator.add, (start, bound), operation="+")))
@@ -178,12 +178,12 @@ class ConditionColumns:
             if is_first and not n.offset:
                 return AT_START
         try:
-            self._tested(typed, label=label)
+            self._condition_column(typed, label=label)
         except NotColumnar:
             return None
         return 1
 
-    def _tested(self, typed: y.Typed, *, label: str) -> Vector:
+    def _condition_column(self, typed: y.Typed, *, label: str) -> Vector:
         """Return a column of the row that is tested, or of one at a distance that is always the same."""
         if not isinstance(typed, y.Navigated):
             raise NotColumnar("a condition that depends on the rows before")
@@ -194,19 +194,19 @@ class ConditionColumns:
                 return x.constant(typed.type, label)
             raise NotColumnar("a condition that depends on the variables before")
         if is_own:
-            return self.clause.shifted(typed.column, n.shift)
+            return self.clause.shift_column(typed.column, n.shift)
         if self.offsets is None:
             if n.labels is not None and not n.first and not n.offset and self.before.get(label) == n.labels and label not in n.labels:
-                return self.clause.shifted(typed.column, n.shift - 1)
+                return self.clause.shift_column(typed.column, n.shift - 1)
             if n.labels is None and not n.first and n.offset == 1 and "" not in self.before[label]:
-                return self.clause.shifted(typed.column, n.shift - 1)
+                return self.clause.shift_column(typed.column, n.shift - 1)
             raise NotColumnar("a condition that depends on the rows before")
         here = self.offsets[label]
         rows = sorted(self.offsets[each] for each in (n.labels or self.offsets) if self.offsets[each] <= here)
         place = n.offset if n.first else len(rows) - 1 - n.offset
         if not 0 <= place < len(rows):
             return x.constant(typed.type, None)
-        return self.clause.shifted(typed.column, rows[place] - here + n.shift)
+        return self.clause.shift_column(typed.column, rows[place] - here + n.shift)
 
 
 def _conjuncts(condition: y.Typed | None) -> list[y.Typed]:
@@ -218,32 +218,32 @@ def _conjuncts(condition: y.Typed | None) -> list[y.Typed]:
 
 
 def _leaves(typed: y.Typed) -> list[y.Typed]:
-    return [each for each in y.walk(typed) if isinstance(each, (y.Navigated, y.Aggregated, y.MatchNumber, y.QueryValue))]
+    return [each for each in y.walk(typed) if isinstance(each, (y.Navigated, y.AggregateValue, y.MatchNumber, y.QueryValue))]
 
 
-def _fixed_offsets(pattern: t.Pattern) -> dict[str, int] | None:
+def _constant_offsets(pattern: t.SqlPattern) -> dict[str, int] | None:
     """Return the place of each variable in every match: of a pattern that is a sequence of different variables; None for others."""
-    while isinstance(pattern, t.Group):
+    while isinstance(pattern, t.PatternGroup):
         pattern = pattern.pattern
     parts = pattern.parts if isinstance(pattern, t.Sequence) else (pattern,)
-    names = [part.name.canonical for part in parts if isinstance(part, t.Variable)]
+    names = [part.name.canonical for part in parts if isinstance(part, t.PatternVariable)]
     if len(names) != len(parts) or len(set(names)) != len(names):
         return None
     return {name: place for place, name in enumerate(names)}
 
 
-def _head(pattern: t.Pattern) -> tuple[str | None, bool]:
+def _head(pattern: t.SqlPattern) -> tuple[str | None, bool]:
     """Return the variable that the first row of every match is of, which stands nowhere else in the pattern, and whether no other row is of
     it; None where there is none."""
-    names = [node.name.canonical for node in t.descendants(pattern) if isinstance(node, t.Variable)]
+    names = [node.name.canonical for node in t.descendants(pattern) if isinstance(node, t.PatternVariable)]
     is_one_row = True
-    while not isinstance(pattern, t.Variable):
+    while not isinstance(pattern, t.PatternVariable):
         match pattern:
-            case t.Group():
+            case t.PatternGroup():
                 pattern = pattern.pattern
             case t.Sequence() if pattern.parts:
                 pattern = pattern.parts[0]
-            case t.Quantified() if pattern.least:
+            case t.QuantifiedPattern() if pattern.least:
                 pattern, is_one_row = pattern.pattern, False
             case _:
                 return None, False
@@ -251,7 +251,7 @@ def _head(pattern: t.Pattern) -> tuple[str | None, bool]:
     return (name, is_one_row) if names.count(name) == 1 else (None, False)
 
 
-def _before(program: Program) -> dict[str, frozenset[str]]:
+def _before(program: PatternProgram) -> dict[str, frozenset[str]]:
     """Return for each variable the variables that the row directly before may be of; "" where it may be the first row of a match."""
     listed: dict[str, set[str]] = {label: set() for label in program.labels}
     for pc in [-1, *(pc for pc, operation in enumerate(program.operations) if operation == MATCH)]:

@@ -15,8 +15,8 @@ import numpy as np
 
 from epl.dialects.plans import SkipTo
 from runtime.batch.dialects.vectors import Array, NotColumnar
-from runtime.dialects.limits import UNLIMITED, Limits
-from runtime.dialects.program import Program
+from runtime.dialects.limits import UNLIMITED, QueryLimits
+from runtime.dialects.program import PatternProgram
 from runtime.dialects.step_limit import STEPS_EACH, STEPS_OF_A_STATE, too_many_steps
 
 MOST_STAMPS = 1 << 28
@@ -33,7 +33,7 @@ compiled."""
 
 
 @attrs.frozen(eq=False)
-class Matches:
+class TableMatches:
     """``starts``: first rows; ``offsets``: where each match's rows begin in ``steps`` (one more than matches), which are the instructions
     that took them; ``partitions``; ``numbers``: of the match in its partition."""
 
@@ -185,10 +185,10 @@ def find(
 def _loop() -> Any:
     """Return the loop, compiled if numba is there."""
     try:
-        from runtime.batch.compiler.numba_cache import kept
+        from runtime.batch.compiler.numba_cache import cache_kernel
     except ImportError:
         return None
-    compiled = kept(nogil=True)
+    compiled = cache_kernel(nogil=True)
     functions: dict[str, Any] = {each.__name__: compiled(each) for each in (fits, next_start)}
     functions["try_from"] = compiled(FunctionType(try_from.__code__, {**globals(), **functions}, "try_from"))
     return compiled(FunctionType(find.__code__, {**globals(), **functions}, "find"))
@@ -210,17 +210,17 @@ class Conditions:
     of_start: Array
 
 
-def most_states(rows: int, limits: Limits, is_compiled: bool) -> int:
+def most_states(rows: int, limits: QueryLimits, is_compiled: bool) -> int:
     """Return how many states the searches over so many rows may visit."""
     if is_compiled:
         return min(COMPILED_STATES * limits.steps + COMPILED_STATES_EACH * rows, UNLIMITED)
     return (limits.steps + STEPS_EACH * rows) // STEPS_OF_A_STATE
 
 
-def matches_of(
-    program: Program, conditions: Conditions, count: int, bounds: Array, times: Array | None, within: int | None, skip: SkipTo,
-    limits: Limits,
-) -> Matches:  # fmt: skip
+def find_matches(
+    program: PatternProgram, conditions: Conditions, count: int, bounds: Array, times: Array | None, within: int | None, skip: SkipTo,
+    limits: QueryLimits,
+) -> TableMatches:  # fmt: skip
     """Return the matches of all partitions. ``bounds``: where partitions begin and end."""
     size = len(program.operations)
     widest = int(np.max(np.diff(bounds), initial=0)) + 1
@@ -252,7 +252,7 @@ def matches_of(
         left -= given - int(state[7])
         if outcome == DONE_ALL:
             many, filled = int(state[2]), int(state[3])
-            return Matches(starts[:many], offsets[: many + 1], steps[:filled], partitions[:many], numbers[:many])
+            return TableMatches(starts[:many], offsets[: many + 1], steps[:filled], partitions[:many], numbers[:many])
         if outcome == MORE_ROOM:
             if 2 * len(steps) > MOST_LABELS:
                 raise NotColumnar("very many rows in matches")
@@ -279,4 +279,4 @@ def _plain(*arguments: Any) -> int:
     return outcome
 
 
-__all__ = ["Conditions", "Matches", "is_loaded", "matches_of"]
+__all__ = ["Conditions", "TableMatches", "find_matches", "is_loaded"]

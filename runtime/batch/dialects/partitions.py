@@ -11,7 +11,7 @@ from runtime.batch.dialects.vectors import Array, NotColumnar, Vector
 
 
 @attrs.frozen(eq=False)
-class Layout:
+class PartitionLayout:
     """``order``: places of the table's rows, partition by partition; ``bounds``: where partitions begin, and the number of rows."""
 
     order: Array
@@ -29,14 +29,14 @@ class Layout:
         return inside
 
 
-def laid_out(plan: RecognitionPlan, column: Callable[[int], Vector], count: int) -> Layout:
+def arrange_partitions(plan: RecognitionPlan, column: Callable[[int], Vector], count: int) -> PartitionLayout:
     """Return the rows in partitions; these in the order of their first rows."""
     codes, groups = _codes([column(place) for place in plan.partition], count)
     order = _order(plan, column, codes, groups, count)
     if codes is None:
-        return Layout(order, np.array([0, count] if count else [0], np.int64))
+        return PartitionLayout(order, np.array([0, count] if count else [0], np.int64))
     sizes = np.bincount(codes, minlength=groups)
-    return Layout(order, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
+    return PartitionLayout(order, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64))
 
 
 def _codes(keys: list[Vector], count: int) -> tuple[Array | None, int]:
@@ -94,4 +94,4 @@ def _is_sorted(values: Array) -> bool:
     return bool(np.all(values[1:] >= values[:-1]))
 
 
-__all__ = ["Layout", "laid_out"]
+__all__ = ["PartitionLayout", "arrange_partitions"]

@@ -15,13 +15,13 @@ from runtime.batch.dialects.clause import ClauseColumns, as_declared
 from runtime.batch.dialects.conditions import vector
 from runtime.batch.dialects.matching import is_loaded
 from runtime.batch.dialects.vectors import NotColumnar, Vector
-from runtime.dialects.limits import Limits
-from runtime.dialects.tables import rows_of, type_of
+from runtime.dialects.limits import QueryLimits
+from runtime.dialects.tables import read_rows, to_sql_type
 
 HANDLED = Contract.of({
-    plans.TablePlan: "columns name",
+    plans.SqlTablePlan: "columns name",
     plans.RenamedPlan: "columns input",
-    plans.SelectPlan: "columns input where keys aggregates having projections distinct order offset limit",
+    plans.SqlSelectPlan: "columns input where keys aggregates having projections distinct order offset limit",
     plans.RecognitionPlan: "columns dialect input computed partition order measures all_rows empties shows_order shown pattern labels "
                            "defines skip within timeouts time",
     plans.SkipTo: "kind labels name",
@@ -39,22 +39,22 @@ class ColumnQueries:
         self.tables = tables
         self.least_rows = least_rows if least_rows is not None else LEAST_ROWS_ONCE_LOADED if is_loaded() else LEAST_ROWS
 
-    def table(self, plan: Plan, limits: Limits) -> pa.Table | None:
+    def table(self, plan: Plan, limits: QueryLimits) -> pa.Table | None:
         """Return the result of a whole query; None where it is to be run row by row."""
         try:
             HANDLED.require(plan, NotColumnar)
-            return _named(plan, self._table(plan, limits)) if _computes(plan) else None
+            return _rename_columns(plan, self._table(plan, limits)) if _computes(plan) else None
         except (NotColumnar, pa.ArrowInvalid, pa.ArrowNotImplementedError):
             return None
 
-    def rows(self, plan: plans.RecognitionPlan, limits: Limits) -> Sequence[tuple[Any, ...]] | None:
+    def rows(self, plan: plans.RecognitionPlan, limits: QueryLimits) -> Sequence[tuple[Any, ...]] | None:
         """Return the rows of a clause; None where it is to be run row by row."""
         table = self.table(plan, limits)
-        return None if table is None else rows_of(table)
+        return None if table is None else read_rows(table)
 
-    def _table(self, plan: Plan, limits: Limits) -> pa.Table:
+    def _table(self, plan: Plan, limits: QueryLimits) -> pa.Table:
         match plan:
-            case plans.TablePlan():
+            case plans.SqlTablePlan():
                 table = self.tables[plan.name]
                 if table.num_rows < self.least_rows:
                     raise NotColumnar("a small table")
@@ -63,32 +63,32 @@ class ColumnQueries:
                 return self._table(plan.input, limits)
             case plans.RecognitionPlan():
                 return ClauseColumns(plan, self._table(plan.input, limits), limits).result()
-            case plans.SelectPlan():
+            case plans.SqlSelectPlan():
                 return self._select(plan, limits)
             case _:
                 raise NotColumnar(type(plan).__name__)
 
-    def _select(self, plan: plans.SelectPlan, limits: Limits) -> pa.Table:
+    def _select(self, plan: plans.SqlSelectPlan, limits: QueryLimits) -> pa.Table:
         """Return a select that filters and projects."""
         if plan.input is None or plan.keys is not None or plan.having is not None or plan.distinct or plan.order:
             raise NotColumnar("a select that does more")
         table = self._table(plan.input, limits)
 
         def leaf(typed: y.Typed) -> Vector:
-            if not isinstance(typed, y.Field):
+            if not isinstance(typed, y.ColumnValue):
                 raise NotColumnar(type(typed).__name__)
             column = table.column(typed.index)
-            return x.vector_of(column, type_of(column.type))
+            return x.read_vector(column, to_sql_type(column.type))
 
         if plan.where is not None:
-            values, nulls = x.filled_up(vector(plan.where, leaf), table.num_rows)
+            values, nulls = x.broadcast(vector(plan.where, leaf), table.num_rows)
             table = table.filter(pa.array(values.astype(bool) if nulls is None else values.astype(bool) & ~nulls))
         columns = []
         for typed in plan.projections:
-            if isinstance(typed, y.Field):
+            if isinstance(typed, y.ColumnValue):
                 columns.append(table.column(typed.index))
             else:
-                columns.append(x.arrow_of(vector(typed, leaf), typed.type, table.num_rows))
+                columns.append(x.write_arrow(vector(typed, leaf), typed.type, table.num_rows))
         taken = pa.Table.from_arrays(columns, names=[str(place) for place in range(len(columns))])
         return taken.slice(plan.offset or 0, plan.limit)
 
@@ -98,8 +98,8 @@ def _computes(plan: Plan) -> bool:
     filters = False
     shown = all(column.type.name in PLAIN for column in plan.columns)
     while not isinstance(plan, plans.RecognitionPlan):
-        if isinstance(plan, plans.SelectPlan):
-            filters = filters or plan.where is not None or not all(isinstance(each, y.Field) for each in plan.projections)
+        if isinstance(plan, plans.SqlSelectPlan):
+            filters = filters or plan.where is not None or not all(isinstance(each, y.ColumnValue) for each in plan.projections)
         inner = getattr(plan, "input", None)
         if inner is None:
             return filters and shown
@@ -107,7 +107,7 @@ def _computes(plan: Plan) -> bool:
     return True
 
 
-def _named(plan: Plan, table: pa.Table) -> pa.Table:
+def _rename_columns(plan: Plan, table: pa.Table) -> pa.Table:
     """Return the table with the plan's names and types."""
     names = [column.name if column.name is not None else f"_col{place}" for place, column in enumerate(plan.columns)]
     columns = [as_declared(column, declared.type) for column, declared in zip(table.columns, plan.columns)]

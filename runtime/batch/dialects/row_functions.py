@@ -15,9 +15,9 @@ from epl.errors import EplError
 from runtime.batch.dialects import vectors as x
 from runtime.batch.dialects.vectors import Array, Leaf, NotColumnar, Vector
 from runtime.dialects.expressions import ExpressionCompiler, Function
-from runtime.dialects.tables import arrow_type, rows_of
+from runtime.dialects.tables import arrow_type, read_rows
 
-LEAVES = (y.Field, y.Navigated, y.Aggregated, y.MatchNumber)
+LEAVES = (y.ColumnValue, y.Navigated, y.AggregateValue, y.MatchNumber)
 NOT_OF_ROWS = (y.QueryValue, y.Outer, y.RowLabel, y.MatchTime)
 SCALARS = frozenset({
     "boolean", "tinyint", "smallint", "integer", "bigint", "double", "real", "varchar", "char", "date", "timestamp", "decimal",
@@ -35,7 +35,7 @@ class _OverLeaves(ExpressionCompiler):
         super().__init__(None)  # type: ignore[arg-type]  # it runs no query
         self.places = {leaf: place for place, leaf in enumerate(leaves)}
 
-    def field(self, typed: y.Field) -> Function:
+    def field(self, typed: y.ColumnValue) -> Function:
         return self.leaf(typed)
 
     def leaf(self, typed: y.Typed) -> Function:
@@ -47,13 +47,13 @@ def vector(typed: y.Typed, leaf: Leaf) -> Vector:
     """Return the expression's values for all rows; raise NotColumnar where one fails."""
     if not _leaves(typed):
         return x.constant(typed.type, _value(typed))
-    return x.vector_of(column(typed, leaf), typed.type)
+    return x.read_vector(column(typed, leaf), typed.type)
 
 
 def _value(typed: y.Typed) -> Any:
     """Return the one value of an expression that reads nothing."""
     try:
-        return _OverLeaves(()).compiled(typed)(())
+        return _OverLeaves(()).compile_expression(typed)(())
     except (ArithmeticError, ValueError, TypeError, LookupError, EplError) as error:
         raise NotColumnar("a value that fails") from error
 
@@ -66,9 +66,9 @@ def column(typed: y.Typed, leaf: Leaf) -> Any:
     vectors = [leaf(each) for each in leaves]
     count = max(len(each.values) for each in vectors)
     first, place = _combinations(vectors, count)
-    columns = [x.arrow_of(each, node.type, count).take(x.places(first)) for each, node in zip(vectors, leaves)]
-    rows = rows_of(pa.Table.from_arrays(columns, names=[str(number) for number in range(len(columns))]))
-    function = _OverLeaves(leaves).compiled(typed)
+    columns = [x.write_arrow(each, node.type, count).take(x.places(first)) for each, node in zip(vectors, leaves)]
+    rows = read_rows(pa.Table.from_arrays(columns, names=[str(number) for number in range(len(columns))]))
+    function = _OverLeaves(leaves).compile_expression(typed)
     try:
         return pa.array([function(row) for row in rows], arrow_type(typed.type, ())).take(x.places(place))
     except (ArithmeticError, ValueError, TypeError, LookupError, EplError) as error:
@@ -97,7 +97,7 @@ def _combinations(vectors: Sequence[Vector], count: int) -> tuple[Array, Array]:
 
 def _codes(operand: Vector, count: int) -> tuple[Array, int]:
     """Return a code for each row, 0 for null, and one more than the largest."""
-    values, nulls = x.filled_up(operand, count)
+    values, nulls = x.broadcast(operand, count)
     values = np.ascontiguousarray(values)
     known = values.view(np.int64) if values.dtype == np.float64 else values.astype(np.int64)
     low, high = (int(known.min()), int(known.max())) if count else (0, 0)

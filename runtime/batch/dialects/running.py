@@ -42,10 +42,10 @@ def run_totals(kind: int, values: Any, nulls: Any, begins: Any, totals: Any, cou
 def _loop() -> Any:
     """Return the loop, compiled if numba is there."""
     try:
-        from runtime.batch.compiler.numba_cache import kept
+        from runtime.batch.compiler.numba_cache import cache_kernel
     except ImportError:
         return None
-    return kept(nogil=True)(run_totals)
+    return cache_kernel(nogil=True)(run_totals)
 
 
 def running(kind: int, values: Array, nulls: Array | None, begins: Array) -> tuple[Array, Array]:

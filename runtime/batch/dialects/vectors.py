@@ -48,7 +48,7 @@ Leaf = Callable[[y.Typed], Vector]
 """Gives the values of what an expression reads of rows and matches; raises NotColumnar."""
 
 
-def vector_of(column: Any, kind: SqlType) -> Vector:
+def read_vector(column: Any, kind: SqlType) -> Vector:
     """Return an Arrow column as a vector."""
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
@@ -60,17 +60,17 @@ def vector_of(column: Any, kind: SqlType) -> Vector:
     if kind.name in k.INTEGERS:
         if pa.types.is_uint64(column.type):
             raise NotColumnar("unsigned numbers of 64 bits")
-        return Vector(kind, _filled(column.cast(pa.int64())), nulls)
+        return Vector(kind, _fill_nulls(column.cast(pa.int64())), nulls)
     if kind.name in ("double", "real"):
-        return Vector(kind, _filled(column.cast(pa.float64())), nulls)
+        return Vector(kind, _fill_nulls(column.cast(pa.float64())), nulls)
     if kind.name == "timestamp":
-        return Vector(kind, _filled(in_microseconds(column).cast(pa.int64())), nulls)
+        return Vector(kind, _fill_nulls(in_microseconds(column).cast(pa.int64())), nulls)
     if kind.name == "date":
-        return Vector(kind, _filled(column.cast(pa.timestamp("us")).cast(pa.int64())), nulls)
+        return Vector(kind, _fill_nulls(column.cast(pa.timestamp("us")).cast(pa.int64())), nulls)
     if kind.name == "decimal":
         return Vector(kind, _whole(column), nulls)
     if kind.name == k.DAY_TIME.name:
-        return Vector(kind, _filled(in_microseconds(column).cast(pa.int64())), nulls)
+        return Vector(kind, _fill_nulls(in_microseconds(column).cast(pa.int64())), nulls)
     raise NotColumnar(f"columns of type {kind}")
 
 
@@ -93,7 +93,7 @@ def _decimals(values: Array, nulls: Array | None, kind: SqlType) -> Any:
     return pa.Array.from_buffers(arrow_type(kind, ()), len(values), [mask, pa.py_buffer(halves.tobytes())])
 
 
-def _filled(column: Any) -> Array:
+def _fill_nulls(column: Any) -> Array:
     return np.asarray(pc.fill_null(column, 0) if column.null_count else column)
 
 
@@ -103,7 +103,7 @@ def _texts(column: Any, kind: SqlType, nulls: Array | None) -> Vector:
     order = sorted(range(len(words)), key=words.__getitem__)
     rank = np.empty(len(words) + 1, np.int64)
     rank[order] = np.arange(len(words))
-    codes = _filled(encoded.indices.cast(pa.int64()))
+    codes = _fill_nulls(encoded.indices.cast(pa.int64()))
     return Vector(kind, rank[codes] if words else codes, nulls, tuple(words[place] for place in order))
 
 
@@ -124,7 +124,7 @@ def constant(kind: SqlType, value: Any) -> Vector:
     if isinstance(value, float) or (isinstance(value, int) and kind.name in k.INTEGERS):
         return Vector(kind, np.array([value]), is_constant=True)
     if isinstance(value, decimal.Decimal) and kind.name == "decimal":
-        return Vector(kind, np.array([_scaled(value, k.scale_of(kind)[1])]), is_constant=True)
+        return Vector(kind, np.array([_scaled(value, k.precision_and_scale(kind)[1])]), is_constant=True)
     raise NotColumnar(f"a constant of type {kind}")
 
 
@@ -138,7 +138,7 @@ def _scaled(value: decimal.Decimal, scale: int) -> int:
 
 def with_scale(operand: Vector, scale: int) -> Array:
     """Return a decimal, or a whole number, as whole numbers of its last digit of so many digits."""
-    own = k.scale_of(operand.kind)[1] if operand.kind.name == "decimal" else 0
+    own = k.precision_and_scale(operand.kind)[1] if operand.kind.name == "decimal" else 0
     if scale < own or scale - own > 18:
         raise NotColumnar("decimals of many digits")
     factor = 10 ** (scale - own)
@@ -168,14 +168,14 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 }  # fmt: skip
 
 
-def compared(sign: str, left: Vector, right: Vector) -> Vector:
+def compare_vectors(sign: str, left: Vector, right: Vector) -> Vector:
     """Return ``left sign right``."""
     nulls = either_null(left, right)
     both = left.is_constant and right.is_constant
     if left.words is not None or right.words is not None:
-        return _compared_texts(sign, left, right, nulls, both)
+        return _compare_texts(sign, left, right, nulls, both)
     if _are_exact(left, right):
-        scale = max(k.scale_of(each.kind)[1] for each in (left, right) if each.kind.name == "decimal")
+        scale = max(k.precision_and_scale(each.kind)[1] for each in (left, right) if each.kind.name == "decimal")
         return Vector(k.BOOLEAN, COMPARE[sign](with_scale(left, scale), with_scale(right, scale)), nulls, is_constant=both)
     if not _comparable(left.kind, right.kind):
         raise NotColumnar(f"{left.kind} {sign} {right.kind}")
@@ -189,7 +189,7 @@ def _comparable(left: SqlType, right: SqlType) -> bool:
     return (left.name in NUMBERS and right.name in NUMBERS) or left.name == right.name == "boolean" or "unknown" in (left.name, right.name)
 
 
-def _compared_texts(sign: str, left: Vector, right: Vector, nulls: Array | None, both: bool) -> Vector:
+def _compare_texts(sign: str, left: Vector, right: Vector, nulls: Array | None, both: bool) -> Vector:
     if left.words is None or right.words is None:
         raise NotColumnar("a text beside something else")
     return Vector(k.BOOLEAN, COMPARE[sign](*among_words(left, right)), nulls, is_constant=both)
@@ -225,9 +225,9 @@ def arithmetic(sign: str, kind: SqlType, left: Vector, right: Vector) -> Vector:
 
 def _exactly(sign: str, kind: SqlType, left: Vector, right: Vector) -> Array:
     """Return a sum, a difference or a product of decimals, of which no digit is lost."""
-    precision, scale = k.scale_of(kind)
+    precision, scale = k.precision_and_scale(kind)
     if sign == "*":
-        scales = [k.scale_of(each.kind)[1] if each.kind.name == "decimal" else 0 for each in (left, right)]
+        scales = [k.precision_and_scale(each.kind)[1] if each.kind.name == "decimal" else 0 for each in (left, right)]
         if sum(scales) != scale:
             raise NotColumnar("a product of decimals that is rounded")
         one, other = left.values, right.values
@@ -274,7 +274,7 @@ def spans(unit: int, start: Vector, end: Vector) -> Vector:
 
 def same(left: Vector, right: Vector, negated: bool) -> Vector:
     """Return ``left is [not] distinct from right``."""
-    equal = compared("=", left, right)
+    equal = compare_vectors("=", left, right)
     one, other = _absent(left), _absent(right)
     values = np.where(one | other, one & other, equal.values)
     return Vector(k.BOOLEAN, ~values if negated else values, None, is_constant=equal.is_constant)
@@ -304,7 +304,7 @@ def _absent(operand: Vector) -> Array:
     return np.zeros(operand.values.shape, bool) if operand.nulls is None else operand.nulls
 
 
-def negated(operand: Vector) -> Vector:
+def negate_vector(operand: Vector) -> Vector:
     """Return ``not operand``."""
     return attrs.evolve(operand, values=~operand.values.astype(bool))
 
@@ -329,7 +329,7 @@ def as_instant(operand: Vector, kind: SqlType) -> Vector:
     if kind.name == "timestamp" and operand.kind.name in ("date", "timestamp"):
         return attrs.evolve(operand, kind=kind)
     if kind.name == "double" and operand.kind.name == "decimal":
-        digits = k.scale_of(operand.kind)[1]
+        digits = k.precision_and_scale(operand.kind)[1]
         if digits > 22 or (operand.values.size and float(np.max(np.abs(operand.values))) >= 2**53):
             raise NotColumnar("decimals with more digits than a double has")
         return attrs.evolve(operand, kind=kind, values=operand.values.astype(np.float64) / 10.0**digits)
@@ -345,7 +345,7 @@ def places(values: Array, nulls: Array | None = None) -> Any:
     return pa.array(np.ascontiguousarray(values), pa.int64(), mask=nulls)
 
 
-def filled_up(operand: Vector, count: int) -> tuple[Array, Array | None]:
+def broadcast(operand: Vector, count: int) -> tuple[Array, Array | None]:
     """Return values and nulls with one entry for each of the rows."""
     if not operand.is_constant and operand.values.shape[0] == count:
         return operand.values, operand.nulls
@@ -353,9 +353,9 @@ def filled_up(operand: Vector, count: int) -> tuple[Array, Array | None]:
     return values, None if operand.nulls is None else np.broadcast_to(operand.nulls, (count,))
 
 
-def arrow_of(operand: Vector, kind: SqlType, count: int) -> Any:
+def write_arrow(operand: Vector, kind: SqlType, count: int) -> Any:
     """Return a vector as an Arrow column of so many rows."""
-    values, nulls = filled_up(operand, count)
+    values, nulls = broadcast(operand, count)
     if operand.words is not None:
         return pa.array(operand.words, pa.string()).take(places(values, nulls))
     if kind.name in ("unknown", "any"):
@@ -370,6 +370,24 @@ def arrow_of(operand: Vector, kind: SqlType, count: int) -> Any:
 
 
 __all__ = [
-    "Array", "Leaf", "NotColumnar", "Vector", "among_words", "arithmetic", "arrow_of", "as_instant", "chosen", "compared", "constant",
-    "filled_up", "junction", "negated", "places", "present", "same", "spans", "vector_of", "with_scale",
+    "Array",
+    "Leaf",
+    "NotColumnar",
+    "Vector",
+    "among_words",
+    "arithmetic",
+    "as_instant",
+    "broadcast",
+    "chosen",
+    "compare_vectors",
+    "constant",
+    "junction",
+    "negate_vector",
+    "places",
+    "present",
+    "read_vector",
+    "same",
+    "spans",
+    "with_scale",
+    "write_arrow",
 ]  # fmt: skip

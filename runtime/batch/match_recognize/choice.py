@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from epl.plan.statements import SelectPlan
-from epl.plan.streams import filter_of, only_stream
+from epl.plan.streams import only_stream, stream_filter
 from runtime.batch import contracts
 from runtime.batch.match_recognize.layers import LayerPrinter, ways_in_tree
 from runtime.batch.match_recognize.layout import MOST_LINKS, MOST_STEPS, MatchKernel
@@ -24,7 +24,7 @@ def check(plan: SelectPlan) -> None:
     """Refuse what no part of the kernel handles."""
     rows, stream, pattern = plan.result_set, only_stream(plan.streams, not_in_columns), plan.row_recognition
     assert pattern is not None
-    if filter_of(stream, not_in_columns).event_type.kind == "variant":
+    if stream_filter(stream, not_in_columns).event_type.kind == "variant":
         raise not_in_columns("a variant stream")
     contracts.ROW_PATTERN.require(plan, not_in_columns)
     reasons: list[tuple[bool, str]] = [

@@ -70,14 +70,14 @@ def live_matches(arrays: Arrays) -> Array:
     return slots
 
 
-def begun_records(arrays: Arrays) -> slice:
+def record_slice(arrays: Arrays) -> slice:
     registers = arrays["i_registers"]
     return slice(int(registers[REGISTERS["b_head"]]), int(registers[REGISTERS["b_tail"]]))
 
 
 def make_room_for_begun(arrays: Arrays) -> None:
     """Put the records in use first, and make space for as many more."""
-    used, registers = begun_records(arrays), arrays["i_registers"]
+    used, registers = record_slice(arrays), arrays["i_registers"]
     count = used.stop - used.start
     for name in ("b_row", "b_time", "b_count", "b_first", "b_last"):
         arrays[name][:count] = arrays[name][used].copy()
@@ -89,7 +89,7 @@ def make_room_for_begun(arrays: Arrays) -> None:
 def waiting_matches(arrays: Arrays) -> list[tuple[int, list[int]]]:
     """Return (time of the first rows, places of the matches in the order in which they were found), by time."""
     waiting = []
-    for record in range(*begun_records(arrays).indices(arrays.sizes[BEGUN])):
+    for record in range(*record_slice(arrays).indices(arrays.sizes[BEGUN])):
         place, of_record = int(arrays["b_first"][record]), []
         for _ in range(int(arrays["b_count"][record])):
             of_record.append(place)
@@ -99,9 +99,9 @@ def waiting_matches(arrays: Arrays) -> list[tuple[int, list[int]]]:
     return waiting
 
 
-def times_of(arrays: Arrays, begins: Iterable[int], now: int) -> list[list[int]]:
+def first_row_times(arrays: Arrays, begins: Iterable[int], now: int) -> list[list[int]]:
     """Return [row, when it came] of first rows; where its interval is over, a time that no later row came before."""
-    used = begun_records(arrays)
+    used = record_slice(arrays)
     rows, times = arrays["b_row"][used], arrays["b_time"][used]
     rows_asked = sorted(set(begins))
     places = np.searchsorted(rows, rows_asked, side="right") - 1
@@ -134,7 +134,7 @@ class HeldRestore:
         arrays.grow(HELD, place + 1)
         for name, value in (("next", -1), ("begin", begin), ("end", end), ("node", node), ("len", length), ("group", group)):
             arrays[f"m_{name}"][place] = value
-        record = int(np.searchsorted(arrays["b_time"][begun_records(arrays)], began))
+        record = int(np.searchsorted(arrays["b_time"][record_slice(arrays)], began))
         if arrays["b_count"][record]:
             arrays["m_next"][arrays["b_last"][record]] = place
         else:
@@ -146,11 +146,20 @@ class HeldRestore:
     def timer(self, due: int | None) -> None:
         registers = self.arrays["i_registers"]
         registers[REGISTERS["timer"]] = NEVER if due is None else due
-        counts = self.arrays["b_count"][begun_records(self.arrays)]
+        counts = self.arrays["b_count"][record_slice(self.arrays)]
         registers[REGISTERS["b_next"]] = int(np.flatnonzero(counts)[0]) if counts.any() else len(counts)
 
 
 __all__ = [
-    "BEGUN", "HELD", "NEVER", "REGISTERS", "HeldRestore", "PatternInterval", "live_matches", "make_room_for_begun",
-    "pattern_interval", "times_of", "waiting_matches",
+    "BEGUN",
+    "HELD",
+    "NEVER",
+    "REGISTERS",
+    "HeldRestore",
+    "PatternInterval",
+    "first_row_times",
+    "live_matches",
+    "make_room_for_begun",
+    "pattern_interval",
+    "waiting_matches",
 ]

@@ -19,13 +19,13 @@ from epl.plan.patterns.match_recognize import RowRecognitionPlan
 from epl.plan.statements import SelectPlan
 from runtime.batch.match_recognize.held_matches import BEGUN, HELD, NEVER, PatternInterval
 from runtime.batch.match_recognize.layout import BEGUN_FULL, FEW_LAYERS, HELD_FULL, NO_ROW, NODES_FULL, OUTPUT_FULL, WORK, WORK_FULL
-from runtime.batch.match_recognize.measures import MatchPrinter, step_of
+from runtime.batch.match_recognize.measures import MatchPrinter, print_step
 from runtime.batch.printing.source_code import Code
-from runtime.batch.storage.arrays import ONE, Field
+from runtime.batch.storage.arrays import ONE, ArrayField
 from runtime.match_recognize.lattice import bits
 
 
-class Machine(Protocol):
+class MatchSource(Protocol):
     """The printer whose matches are held."""
 
     plan: SelectPlan
@@ -75,7 +75,7 @@ class HoldPrinter:
         else:
             self._copy(code, next_step)
         code.add("m_begin[e] = emitted", "m_end[e] = first + i", "m_node[e] = block", "m_len[e] = m", "m_group[e] = g")
-        owner.sort_in(code)
+        owner.insert_match(code)
 
     def _copy(self, code: Code, next_step: Callable[[], None] | None) -> None:
         with code.block("if block >= 0"):
@@ -83,7 +83,7 @@ class HoldPrinter:
         with code.block("else"):
             code.add("block = nodes", "nodes += 1 << level")
         with code.block("for q in range(m)"):
-            step_of(code, next_step)
+            print_step(code, next_step)
             code.add(f"at = {self.node}", "to = block + q", "p_row[to] = p_row[at]", "p_mark[to] = step", "KEEP")
         code.add("mark = step")
 
@@ -91,19 +91,19 @@ class HoldPrinter:
 class IntervalPrinter:
     """Prints what happens to matches between being found and being emitted."""
 
-    def __init__(self, interval: PatternInterval, machine: Machine) -> None:
+    def __init__(self, interval: PatternInterval, machine: MatchSource) -> None:
         self.interval, self.machine = interval, machine
         self.plan, self.pattern = machine.plan, machine.pattern
         self._steps = self.pattern.program.steps
         self._final = bits(n for n, step in enumerate(self._steps) if not step.then)
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[ArrayField]:
         return [
-            *(Field(name, np.int64, BEGUN) for name in ("b_row", "b_time", "b_count", "b_first", "b_last")),
-            *(Field(name, np.int64, HELD) for name in ("m_next", "m_begin", "m_end", "m_node", "m_len", "m_group")),
-            Field("f_emitted", np.int64, WORK), Field("period", np.int64, ONE),
-            Field("i_registers", np.int64, "registers"),
-            *([Field("d_node", np.int64, WORK), Field("d_begin", np.int64, WORK)] if self.interval.or_terminated else []),
+            *(ArrayField(name, np.int64, BEGUN) for name in ("b_row", "b_time", "b_count", "b_first", "b_last")),
+            *(ArrayField(name, np.int64, HELD) for name in ("m_next", "m_begin", "m_end", "m_node", "m_len", "m_group")),
+            ArrayField("f_emitted", np.int64, WORK), ArrayField("period", np.int64, ONE),
+            ArrayField("i_registers", np.int64, "registers"),
+            *([ArrayField("d_node", np.int64, WORK), ArrayField("d_begin", np.int64, WORK)] if self.interval.or_terminated else []),
         ]
 
     @staticmethod
@@ -160,7 +160,7 @@ class IntervalPrinter:
         """``b``: the record of the time of a first row; before ``b_head`` where its interval is over."""
         code.add(f"b = last_not_above(b_row, b_head, b_tail, {begin})")
 
-    def sort_in(self, code: Code) -> None:
+    def insert_match(self, code: Code) -> None:
         """Decide whether the match ``e``, whose last step is ``mark``, waits or is emitted now."""
         self._find(code, "emitted")
         waits = "b >= b_head and (b_count[b] > 0 or b_time[b] + span - now > now - b_time[b])"
@@ -184,7 +184,7 @@ class IntervalPrinter:
         """Note that a partial match did not take the row; its path is kept for now."""
         code.add(f"d_node[dead] = s_node[{partial_match}]", f"d_begin[dead] = s_begin[{partial_match}]", "dead += 1")
 
-    def released(self, code: Code, release: Callable[[Code, str], None]) -> None:
+    def print_release(self, code: Code, release: Callable[[Code, str], None]) -> None:
         """Release what waits and is about the rows of a partial match that has come to an end."""
         if not self.interval.or_terminated:
             return

@@ -16,7 +16,7 @@ import numpy as np
 from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.patterns.match_recognize import Condition
 from epl.plan.statements import SelectPlan
-from epl.plan.streams import filter_of, only_stream
+from epl.plan.streams import only_stream, stream_filter
 from epl.value_types import Scalar
 from runtime.batch.match_recognize.held_matches import REGISTERS as INTERVAL_REGISTERS
 from runtime.batch.match_recognize.held_matches import pattern_interval
@@ -25,13 +25,13 @@ from runtime.batch.match_recognize.layout import AXES, DONE, NO_ROW, NODE, OUTPU
 from runtime.batch.match_recognize.measures import MatchPrinter, MatchWriter, PatternColumn
 from runtime.batch.match_recognize.partition_keys import KeyPrinter
 from runtime.batch.match_recognize.windows import pattern_window
-from runtime.batch.printing.expressions import ScalarPrinter, Text, kind_of, stored
+from runtime.batch.printing.expressions import ScalarPrinter, ScalarText, column_kind, element_text
 from runtime.batch.printing.parameters import Parameters
 from runtime.batch.printing.source_code import Code
 from runtime.batch.runs.filter_conditions import filter_conditions
-from runtime.batch.storage.arrays import GROUP, Field
+from runtime.batch.storage.arrays import GROUP, ArrayField
 from runtime.batch.storage.kinds import DTYPES, TEXTS
-from runtime.batch.storage.records import Records, pack, words_of
+from runtime.batch.storage.records import Records, pack, record_words
 
 
 class MatchKernelPrinter:
@@ -40,7 +40,7 @@ class MatchKernelPrinter:
     def __init__(self, plan: SelectPlan) -> None:
         assert plan.row_recognition is not None
         self.plan, self.pattern, self.stream = plan, plan.row_recognition, only_stream(plan.streams)
-        self.filter = filter_of(self.stream)
+        self.filter = stream_filter(self.stream)
         self.steps = self.pattern.program.steps
         whole = not filter_conditions(self.filter)
         self.window = pattern_window(self.stream.windows[0], whole=whole) if self.stream.windows else None
@@ -59,43 +59,43 @@ class MatchKernelPrinter:
         self.inputs[name] = kind
         return list(self.inputs).index(name)
 
-    def _text(self, node: StreamProperty, array: str, place: str, there: str | None) -> Text:
+    def _text(self, node: StreamProperty, array: str, place: str, there: str | None) -> ScalarText:
         """Return the value at a place of an array and its mask; ``there``: whether there is such a row."""
-        kind = kind_of(node.type)
-        value = stored(f"{array}[{place}]", kind)
+        kind = column_kind(node.type)
+        value = element_text(f"{array}[{place}]", kind)
         if kind in TEXTS:
-            return Text(value, f"({value} >= 0)" if there is None else f"({there} and {value} >= 0)")
+            return ScalarText(value, f"({value} >= 0)" if there is None else f"({there} and {value} >= 0)")
         primitive = isinstance(node.type, Scalar) and node.type.primitive and self.is_primitive(node.name)
         mask = None if primitive else f"{array}v[{place}]"
         valid = mask if there is None else there if mask is None else f"({there} and {mask})"
-        return Text(value, valid)
+        return ScalarText(value, valid)
 
     def is_primitive(self, name: str) -> bool:
         declared = self.stream.event_type.properties[name].type
         return isinstance(declared, Scalar) and declared.primitive
 
-    def of_row(self, node: StreamProperty) -> Text:
-        return self._text(node, f"c{self.input(node.name, kind_of(node.type))}", "ru", None)
+    def of_row(self, node: StreamProperty) -> ScalarText:
+        return self._text(node, f"c{self.input(node.name, column_kind(node.type))}", "ru", None)
 
-    def of_previous(self, node: StreamProperty, back: int) -> Text:
+    def of_previous(self, node: StreamProperty, back: int) -> ScalarText:
         self.previous[node.name] = None
-        kind = kind_of(node.type)
+        kind = column_kind(node.type)
         array = f"h{back}_{self.input(node.name, kind)}"
-        value = stored(f"{array}[gu]", kind)
-        return Text(value, f"({value} >= 0)" if kind in TEXTS else f"{array}v[gu]")
+        value = element_text(f"{array}[gu]", kind)
+        return ScalarText(value, f"({value} >= 0)" if kind in TEXTS else f"{array}v[gu]")
 
-    def of_node(self, node: StreamProperty, place: str, there: str | None) -> Text:
+    def of_node(self, node: StreamProperty, place: str, there: str | None) -> ScalarText:
         """Return the text of a row that a match took; ``there`` is None where the place is one for certain."""
         self.retained[node.name] = None
-        return self._text(node, f"p{self.input(node.name, kind_of(node.type))}", place, there)
+        return self._text(node, f"p{self.input(node.name, column_kind(node.type))}", place, there)
 
     def printer(self, leaf: object, code: Code) -> ScalarPrinter:
         return ScalarPrinter(self.parameters, leaf, code, names=self.names)  # type: ignore[arg-type]
 
-    def row_leaf(self, node: TypedExpression) -> Text | None:
+    def row_leaf(self, node: TypedExpression) -> ScalarText | None:
         return self.of_row(node) if isinstance(node, StreamProperty) else None
 
-    def condition_leaf(self, condition: Condition, node: TypedExpression) -> Text | None:
+    def condition_leaf(self, condition: Condition, node: TypedExpression) -> ScalarText | None:
         """Return the text of a condition that reads rows alone."""
         if not isinstance(node, StreamProperty):
             return None
@@ -119,7 +119,7 @@ class MatchKernelPrinter:
         if self.interval is not None:
             self.interval.begin(start)
         start.add("out_capacity = len(o_cause)", "start = 0", "row = 0", "r = 0", "ru = np.uint64(0)", f"status = {DONE}", "while True:")
-        words = words_of(fields, AXES)
+        words = record_words(fields, AXES)
         body_text = pack(f"{start.text()}{body.text()}", words)
         head = Code(1)
         self._unpack(head, tail, fields, [*matches.columns, *matches.order_keys], body_text)
@@ -160,7 +160,7 @@ class MatchKernelPrinter:
                 code.add("status = stuck", "break")
             code.add("kept = 0")
             self.discard_begun(code)
-            interval.released(code, self.release)
+            interval.print_release(code, self.release)
             with code.block("if emitting == 0"):
                 code.add("pending = 0", "continue")
             code.add("pending = 1")
@@ -172,7 +172,7 @@ class MatchKernelPrinter:
     has_partial_matches = False
     slots: tuple[int, ...] = ()
 
-    def _unpack(self, head: Code, tail: Code, fields: Sequence[Field], columns: Sequence[PatternColumn], body: str) -> None:
+    def _unpack(self, head: Code, tail: Code, fields: Sequence[ArrayField], columns: Sequence[PatternColumn], body: str) -> None:
         """Names for what the body mentions, and no others: each costs time to compile. Registers are put back at the end."""
         used = set(re.findall(r"[A-Za-z_]\w*", body))
 
@@ -194,26 +194,26 @@ class MatchKernelPrinter:
             head.add(f"i_registers = S[{Records.names(fields, AXES).index('i_registers')}]")
             name("i_registers", INTERVAL_REGISTERS.names, back=True)
 
-    def _all_fields(self) -> list[Field]:
+    def _all_fields(self) -> list[ArrayField]:
         fields = [
-            Field("p_mark", np.int64, NODE), Field("p_row", np.int64, NODE), Field("then", np.int64, PROGRAM),
-            Field("q_step", np.int64, SCRATCH), *self.fields(),
+            ArrayField("p_mark", np.int64, NODE), ArrayField("p_row", np.int64, NODE), ArrayField("then", np.int64, PROGRAM),
+            ArrayField("q_step", np.int64, SCRATCH), *self.fields(),
         ]
         for name in self.retained:
-            number, dtype = self._stored(name)
-            fields += [Field(f"p{number}", dtype, NODE), Field(f"p{number}v", np.bool_, NODE)]
+            number, dtype = self._storage(name)
+            fields += [ArrayField(f"p{number}", dtype, NODE), ArrayField(f"p{number}v", np.bool_, NODE)]
         for back in range(1, self.pattern.lookback + 1):
-            fields.append(Field(f"h{back}_row", np.int64, GROUP, NO_ROW))
+            fields.append(ArrayField(f"h{back}_row", np.int64, GROUP, NO_ROW))
             for name in self.previous:
-                number, dtype = self._stored(name)
-                fields += [Field(f"h{back}_{number}", dtype, GROUP, -1), Field(f"h{back}_{number}v", np.bool_, GROUP)]
+                number, dtype = self._storage(name)
+                fields += [ArrayField(f"h{back}_{number}", dtype, GROUP, -1), ArrayField(f"h{back}_{number}v", np.bool_, GROUP)]
         if self.window is not None:
             fields += self.window.fields(self.pattern.lookback)
         fields += self.key.fields()
         fields += self.interval.fields() if self.interval is not None else []
         return fields
 
-    def _stored(self, name: str) -> tuple[int, object]:
+    def _storage(self, name: str) -> tuple[int, object]:
         return list(self.inputs).index(name), DTYPES[self.inputs[name]]
 
     # ------------------------------------------------------------------ rows in
@@ -279,7 +279,7 @@ class MatchKernelPrinter:
     # ------------------------------------------------------------------ what a machine prints
 
     @abstractmethod
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[ArrayField]:
         """Return its arrays."""
 
     @abstractmethod

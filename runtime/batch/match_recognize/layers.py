@@ -20,9 +20,9 @@ from runtime.batch.match_recognize.interval import release_block
 from runtime.batch.match_recognize.kernel import MatchKernelPrinter
 from runtime.batch.match_recognize.layout import FEW_LAYERS, NODES_FULL, SCRATCH
 from runtime.batch.match_recognize.measures import MatchWriter
-from runtime.batch.printing.expressions import Text
+from runtime.batch.printing.expressions import ScalarText
 from runtime.batch.printing.source_code import Code
-from runtime.batch.storage.arrays import GROUP, Field
+from runtime.batch.storage.arrays import GROUP, ArrayField
 from runtime.match_recognize.lattice import LARGEST_CHOICE, bits, preferment
 
 
@@ -55,16 +55,17 @@ class LayerPrinter(MatchKernelPrinter):
         self.low = f"max({', '.join(lows)})" if len(lows) > 1 else lows[0] if lows else None
         self.dated = self.low is not None and self.ways is None
 
-    def fields(self) -> list[Field]:
-        fields = [Field(name, np.int64, GROUP, -1 if name == "g_off" else 0) for name in ("g_off", "g_cap", "g_size", "g_count", "g_bits")]
-        fields.append(Field("b_free", np.int64, "sizes", -1))
-        fields += [Field("g_low", np.int64, GROUP)] if self.lowers else []
-        fields += [Field(f"lat{s}", np.int64, GROUP) for s in self.waiting] if self.dated else []
-        fields.append(Field("k_mask", np.int64, SCRATCH))
+    def fields(self) -> list[ArrayField]:
+        fields = [ArrayField(name, np.int64, GROUP, -1 if name == "g_off" else 0) for name in ("g_off", "g_cap", "g_size", "g_count",
+            "g_bits")]
+        fields.append(ArrayField("b_free", np.int64, "sizes", -1))
+        fields += [ArrayField("g_low", np.int64, GROUP)] if self.lowers else []
+        fields += [ArrayField(f"lat{s}", np.int64, GROUP) for s in self.waiting] if self.dated else []
+        fields.append(ArrayField("k_mask", np.int64, SCRATCH))
         if self.preferment == "count":
-            fields += [Field(f"k_best{s}", np.int64, SCRATCH) for s in range(len(self.steps))]
+            fields += [ArrayField(f"k_best{s}", np.int64, SCRATCH) for s in range(len(self.steps))]
         if self.preferment in ("all", "scan"):
-            fields += [Field("q_pick", np.int64, SCRATCH), Field("b_step", np.int64, SCRATCH)]
+            fields += [ArrayField("q_pick", np.int64, SCRATCH), ArrayField("b_step", np.int64, SCRATCH)]
         return fields
 
     # ------------------------------------------------------------------ space
@@ -191,7 +192,7 @@ class LayerPrinter(MatchKernelPrinter):
         way = () if begins else self._way(number)[:-1]
         return self.printer(lambda node: self._path_leaf(condition, way, node), code).test(condition.expression)
 
-    def _path_leaf(self, condition: Condition, way: tuple[int, ...], node: TypedExpression) -> Text | None:
+    def _path_leaf(self, condition: Condition, way: tuple[int, ...], node: TypedExpression) -> ScalarText | None:
         """Return a property of a row that the match took on its way."""
         if isinstance(node, StreamProperty):
             operand = condition.operands[node.stream]
@@ -203,11 +204,11 @@ class LayerPrinter(MatchKernelPrinter):
         row = group_row(condition, self.pattern.variables, node)
         return None if row is None else self._of_way(StreamProperty(stream=0, name=row[2], type=node.type), row[0], row[1], way)
 
-    def _of_way(self, node: StreamProperty, variable: int, place: int, way: tuple[int, ...]) -> Text:
+    def _of_way(self, node: StreamProperty, variable: int, place: int, way: tuple[int, ...]) -> ScalarText:
         """Return the text of the variable's row at a position (-1: the last) on the way."""
         rows = [n for n, step in enumerate(way) if self.steps[step].variable == variable]
         if not rows or place >= len(rows):
-            return Text(self.of_row(node).value, "False")
+            return ScalarText(self.of_row(node).value, "False")
         return self.of_node(node, f"last - {len(way) - 1 - rows[place]}", None)
 
     def _move(self, code: Code, number: int) -> None:

@@ -10,7 +10,7 @@ from runtime.batch.match_recognize.measures import PatternColumn
 from runtime.batch.match_recognize.windows import PatternWindow
 from runtime.batch.printing.parameters import Parameters
 from runtime.batch.runs.order_and_limit import FinishPlan
-from runtime.batch.storage.arrays import GROUP, Field
+from runtime.batch.storage.arrays import GROUP, ArrayField
 from runtime.batch.storage.records import Records
 from runtime.batch.storage.registers import Registers
 
@@ -49,7 +49,7 @@ class MatchKernel:
     retained: tuple[str, ...]
     previous: tuple[str, ...]
     keys: tuple[str, ...]
-    fields: tuple[Field, ...]
+    fields: tuple[ArrayField, ...]
     columns: tuple[PatternColumn, ...]
     parameters: Parameters
     window: PatternWindow | None

@@ -11,10 +11,10 @@ from epl.plan.expressions import Constant, Element, Invoke, PropertyOf, StreamPr
 from epl.plan.patterns.match_recognize import GroupAggregation, RowRecognitionPlan
 from epl.plan.statements import SelectPlan
 from epl.value_types import Scalar
-from runtime.batch.printing.expressions import ScalarPrinter, Text, both, kind_of, sign_of_zero
+from runtime.batch.printing.expressions import ScalarPrinter, ScalarText, both, column_kind, sign_of_zero
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.runs.order_and_limit import finish_of
+from runtime.batch.runs.order_and_limit import plan_finish
 from runtime.batch.storage.kinds import DTYPES, INTEGERS, TEXTS
 
 
@@ -40,7 +40,7 @@ class Owner(Protocol):
 
     plan: SelectPlan
     pattern: RowRecognitionPlan
-    def of_node(self, node: StreamProperty, place: str, there: str | None) -> Text: ...
+    def of_node(self, node: StreamProperty, place: str, there: str | None) -> ScalarText: ...
 
     def printer(self, leaf: object, code: Code) -> ScalarPrinter: ...
 
@@ -56,7 +56,7 @@ class MatchPrinter:
         self.columns: list[PatternColumn] = []
         self.order_keys: list[PatternColumn] = []
         self._rows = rows = owner.plan.result_set
-        self.finish = finish_of(rows)
+        self.finish = plan_finish(rows)
         self._last: dict[int, None] = {}
         self._first: dict[int, None] = {}
         self._counts: dict[int, None] = {}
@@ -78,7 +78,7 @@ class MatchPrinter:
         with code.block("if out < out_capacity"):
             later = [g for g in self._groups if g.looks_around]
             with code.block("for q in range(m)"):
-                step_of(code, next_step)
+                print_step(code, next_step)
                 if next_step is not None and later:
                     code.add("q_step[q] = step")
                 code.add(f"at = {self.node}")
@@ -135,7 +135,7 @@ class MatchPrinter:
 
     def _row_printer(self, variable: int, code: Code) -> ScalarPrinter:
         """Expressions of an aggregation: a stream a variable, ``variable`` is the row at ``at``."""
-        def leaf(node: TypedExpression) -> Text | None:
+        def leaf(node: TypedExpression) -> ScalarText | None:
             if not isinstance(node, StreamProperty):
                 return None
             if node.stream == variable:
@@ -151,19 +151,19 @@ class MatchPrinter:
         printer = self.owner.printer(self._leaf, code)
         self.columns.clear()
         for number, (name, node) in enumerate(self._outputs()):
-            source = self._node_of(node)
+            source = self._node_property(node)
             if source is not None and not self._is_computed(node):
                 place, prop = source
                 self.columns.append(PatternColumn(name, "", prop))
                 code.add(f"o{number}[out] = p_row[{place}] if {place} >= 0 else {-(2**62)}")
                 continue
-            self.columns.append(PatternColumn(name, kind_of(node.type)))
+            self.columns.append(PatternColumn(name, column_kind(node.type)))
             text = printer.value(node)
-            self._put(code, number, text, kind_of(node.type))
+            self._put(code, number, text, column_kind(node.type))
         self._write_keys(code)
 
     @staticmethod
-    def _put(code: Code, number: int, text: Text, kind: str) -> None:
+    def _put(code: Code, number: int, text: ScalarText, kind: str) -> None:
         """Print a value into the output; the code of no string is -1."""
         value = f"({text.value} if {text.valid} else np.int64(-1))" if kind in TEXTS and text.valid is not None else text.value
         code.add(f"o{number}[out] = {value}", f"o{number}v[out] = {text.valid or 'True'}")
@@ -174,21 +174,21 @@ class MatchPrinter:
         distinct = self.finish is not None and self.finish.distinct
         if distinct and not known:
             raise NotCompilable(f"distinct rows with values of type {node.type}")
-        return known and (distinct or kind_of(node.type) not in TEXTS)
+        return known and (distinct or column_kind(node.type) not in TEXTS)
 
     def _write_keys(self, code: Code) -> None:
         """Print what rows of one call are ordered by, as columns after the others; they read measures by name."""
         self.order_keys.clear()
         for number, node in enumerate(() if self.finish is None else self.finish.keys, len(self.columns)):
-            self.order_keys.append(PatternColumn("", kind_of(node.type)))
+            self.order_keys.append(PatternColumn("", column_kind(node.type)))
             text = self._by_name(code).value(node)
-            self._put(code, number, text, kind_of(node.type))
+            self._put(code, number, text, column_kind(node.type))
 
     def _by_name(self, code: Code) -> ScalarPrinter:
         """Prints expressions over the row of measures."""
         measures = dict(zip(self.pattern.output_type.names, self.pattern.measures))
 
-        def leaf(node: TypedExpression) -> Text | None:
+        def leaf(node: TypedExpression) -> ScalarText | None:
             if isinstance(node, StreamProperty):
                 return self.owner.printer(self._measure_leaf, code).value(measures[node.name])
             return None
@@ -208,27 +208,27 @@ class MatchPrinter:
             return dict(zip(self.pattern.output_type.names, self.pattern.measures)).get(node.name)
         return None
 
-    def _leaf(self, node: TypedExpression) -> Text | None:
+    def _leaf(self, node: TypedExpression) -> ScalarText | None:
         measure = self._measure(node)
         if measure is not None:
             return self.owner.printer(self._measure_leaf, Code()).value(measure)
         return self._measure_leaf(node)
 
-    def _measure_leaf(self, node: TypedExpression) -> Text | None:
-        source = self._node_of(node)
+    def _measure_leaf(self, node: TypedExpression) -> ScalarText | None:
+        source = self._node_property(node)
         if source is not None:
             place, prop = source
             return self.owner.of_node(StreamProperty(stream=0, name=prop, type=node.type), place, f"({place} >= 0)")
         if isinstance(node, StreamProperty):
-            return self._named(node)
+            return self._print_aggregation(node)
         if isinstance(node, Invoke) and node.function == "enum.countOf" and len(node.arguments) == 1:
-            variable = self._group_of(node.arguments[0])
+            variable = self._group_variable(node.arguments[0])
             if variable is not None:
                 self._counts[variable] = None
-                return Text(f"np.int64(n{variable})", f"(n{variable} > 0)")
+                return ScalarText(f"np.int64(n{variable})", f"(n{variable} > 0)")
         return None
 
-    def _named(self, node: StreamProperty) -> Text:
+    def _print_aggregation(self, node: StreamProperty) -> ScalarText:
         """Return an aggregation, which the match has as a property."""
         if node.name in self.pattern.variables:
             raise NotCompilable("whole events of a match are not computed in columns")
@@ -239,14 +239,14 @@ class MatchPrinter:
             self._groups.append(known[slot])
         return known[slot].value()
 
-    def _group_of(self, node: TypedExpression) -> int | None:
+    def _group_variable(self, node: TypedExpression) -> int | None:
         """Return the group variable whose rows the expression is."""
         if isinstance(node, StreamProperty) and node.name in self.pattern.variables:
             variable = self.pattern.variables.index(node.name)
             return variable if self.pattern.groups[variable] else None
         return None
 
-    def _node_of(self, node: TypedExpression) -> tuple[str, str] | None:
+    def _node_property(self, node: TypedExpression) -> tuple[str, str] | None:
         """(node's name, property) of a property of one of the match's rows."""
         if not isinstance(node, PropertyOf) or not isinstance(node.operand.type, EventOf):
             return None
@@ -256,12 +256,12 @@ class MatchPrinter:
             self._last[variable] = None
             return f"l{variable}", node.name
         if isinstance(of, Element) and isinstance(of.index, Constant) and isinstance(of.index.value, int) and of.index.value >= 0:
-            group = self._group_of(of.operand)
+            group = self._group_variable(of.operand)
             if group is not None:
                 self._counts[group] = self._places[group, of.index.value] = None
                 return f"e{group}_{of.index.value}", node.name
         if isinstance(of, Invoke) and of.function in ("enum.lastOf", "enum.firstOf") and len(of.arguments) == 1:
-            group = self._group_of(of.arguments[0])
+            group = self._group_variable(of.arguments[0])
             if group is not None:
                 newest = of.function == "enum.lastOf"
                 (self._last if newest else self._first)[group] = None
@@ -272,7 +272,7 @@ class MatchPrinter:
 # ------------------------------------------------------------------ aggregations
 
 
-def step_of(code: Code, next_step: Callable[[], None] | None) -> None:
+def print_step(code: Code, next_step: Callable[[], None] | None) -> None:
     """Print ``step`` of the row ``q`` of a match: found from row to row, or written down already."""
     if next_step is None:
         code.add("step = q_step[q]")
@@ -298,7 +298,7 @@ class GroupValue:
 
     @property
     def kind(self) -> str:
-        return kind_of(self.aggregation.plan.arguments[0].type)
+        return column_kind(self.aggregation.plan.arguments[0].type)
 
     @property
     def looks_around(self) -> bool:
@@ -316,7 +316,7 @@ class GroupValue:
     def enter(self, code: Code, printer: ScalarPrinter) -> None:
         """Enter the row, if it is not filtered out and its argument is there."""
         plan = self.aggregation.plan
-        text = printer.keep(printer.value(plan.arguments[0])) if plan.arguments else Text("0")
+        text = printer.keep(printer.value(plan.arguments[0])) if plan.arguments else ScalarText("0")
         test = None if plan.filter is None else printer.test(plan.filter)
         with code.block(f"if {both(test, text.valid) or 'True'}"):
             self.step(code, text.value)
@@ -325,8 +325,8 @@ class GroupValue:
         """Count."""
         code.add(f"{self.name}n += 1")
 
-    def value(self) -> Text:
-        return Text(f"np.int64({self.name}n)")
+    def value(self) -> ScalarText:
+        return ScalarText(f"np.int64({self.name}n)")
 
 
 class SumValue(GroupValue):
@@ -336,13 +336,13 @@ class SumValue(GroupValue):
             total = f"np.float32({total})"
         code.add(f"{self.name} = {f'wrap_int({total})' if self.kind in ('byte', 'short', 'int') else total}", f"{self.name}n += 1")
 
-    def value(self) -> Text:
-        return Text(self.name, f"({self.name}n > 0)")
+    def value(self) -> ScalarText:
+        return ScalarText(self.name, f"({self.name}n > 0)")
 
 
 class AverageValue(SumValue):
-    def value(self) -> Text:
-        return Text(f"(np.float64({self.name}) / np.float64({self.name}n))", f"({self.name}n > 0)")
+    def value(self) -> ScalarText:
+        return ScalarText(f"(np.float64({self.name}) / np.float64({self.name}n))", f"({self.name}n > 0)")
 
 
 class ExtremeValue(GroupValue):
@@ -357,8 +357,8 @@ class ExtremeValue(GroupValue):
         with code.block(f"if {name}n == 0 or {test}"):
             code.add(f"{name} = {value}", f"{name}n = 1")
 
-    def value(self) -> Text:
-        return Text(self.name, f"({self.name}n > 0)")
+    def value(self) -> ScalarText:
+        return ScalarText(self.name, f"({self.name}n > 0)")
 
 
 class FirstValue(ExtremeValue):
@@ -397,4 +397,4 @@ def group_value(slot: int, aggregation: GroupAggregation) -> GroupValue:
     return value
 
 
-__all__ = ["GroupValue", "MatchPrinter", "MatchWriter", "PatternColumn", "step_of"]
+__all__ = ["GroupValue", "MatchPrinter", "MatchWriter", "PatternColumn", "print_step"]

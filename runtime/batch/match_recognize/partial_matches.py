@@ -16,9 +16,9 @@ from runtime.batch.match_recognize.groups import group_row
 from runtime.batch.match_recognize.kernel import MatchKernelPrinter
 from runtime.batch.match_recognize.layout import NODE, NODES_FULL, PARTIAL_MATCH, PARTIAL_MATCHES_FULL, SCRATCH, WORK, WORK_FULL
 from runtime.batch.match_recognize.measures import MatchWriter
-from runtime.batch.printing.expressions import Text
+from runtime.batch.printing.expressions import ScalarText
 from runtime.batch.printing.source_code import Code
-from runtime.batch.storage.arrays import GROUP, Field
+from runtime.batch.storage.arrays import GROUP, ArrayField
 from runtime.match_recognize.lattice import bits
 
 
@@ -34,14 +34,14 @@ class PartialMatchPrinter(MatchKernelPrinter):
         self.width = len(self.steps) + 1
         self._group_rows = 0
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[ArrayField]:
         return [
-            Field("p_prev", np.int64, NODE, -1), Field("p_refs", np.int64, NODE), Field("q_node", np.int64, SCRATCH),
-            Field("g_first", np.int64, GROUP, -1), Field("g_count", np.int64, GROUP),
-            Field("s_next", np.int64, PARTIAL_MATCH, -1), Field("s_step", np.int64, PARTIAL_MATCH),
-            Field("s_begin", np.int64, PARTIAL_MATCH), Field("s_node", np.int64, PARTIAL_MATCH),
-            *(Field(f"s_look{v}", np.int64, PARTIAL_MATCH, -1) for v in self.slots),
-            Field("f_node", np.int64, WORK), Field("f_begin", np.int64, WORK),
+            ArrayField("p_prev", np.int64, NODE, -1), ArrayField("p_refs", np.int64, NODE), ArrayField("q_node", np.int64, SCRATCH),
+            ArrayField("g_first", np.int64, GROUP, -1), ArrayField("g_count", np.int64, GROUP),
+            ArrayField("s_next", np.int64, PARTIAL_MATCH, -1), ArrayField("s_step", np.int64, PARTIAL_MATCH),
+            ArrayField("s_begin", np.int64, PARTIAL_MATCH), ArrayField("s_node", np.int64, PARTIAL_MATCH),
+            *(ArrayField(f"s_look{v}", np.int64, PARTIAL_MATCH, -1) for v in self.slots),
+            ArrayField("f_node", np.int64, WORK), ArrayField("f_begin", np.int64, WORK),
         ]
 
     def reserve(self, code: Code) -> None:
@@ -70,7 +70,7 @@ class PartialMatchPrinter(MatchKernelPrinter):
             with code.block("if holds"):
                 self._new_node(code, "s_node[s]", "step")
                 code.add("begin = s_begin[s]", f"of = step * {self.width}", "count = then[of]", "p_refs[node] = count")
-                self._found(code)
+                self._print_match(code)
                 with code.block("if count == 0"):
                     self._free(code, "s")
                 with code.block("else"):
@@ -127,14 +127,14 @@ class PartialMatchPrinter(MatchKernelPrinter):
                 self._new_node(code, "-1", str(number))
                 code.add(f"step = {number}", "begin = number", f"p_refs[node] = {len(step.then)}", "began = 1")
                 if step.accepts:
-                    self._found(code)
+                    self._print_match(code)
                 for target in step.then:
                     self._allocate(code)
                     code.add(f"s_step[t] = {target}", "s_begin[t] = number", "s_node[t] = node")
                     code.add(*(f"s_look{v}[t] = {'node' if v == step.variable else '-1'}" for v in self.slots))
                     self._link(code, "t")
 
-    def _found(self, code: Code) -> None:
+    def _print_match(self, code: Code) -> None:
         with code.block(f"if {self._accepting}"):
             code.add("f_node[found] = node", "f_begin[found] = begin", "found += 1", "p_refs[node] += 1")
 
@@ -191,12 +191,12 @@ class PartialMatchPrinter(MatchKernelPrinter):
             test = self.printer(lambda node: self._path_leaf(condition, node, partial_match, code), code).test(condition.expression)
             code.add(f"holds = {test}")
 
-    def _path_leaf(self, condition: Condition, node: TypedExpression, partial_match: str | None, code: Code) -> Text | None:
+    def _path_leaf(self, condition: Condition, node: TypedExpression, partial_match: str | None, code: Code) -> ScalarText | None:
         if isinstance(node, StreamProperty):
             operand = condition.operands[node.stream]
             if operand.kind == "variable":
                 if partial_match is None:
-                    return Text(self._nothing(node), "False")
+                    return ScalarText(self._nothing(node), "False")
                 place = f"s_look{operand.number}[{partial_match}]"
                 return self.of_node(node, place, f"({place} >= 0)")
             if operand.kind == "groups":
@@ -208,7 +208,7 @@ class PartialMatchPrinter(MatchKernelPrinter):
         variable, place_in_group, name = row
         property_ = StreamProperty(stream=0, name=name, type=node.type)
         if partial_match is None:
-            return Text(self._nothing(property_), "False")
+            return ScalarText(self._nothing(property_), "False")
         at = self._find_group_row(code, variable, place_in_group, partial_match)
         return self.of_node(property_, at, f"({at} >= 0)")
 

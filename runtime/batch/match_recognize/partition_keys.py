@@ -10,9 +10,9 @@ import numpy as np
 
 from epl.plan.expressions import TypedExpression
 from runtime.batch.match_recognize.layout import GROUPS_FULL, HASH_FULL, KEYS_FULL, SMALL, SMALL_KEYS
-from runtime.batch.printing.expressions import ScalarPrinter, Text, kind_of
+from runtime.batch.printing.expressions import ScalarPrinter, ScalarText, column_kind
 from runtime.batch.printing.source_code import Code
-from runtime.batch.storage.arrays import CODES, GROUP, HASH, Field
+from runtime.batch.storage.arrays import CODES, GROUP, HASH, ArrayField
 from runtime.batch.storage.kinds import TEXTS
 
 Full = Callable[[Code, str, int], None]
@@ -24,19 +24,20 @@ class KeyPrinter:
 
     def __init__(self, partition_by: Sequence[TypedExpression], full: Full) -> None:
         self.partition_by = tuple(partition_by)
-        self.keys = tuple(kind_of(e.type) for e in partition_by)
+        self.keys = tuple(column_kind(e.type) for e in partition_by)
         self._full = full
         self._words = 1
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[ArrayField]:
         """Return the fields, once ``find`` has printed."""
         if not self.keys:
             return []
         if self._by_code():
-            fields = [Field("g_of", np.int64, CODES, -1)]
+            fields = [ArrayField("g_of", np.int64, CODES, -1)]
         else:
-            fields = [Field("g_table", np.int64, HASH, -1), *([Field("g_of", np.int64, SMALL, -1)] if self._has_small_keys() else [])]
-        return [*fields, Field("g_key", np.int64, GROUP, 0, self._words)]
+            fields = [ArrayField("g_table", np.int64, HASH, -1), *([ArrayField("g_of", np.int64, SMALL,
+                -1)] if self._has_small_keys() else [])]
+        return [*fields, ArrayField("g_key", np.int64, GROUP, 0, self._words)]
 
     def _by_code(self) -> bool:
         return len(self.keys) == 1 and self.keys[0] in TEXTS
@@ -87,7 +88,7 @@ class KeyPrinter:
             code.add("g = groups", "groups += 1", "g_table[place] = g", *(f"g_key[{n}, g] = k{n}" for n in range(total)))
 
 
-def words_of_key(text: Text, kind: str) -> list[str]:
+def words_of_key(text: ScalarText, kind: str) -> list[str]:
     """Return a value as 64 bits of a key, and whether it is null where the bits do not say it."""
     value = f"double_word(np.float64({text.value}))" if kind in ("float", "double") else f"np.int64({text.value})"
     if text.valid is None or kind in TEXTS:

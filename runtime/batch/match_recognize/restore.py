@@ -17,9 +17,9 @@ from runtime.batch.match_recognize.state import PatternState
 from runtime.batch.refusals import Declined
 from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.arrays import CODES, GROUP, HASH, RING
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.kinds import INSTANTS, TEXTS
-from runtime.conversion.arrow import arrow_type_of
+from runtime.conversion.arrow import value_arrow_type
 from runtime.match_recognize.state import INTERVAL, PartitionKeys, check_histories, check_layers, check_nodes, check_partial_matches
 from windows.event import Event
 from windows.protocol import Damaged, State
@@ -85,13 +85,13 @@ class PatternRestore:
         for paths in self._paths(recognizer):
             check_nodes(paths, steps)
         for values, (_, written, paths) in recognizer["partitions"]:
-            self._keys.checked(values)
+            self._keys.check_values(values)
             if self._layered:
                 check_layers(written, steps)
             else:
                 check_partial_matches(written, steps, len(paths))
         for (_, values), (matches, paths) in self._waiting(recognizer):
-            self._keys.checked(values)
+            self._keys.check_values(values)
             check_partial_matches([(0, begin, number, ()) for _, begin, _, number in matches], steps, len(paths))
 
     @staticmethod
@@ -130,7 +130,7 @@ class PatternRestore:
             self._ids[id(event)] = number
             self._events.append(event)
 
-    def id_of(self, event: Event | None) -> int:
+    def event_id(self, event: Event | None) -> int:
         return NO_ROW if event is None else self._ids[id(event)]
 
     def _layers(self, written: Any) -> Sequence[Any]:
@@ -148,7 +148,7 @@ class PatternRestore:
         self._events.sort(key=lambda event: self._ids[id(event)])
         ids = np.array([self._ids[id(event)] for event in self._events], np.int64)
         self._place = {number: place for place, number in enumerate(ids.tolist())}
-        self._intake = Intake.of(self.intake_type, self._events, self.surroundings.environment.settings.units_per_second)
+        self._intake = BatchIntake.of(self.intake_type, self._events, self.surroundings.environment.settings.units_per_second)
         self.target.rows.put(ids, self._intake)
 
     def _value(self, name: str, number: int) -> tuple[Any, Any]:
@@ -172,7 +172,7 @@ class PatternRestore:
         if len(numbers) != len(held) or any(id(e) not in self._ids for e in held):
             raise Declined("a window whose rows match_recognize does not know")
         arrays.grow(RING, len(held) + 1)
-        ids = [self.id_of(event) for event in held]
+        ids = [self.event_id(event) for event in held]
         if "w_row" in (f.name for f in target.kernel.fields):
             arrays["w_row"][: len(ids)] = ids
         elif ids and ids != list(range(recognizer["row"] - len(ids), recognizer["row"])):
@@ -184,7 +184,7 @@ class PatternRestore:
         target.registers[REGISTERS["gone"]] = ids[0] if ids else recognizer["row"]
         histories = {id(event): history for event, history in recognizer["histories"]}
         for number, name in enumerate(target.history_names("w_before", "")):
-            arrays[name][: len(ids)] = [self.id_of(histories[id(e)][number]) if id(e) in histories else NO_ROW for e in held]
+            arrays[name][: len(ids)] = [self.event_id(histories[id(e)][number]) if id(e) in histories else NO_ROW for e in held]
         if window.timed and state["due"] != target.next_due():
             raise Declined("a time window whose clock was set back")
 
@@ -213,7 +213,7 @@ class PatternRestore:
             elif value is None:
                 words.append(NULL_WORD)
             elif kind in INSTANTS:
-                words.append(pa.array([value], arrow_type_of(node.type)).cast(pa.timestamp("us")).view(pa.int64())[0].as_py())
+                words.append(pa.array([value], value_arrow_type(node.type)).cast(pa.timestamp("us")).view(pa.int64())[0].as_py())
             else:
                 words.append(int(value))
         return tuple(words)
@@ -234,11 +234,11 @@ class PatternRestore:
 
     def _remember(self, group: int, name: str, event: Event | None) -> None:
         arrays, back = self.target.arrays, name.removesuffix("_row")
-        arrays[name][group] = self.id_of(event)
+        arrays[name][group] = self.event_id(event)
         if event is not None:
             for prop in self.target.kernel.previous:
                 number = self.target.kernel.number(prop)
-                arrays[f"{back}_{number}"][group], arrays[f"{back}_{number}v"][group] = self._value(prop, self.id_of(event))
+                arrays[f"{back}_{number}"][group], arrays[f"{back}_{number}v"][group] = self._value(prop, self.event_id(event))
 
     # ------------------------------------------------------------------ partial matches
 
@@ -250,10 +250,10 @@ class PatternRestore:
             horizon, latest, layers = written
             rows = [(number - 1, taken) for _, number, taken in layers] if latest is not None else []
         else:
-            horizon, latest, rows = self._layers_of(written, paths)
+            horizon, latest, rows = self._build_layers(written, paths)
         self._put_layers(group, horizon, latest, rows)
 
-    def _layers_of(self, partial_matches: Sequence[Any], paths: Sequence[Any]) -> tuple[int, Any, list[tuple[int, int]]]:
+    def _build_layers(self, partial_matches: Sequence[Any], paths: Sequence[Any]) -> tuple[int, Any, list[tuple[int, int]]]:
         """Partial matches of a tree as layers: all of them took the last row."""
         marks: list[list[int]] = []
         latest = [0] * len(self.target.kernel.plan.program.steps)
@@ -263,7 +263,7 @@ class PatternRestore:
             while number >= 0:
                 number, event, step = paths[number]
                 if back == len(marks):
-                    marks.append([self.id_of(event), 0])
+                    marks.append([self.event_id(event), 0])
                 marks[back][1] |= 1 << step
                 back += 1
         return 0, latest if partial_matches else None, [(row, taken) for row, taken in reversed(marks)]
@@ -314,7 +314,7 @@ class PatternRestore:
             arrays["s_step"][place], arrays["s_begin"][place], arrays["s_node"][place] = step, begin, node
             arrays["s_next"][place] = place + 1 if place + 1 < first + len(partial_matches) else -1
             for variable in self.target.kernel.slots:
-                arrays[f"s_look{variable}"][place] = self._last_of(variable, node)
+                arrays[f"s_look{variable}"][place] = self._last_row(variable, node)
         arrays["g_first"][group], arrays["g_count"][group] = first, len(partial_matches)
 
     def _path(self, number: int, paths: Sequence[Any], nodes: dict[int, int]) -> int:
@@ -329,7 +329,7 @@ class PatternRestore:
             place = int(self.target.registers[REGISTERS["nodes"]])
             self._reserve(place + 1)
             self.target.registers[REGISTERS["nodes"]] = place + 1
-            self._put_node(place, self.id_of(event), step)
+            self._put_node(place, self.event_id(event), step)
             self.target.arrays["p_prev"][place] = node
             if node >= 0:
                 self.target.arrays["p_refs"][node] += 1
@@ -357,7 +357,7 @@ class PatternRestore:
         held.begun([*state["began"], *((begin, began) for began, _, _, _, begin, _, _ in waiting)])
         arrays.grow(WORK, len(waiting) + 1)
         for began, values, paths, _, begin, end, number in sorted(waiting, key=lambda each: (each[0], each[3])):
-            way = _way_to(paths, number)
+            way = _path_nodes(paths, number)
             if self.target.kernel.has_partial_matches:
                 node = self._path(number, paths, nodes.setdefault(id(paths), {}))
                 arrays["p_refs"][node] += 1
@@ -374,17 +374,17 @@ class PatternRestore:
         self._reserve(begin + capacity)
         registers[REGISTERS["nodes"]] = begin + capacity
         for place, (_, event, step) in enumerate(way, begin):
-            self._put_node(place, self.id_of(event), step)
+            self._put_node(place, self.event_id(event), step)
         return begin
 
-    def _last_of(self, variable: int, node: int) -> int:
+    def _last_row(self, variable: int, node: int) -> int:
         arrays, steps = self.target.arrays, self.target.kernel.plan.program.steps
         while node >= 0 and steps[int(arrays["p_mark"][node])].variable != variable:
             node = int(arrays["p_prev"][node])
         return node
 
 
-def _way_to(paths: Sequence[Any], number: int) -> list[Any]:
+def _path_nodes(paths: Sequence[Any], number: int) -> list[Any]:
     """Return the nodes of a path, first to last."""
     way = []
     while number >= 0:
@@ -394,7 +394,7 @@ def _way_to(paths: Sequence[Any], number: int) -> list[Any]:
 
 
 def _first_row(paths: Sequence[Any], number: int) -> Event:
-    return _way_to(paths, number)[0][1]  # type: ignore[no-any-return]
+    return _path_nodes(paths, number)[0][1]  # type: ignore[no-any-return]
 
 
 __all__ = ["PatternRestore"]

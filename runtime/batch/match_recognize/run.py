@@ -38,13 +38,13 @@ from runtime.batch.match_recognize.restore import PatternRestore
 from runtime.batch.match_recognize.state import PatternState
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.runs.inputs import KernelInputs
-from runtime.batch.runs.order_and_limit import CAUSE, DELTA, ROW, TIME, TIMER, Finish
-from runtime.batch.runs.run import Causes, Output, RunContext
+from runtime.batch.runs.order_and_limit import CAUSE, DELTA, ROW, TIME, TIMER, OutputOrder
+from runtime.batch.runs.run import BatchOutput, Causes, RunContext
 from runtime.batch.runs.timer_bounds import Timers
 from runtime.batch.storage.arrays import CODES, GROUP, HASH, RING, Array, longer, read_only
-from runtime.batch.storage.computed import computed_column
-from runtime.batch.storage.held_rows import HeldRows
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.computed import build_column
+from runtime.batch.storage.held_rows import RowsById
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.kinds import DTYPES
 from runtime.conversion.arrow import arrow_schema
 from runtime.expressions import compile_expression
@@ -74,21 +74,21 @@ class MatchRun:
         self.registers[REGISTERS["delta"]] = 1
         self.registers[REGISTERS["free"]] = self.registers[REGISTERS["vacant"]] = -1
         self.first = 0
-        self.rows = HeldRows()
+        self.rows = RowsById()
         through = [c.through for c in kernel.columns if c.through is not None]
         computed = [c.kind for c in (*kernel.columns, *kernel.order_keys) if c.through is None]
-        self._finish = None if kernel.finish is None else Finish(kernel.finish, computed, surroundings)
+        self._finish = None if kernel.finish is None else OutputOrder(kernel.finish, computed, surroundings)
         self._given = KernelInputs(kernel.inputs, through, kernel.parameters, surroundings)
         self._capacity = 1024
 
     # ------------------------------------------------------------------ a batch
 
-    def prepare(self, intake: Intake) -> None:
+    def prepare(self, intake: BatchIntake) -> None:
         self._given.prepare(intake)
         if self.kernel.window is not None:
             self.kernel.window.check(intake, self.arrays, self.pool)
 
-    def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> Output:
+    def feed(self, intake: BatchIntake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> BatchOutput:
         registers = self.registers
         columns, *constants = self._given.of(intake)
         times = read_only(times)
@@ -113,7 +113,7 @@ class MatchRun:
         output = self._arrow(outputs, int(registers[REGISTERS["out"]]), causes)
         self.first += intake.rows
         if self.rows.crowded:
-            self.rows.tidy(self.held_ids())
+            self.rows.tidy(self.row_ids())
         return output
 
     def next_due(self) -> int | None:
@@ -140,7 +140,7 @@ class MatchRun:
     # ------------------------------------------------------------------ state
 
     def state(self) -> State:
-        return self._logical().state(self.held_ids())
+        return self._logical().state(self.row_ids())
 
     def restore(self, state: State) -> None:
         recognizer = current(state["match_recognize"], self._key_values)
@@ -158,11 +158,11 @@ class MatchRun:
     def _key_evaluators(self) -> list[Callable[[Event], Any]]:
         return [compile_expression(node, self.surroundings.environment, 1) for node in self.kernel.plan.partition_by]
 
-    def held_ids(self) -> Array:
+    def row_ids(self) -> Array:
         """Return the ids of the rows that the state holds, ascending."""
         arrays, registers = self.arrays, self.registers
         groups = int(registers[REGISTERS["groups"]])
-        parts: list[Array] = [arrays["p_row"][self._held_nodes()]]
+        parts: list[Array] = [arrays["p_row"][self._live_nodes()]]
         if self.kernel.window is not None:
             logical = self._logical()
             parts += [logical.window_ids(), *(logical.in_ring(name) for name in logical.history_names("w_before", ""))]
@@ -196,7 +196,7 @@ class MatchRun:
             axis = {PARTIAL_MATCHES_FULL: PARTIAL_MATCH}.get(status, WORK)
             arrays.grow(axis, 2 * arrays.sizes[axis])
 
-    def _held_nodes(self) -> Array:
+    def _live_nodes(self) -> Array:
         """Return the nodes that partial matches hold, and those that an interval holds back."""
         arrays, gone = self.arrays, self.registers[REGISTERS["gone"]]
         held = live_matches(arrays) if self.kernel.interval is not None else NO_ROWS
@@ -231,23 +231,23 @@ class MatchRun:
                 arrays += [np.empty(capacity, DTYPES[column.kind]), np.empty(capacity, np.bool_)]
         return arrays
 
-    def _arrow(self, outputs: list[Array], count: int, causes: bool) -> Output:
+    def _arrow(self, outputs: list[Array], count: int, causes: bool) -> BatchOutput:
         if count == 0:
-            return Output()
+            return BatchOutput()
         self._capacity = max(self._capacity, count + count // 8)
         finished = [a[:count] for a in outputs]
         if self._finish is not None:
-            finished = made_ready(self._finish, self.kernel.columns, finished, causes)
+            finished = order_output(self._finish, self.kernel.columns, finished, causes)
         none = finished[2] < 0 if causes else NO_ROWS
         if not none.any():
             return self._batch(finished, causes)
         row, time, delta, timer = (a[none] for a in finished[:4])  # row listeners are called without a row there
         return attrs.evolve(self._batch([a[~none] for a in finished], causes), nothing=Causes(row, timer, time, -delta))
 
-    def _batch(self, outputs: list[Array], causes: bool) -> Output:
+    def _batch(self, outputs: list[Array], causes: bool) -> BatchOutput:
         row, time, delta, timer, *values = outputs
         if len(row) == 0:
-            return Output()
+            return BatchOutput()
         row_causes = Causes(row, timer, time, delta) if causes else None
         rest = iter(values)
         arrays: list[pa.Array[Any]] = []
@@ -257,10 +257,10 @@ class MatchRun:
             if column.through is not None:
                 array = self._through(column, first)
             else:
-                array = computed_column(column.kind, first, next(rest), field.type, self.pool)
+                array = build_column(column.kind, first, next(rest), field.type, self.pool)
             arrays.append(array if pa.types.is_dictionary(array.type) else array.cast(field.type))
             fields.append(pa.field(field.name, arrays[-1].type))
-        return Output(pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields)), None, row_causes, None)
+        return BatchOutput(pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields)), None, row_causes, None)
 
     def _through(self, column: PatternColumn, ids: Array) -> Any:
         assert column.through is not None
@@ -272,7 +272,7 @@ class MatchRun:
         return values.take(pa.array(places, mask=missing))
 
 
-def made_ready(finish: Finish, columns: Sequence[PatternColumn], outputs: list[Array], numbered_calls: bool) -> list[Array]:
+def order_output(finish: OutputOrder, columns: Sequence[PatternColumn], outputs: list[Array], numbered_calls: bool) -> list[Array]:
     """Return the arrays with the rows that go out, in order."""
     row, time, delta, timer, *values = outputs
     computed: list[Array] = []

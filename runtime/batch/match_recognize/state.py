@@ -11,11 +11,11 @@ from typing import Any
 import attrs
 import numpy as np
 
-from runtime.batch.match_recognize.held_matches import times_of, waiting_matches
+from runtime.batch.match_recognize.held_matches import first_row_times, waiting_matches
 from runtime.batch.match_recognize.layers import ways_in_tree
 from runtime.batch.match_recognize.layout import NO_ROW, REGISTERS, MatchKernel
 from runtime.batch.storage.arrays import RING, Array
-from runtime.batch.storage.held_rows import HeldRows
+from runtime.batch.storage.held_rows import RowsById
 from runtime.batch.storage.records import Records
 from runtime.match_recognize.lattice import bits
 from windows.event import Event
@@ -30,7 +30,7 @@ class PatternState:
     kernel: MatchKernel
     arrays: Records
     registers: Array
-    rows: HeldRows
+    rows: RowsById
     first: int
     key_values: Callable[[Event], list[Any]]
 
@@ -114,7 +114,7 @@ class PatternState:
             return None if known_by is None else [self.key_values(known_by), [history, written, writer.nodes]]
 
         columns = [self.arrays[name][:count] for name in self.history_names()]
-        return Marked("partitions", marks_of(self.arrays, columns, layers, self.register("gone"), count), row)
+        return Marked("partitions", partition_marks(self.arrays, columns, layers, self.register("gone"), count), row)
 
     # ------------------------------------------------------------------ interval
 
@@ -130,10 +130,10 @@ class PatternState:
                 begins += [number for _, number, taken in written[2] if taken & starts]
             else:
                 begins += [begin for _, begin, _, _ in written]
-        waiting = Compared("held matches", [row for at in waiting_matches(arrays) for row in self._held(*at, events)])
-        return {"waiting": waiting, "due": interval.next_due(arrays), "began": Long(times_of(arrays, begins, self.register("now")))}
+        waiting = Compared("held matches", [row for at in waiting_matches(arrays) for row in self._waiting_matches(*at, events)])
+        return {"waiting": waiting, "due": interval.next_due(arrays), "began": Long(first_row_times(arrays, begins, self.register("now")))}
 
-    def _held(self, began: int, places: Sequence[int], events: dict[int, Event]) -> list[Any]:
+    def _waiting_matches(self, began: int, places: Sequence[int], events: dict[int, Event]) -> list[Any]:
         """Return what is held back of one time, by partition. Its last row gives a match its sequence number, which does not change where
         others are released; a later match has no lower one, and a higher one than those of other partitions."""
         arrays, number, before = self.arrays, 0, -1
@@ -142,10 +142,10 @@ class PatternState:
             group, end = int(arrays["m_group"][place]), int(arrays["m_end"][place])
             number, before = max(end, number + (group != before)), group
             matches, writer = by_group.setdefault(group, ([], _Paths(events)))
-            matches.append([number, int(arrays["m_begin"][place]), end, writer.chain(self._held_path(place))])
+            matches.append([number, int(arrays["m_begin"][place]), end, writer.chain(self._waiting_path(place))])
         return [[[began, self.key_values(writer.nodes[-1][1])], [matches, writer.nodes]] for matches, writer in by_group.values()]
 
-    def _held_path(self, place: int) -> list[tuple[int, int]]:
+    def _waiting_path(self, place: int) -> list[tuple[int, int]]:
         """(row, step) of a match that is held back."""
         node, length = int(self.arrays["m_node"][place]), int(self.arrays["m_len"][place])
         if self.kernel.has_partial_matches:
@@ -186,15 +186,15 @@ class PatternState:
         assert ways is not None
         states = []
 
-        def found_at(step: int) -> tuple[int, ...]:
+        def discovery_order(step: int) -> tuple[int, ...]:
             """Oldest first, then in the order of the program's links."""
             way = ways[step]
             return (-len(way), program.start.index(way[0]), *(program.steps[a].then.index(b) for a, b in zip(way, way[1:])))  # noqa: RUF007
 
-        for step in sorted((s for s, n in enumerate(latest) if n > low), key=found_at):
+        for step in sorted((s for s, n in enumerate(latest) if n > low), key=discovery_order):
             way = ways[step]
             number = writer.chain(list(zip(rows[len(rows) - len(way) :], way)))
-            looked_at = [writer.last(number, self._steps_of(v)) for v in self._slots()]
+            looked_at = [writer.last(number, self._variable_steps(v)) for v in self._slots()]
             states += [[target, latest[step], number, looked_at] for target in program.steps[step].then]
         return states
 
@@ -203,7 +203,7 @@ class PatternState:
         conditions = self.kernel.plan.conditions
         return sorted({o.number for c in conditions if c is not None for o in c.operands if o.kind == "variable"})
 
-    def _steps_of(self, variable: int) -> frozenset[int]:
+    def _variable_steps(self, variable: int) -> frozenset[int]:
         return frozenset(n for n, s in enumerate(self.kernel.plan.program.steps) if s.variable == variable)
 
     # ------------------------------------------------------------------ partial matches
@@ -215,7 +215,7 @@ class PatternState:
             begin = int(arrays["s_begin"][place])
             if begin > self.register("gone"):
                 number = self._path(int(arrays["s_node"][place]), writer)
-                looked_at = [writer.last(number, self._steps_of(v)) for v in self.kernel.slots]
+                looked_at = [writer.last(number, self._variable_steps(v)) for v in self.kernel.slots]
                 states.append([int(arrays["s_step"][place]), begin, number, looked_at])
             place = int(arrays["s_next"][place])
         return states
@@ -268,7 +268,7 @@ class _Layers:
         return self.gone[group], list(zip(self.rows[places].tolist(), self.marks[places].tolist()))
 
 
-def marks_of(arrays: Records, histories: Sequence[Array], layers: _Layers | None, gone: int, count: int) -> list[bytes]:
+def partition_marks(arrays: Records, histories: Sequence[Array], layers: _Layers | None, gone: int, count: int) -> list[bytes]:
     """Return of each partition all that its row depends on, by the ids of rows, as bytes; none where nothing is kept.
 
     ``histories``: of the rows before, by partition; ``layers``: None where partial matches are kept singly, those that begin after

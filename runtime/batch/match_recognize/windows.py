@@ -10,12 +10,12 @@ import numpy as np
 
 from epl.plan.expressions import StreamProperty, TypedExpression, VariableValue
 from epl.plan.windows import WindowConfig
-from runtime.batch.printing.expressions import ScalarPrinter, kind_of
+from runtime.batch.printing.expressions import ScalarPrinter, column_kind
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.runs.run import RunContext
-from runtime.batch.storage.arrays import ONE, RING, Arrays, Field
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.arrays import ONE, RING, ArrayField, Arrays
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.kinds import INTEGERS
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.windows import is_calendar
@@ -44,20 +44,21 @@ class PatternWindow:
             raise NotCompilable("match_recognize after a window without events is not computed in columns")
         state["size"][0] = size
 
-    def check(self, intake: Intake, state: Arrays, pool: StringPool) -> None:
+    def check(self, intake: BatchIntake, state: Arrays, pool: StringPool) -> None:
         """Raise Declined for timestamps so near the lowest long that a period before them lies beyond it: such rows go as they come."""
         stamp = self.timestamp
-        if not isinstance(stamp, StreamProperty) or kind_of(stamp.type) != "long":
+        if not isinstance(stamp, StreamProperty) or column_kind(stamp.type) != "long":
             return
         values, valid = intake.column(stamp.name, "long", pool)
         lowest = int(state["size"][0]) - 1 - 2**63
         if values.min(initial=0) < lowest and bool((valid & (values < lowest)).any()):
             raise Declined("timestamps at the lowest end of long")
 
-    def fields(self, lookback: int) -> list[Field]:
+    def fields(self, lookback: int) -> list[ArrayField]:
         return [
-            Field("size", np.int64, ONE), *([] if self.whole else [Field("w_row", np.int64, RING)]), Field("w_time", np.int64, RING),
-            *(Field(f"w_before{n}", np.int64, RING) for n in range(1, lookback + 1)),
+            ArrayField("size", np.int64, ONE), *([] if self.whole else [ArrayField("w_row", np.int64, RING)]),
+            ArrayField("w_time", np.int64, RING),
+            *(ArrayField(f"w_before{n}", np.int64, RING) for n in range(1, lookback + 1)),
         ]
 
     @property
@@ -101,7 +102,7 @@ def pattern_window(config: WindowConfig, *, whole: bool) -> PatternWindow:
     elif isinstance(config, KeepAll):
         return PatternWindow("keepall", None, None, whole)
     elif isinstance(config, ExtTimed):
-        if kind_of(config.timestamp.type) not in INTEGERS:
+        if column_kind(config.timestamp.type) not in INTEGERS:
             raise NotCompilable("timestamps that are not integers")
         window = PatternWindow("ext_timed", config.period, config.timestamp)
     else:

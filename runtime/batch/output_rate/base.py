@@ -15,7 +15,7 @@ import numpy as np
 
 from epl.plan.expressions import IsInsertStream, StreamProperty
 from epl.plan.result_set import OutputPlan
-from epl.plan.walk import expressions_of
+from epl.plan.walk import plan_expressions
 from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.batch.output_rate.conditions import (
     DONE,
@@ -26,33 +26,33 @@ from runtime.batch.output_rate.conditions import (
     REGISTERS,
     SENT,
     STAMP,
-    After,
-    EveryEvents,
+    AfterPrinter,
+    EveryEventsPrinter,
     EveryPeriod,
-    condition_of,
+    condition_printer,
 )
-from runtime.batch.output_rate.waiting_rows import Waiting, batch_in, batch_out
+from runtime.batch.output_rate.waiting_rows import WaitingStreams, batch_out, batch_rows
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_set.events import SelectEvents
 from runtime.batch.result_set.group_state import GroupState, Words
-from runtime.batch.result_set.shapes import ResultSet
+from runtime.batch.result_set.shapes import ResultSetPrinter
 from runtime.batch.runs.ring import Ring
 from runtime.batch.runs.run import RunContext
 from runtime.batch.runs.timer_bounds import Timers
-from runtime.batch.storage.arrays import Arrays, Field
+from runtime.batch.storage.arrays import ArrayField, Arrays
 from runtime.batch.storage.registers import Registers
 from runtime.batch.windows.base import NEVER
 from windows.protocol import State
 
 
 @attrs.define
-class Held:
+class HeldState:
     """What a run's state consists of; ``slots``: of the groups that have been restored."""
 
     arrays: Arrays
     ring: Ring
-    waiting: Waiting
+    waiting: WaitingStreams
     groups: GroupState | None
     slots: dict[Words, int] = attrs.field(factory=dict)
 
@@ -66,7 +66,7 @@ class Held:
         return batch_out(self.waiting.of_stream(new))
 
 
-class Rate(ResultSet):
+class Rate(ResultSetPrinter):
     """Base: the condition. ``take`` prints how a delta is taken, ``flush`` what is emitted when the condition is met."""
 
     waits = True
@@ -79,11 +79,11 @@ class Rate(ResultSet):
 
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
         super().__init__(of)
-        self.condition = condition_of(of, plan)
+        self.condition = condition_printer(of, plan)
         self.timed = self.condition.timed
-        self.after = None if plan.after is None else After(plan)
+        self.after = None if plan.after is None else AfterPrinter(plan)
         self.delayed = self.waits and self.keeps_rows
-        if not self.conditioned and (self.after is not None or not isinstance(self.condition, (EveryPeriod, EveryEvents))):
+        if not self.conditioned and (self.after is not None or not isinstance(self.condition, (EveryPeriod, EveryEventsPrinter))):
             raise NotCompilable("output first of groups when or after is not computed in columns")
         self.only_after = plan.only_after
         rows = of.rows
@@ -93,9 +93,9 @@ class Rate(ResultSet):
 
     # ------------------------------------------------------------------ what is kept
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[ArrayField]:
         after = [] if self.after is None else self.after.fields()
-        return [*super().fields(), Field("r_registers", np.int64, "registers"), *self.condition.fields(), *after]
+        return [*super().fields(), ArrayField("r_registers", np.int64, "registers"), *self.condition.fields(), *after]
 
     def registers(self) -> list[tuple[str, Registers]]:
         return [*super().registers(), ("r_registers", REGISTERS)]
@@ -109,15 +109,15 @@ class Rate(ResultSet):
 
     # ------------------------------------------------------------------ state
 
-    def gathered(self, held: Held) -> State:
+    def gather_state(self, held: HeldState) -> State:
         """Return the state as ``runtime.result_set`` has it."""
         raise NotImplementedError
 
-    def keys(self, gathered: State, held: Held) -> list[Any]:
-        """Return the keys of the groups that ``gathered`` speaks of, in order."""
+    def keys(self, gathered: State, held: HeldState) -> list[Any]:
+        """Return the keys of the groups that ``gather_state`` speaks of, in order."""
         return []
 
-    def restore(self, gathered: State, condition: State, held: Held) -> None:
+    def restore(self, gathered: State, condition: State, held: HeldState) -> None:
         """Fill fresh arrays; the groups are there already."""
         self.condition.restore(held.arrays, condition)
 
@@ -175,7 +175,7 @@ class Rate(ResultSet):
                 code.add("g = 0")
             self.flush(code)
             self._send(code)
-            self.condition.done(code)
+            self.condition.note_emission(code)
 
     def skip(self, code: Code) -> None:
         """Print that the delta that has been taken is kept back by ``after``."""
@@ -219,7 +219,7 @@ def check_keys(of: SelectEvents) -> None:
 
 def check_streams_alike(of: SelectEvents) -> None:
     """Raise NotCompilable for rows that see, new or old, what rows see that leave, where they read it."""
-    if any(isinstance(node, IsInsertStream) for e in expressions_of(of.rows) for node in e.walk()):
+    if any(isinstance(node, IsInsertStream) for e in plan_expressions(of.rows) for node in e.walk()):
         raise NotCompilable("istream() under output first or last of events in groups")
 
 
@@ -232,22 +232,22 @@ def check_limit(of: SelectEvents, selector: str) -> None:
 # ------------------------------------------------------------------ without groups
 
 
-class AllRows(Rate):
+class AllRowsPrinter(Rate):
     """all: every row. Without a row, a fully aggregated select gives its current one."""
 
     def take(self, code: Code) -> None:
-        self.shaped(code)
+        self.print_delta(code)
 
     def place(self, code: Code, new: bool) -> None:
         super().place(code, new)
         code.add(f"{'new_at' if new else 'old_at'} = 0")
 
-    def gathered(self, held: Held) -> State:
+    def gather_state(self, held: HeldState) -> State:
         return [held.batch(True), held.batch(False)]
 
-    def restore(self, gathered: State, condition: State, held: Held) -> None:
+    def restore(self, gathered: State, condition: State, held: HeldState) -> None:
         super().restore(gathered, condition, held)
-        new, old = (batch_in(state, flag) for state, flag in zip(gathered, (True, False)))
+        new, old = (batch_rows(state, flag) for state, flag in zip(gathered, (True, False)))
         held.waiting.put([*new, *old])
         if new:
             held.arrays["r_registers"][NEW_AT] = 0
@@ -263,7 +263,7 @@ class AllRows(Rate):
         code.add("new_at = -1", "old_at = -1")
 
 
-class LastRow(AllRows):
+class LastRowPrinter(AllRowsPrinter):
     """last, of a row per event: the last row of each stream."""
 
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
@@ -281,7 +281,7 @@ class LastRow(AllRows):
         code.add("new_at = -1", "old_at = -1")
 
 
-class LastFullyAggregated(AllRows):
+class LastFullyAggregatedPrinter(AllRowsPrinter):
     """last: the aggregations as they are, and as they were before the first delta."""
 
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
@@ -299,15 +299,15 @@ class LastFullyAggregated(AllRows):
         super().flush(code)
         code.add("done = 0")
 
-    def gathered(self, held: Held) -> State:
+    def gather_state(self, held: HeldState) -> State:
         return held.batch(False) if held.arrays["r_registers"][DONE] else None
 
-    def restore(self, gathered: State, condition: State, held: Held) -> None:
+    def restore(self, gathered: State, condition: State, held: HeldState) -> None:
         super().restore([[[], []], gathered or [[], []]], condition, held)
         held.arrays["r_registers"][DONE] = gathered is not None
 
 
-class First(Rate):
+class FirstPrinter(Rate):
     """first: the first delta that gives rows is emitted at once, the rest until the condition is met is taken silently."""
 
     waits = False
@@ -321,7 +321,7 @@ class First(Rate):
             self.apply(code)
         with code.block("else"):
             code.add("first_row = out")
-            self.shaped(code)
+            self.print_delta(code)
             with code.block("if out > first_row"):
                 code.add("done = 1")
 
@@ -331,15 +331,15 @@ class First(Rate):
     def flush(self, code: Code) -> None:
         code.add("done = 0")
 
-    def gathered(self, held: Held) -> State:
+    def gather_state(self, held: HeldState) -> State:
         return bool(held.arrays["r_registers"][DONE])
 
-    def restore(self, gathered: State, condition: State, held: Held) -> None:
+    def restore(self, gathered: State, condition: State, held: HeldState) -> None:
         super().restore(gathered, condition, held)
         held.arrays["r_registers"][DONE] = gathered
 
 
-class Snapshot(Rate):
+class SnapshotPrinter(Rate):
     """snapshot: what the statement's iterator gives. ``_empty``: rows of events, of a stream without a window."""
 
     keeps_rows = False
@@ -368,12 +368,12 @@ class Snapshot(Rate):
             with window.print_contents(code), self.one(code):
                 yield
 
-    def gathered(self, held: Held) -> State:
+    def gather_state(self, held: HeldState) -> State:
         if held.groups is None or self.of.leaves or self._empty:
             return []
         return [[key_to_state(held.groups.key(slot)), held.groups.event(slot)] for slot in held.groups.present()]
 
-    def keys(self, gathered: State, held: Held) -> list[Any]:
+    def keys(self, gathered: State, held: HeldState) -> list[Any]:
         return [key_from_state(key) for key, _ in gathered]
 
     def streams(self) -> tuple[bool, ...]:
@@ -406,4 +406,5 @@ class Snapshot(Rate):
                     self.emit(code, "q", True)
 
 
-__all__ = ["LISTED", "SENT", "STAMP", "AllRows", "First", "Held", "LastFullyAggregated", "LastRow", "Rate", "Snapshot", "check_keys"]
+__all__ = ["LISTED", "SENT", "STAMP", "AllRowsPrinter", "FirstPrinter", "HeldState", "LastFullyAggregatedPrinter", "LastRowPrinter",
+    "Rate", "SnapshotPrinter", "check_keys"]

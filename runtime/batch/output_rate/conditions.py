@@ -10,18 +10,18 @@ import numpy as np
 from epl.plan.expressions import Local, TimeSpan, TypedExpression, VariableValue
 from epl.plan.result_set import OUTPUT_NAMES, OutputPlan
 from epl.value_types import Scalar
-from runtime.batch.printing.expressions import Text, kind_of
+from runtime.batch.printing.expressions import ScalarText, column_kind
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_set.events import SelectEvents
 from runtime.batch.runs.run import RunContext
-from runtime.batch.storage.arrays import ONE, Arrays, Field
+from runtime.batch.storage.arrays import ONE, ArrayField, Arrays
 from runtime.batch.storage.kinds import INTEGERS
 from runtime.batch.storage.registers import Registers
 from runtime.batch.windows import is_calendar
 from runtime.batch.windows.base import NEVER
 from windows.protocol import State
-from windows.shape import BOOLEAN, COUNT, NOTHING, TIME, compiled, optional, takes
+from windows.shape import BOOLEAN, COUNT, NOTHING, TIME, compile_check, optional, takes
 
 REGISTERS = Registers(
     "sent", "fire", "output_due", "came", "gone", "done", "stamp", "listed", "new_at", "old_at", "came_all", "gone_all", "last_out",
@@ -37,13 +37,13 @@ in and out in all, and when the last output was; rows before output may begin, a
 WHEN = dict(zip(OUTPUT_NAMES, ("came", "came_all", "gone", "gone_all", "last_out")))
 
 
-def now_of(surroundings: RunContext) -> int:
+def start_time(surroundings: RunContext) -> int:
     """Return engine time where the statement begins."""
     clock = surroundings.environment.clock
     return 0 if clock is None else clock.now
 
 
-class Always:
+class AlwaysPrinter:
     """Every delta: only ``after`` is written. Base of the others."""
 
     timed = False
@@ -53,7 +53,7 @@ class Always:
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
         self.of, self.plan = of, plan
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[ArrayField]:
         return []
 
     def start(self, arrays: Arrays, surroundings: RunContext) -> None:
@@ -63,7 +63,7 @@ class Always:
         """Count a delta that has come: ``fire`` is 1 where it is to be emitted."""
         code.add("fire = 1")
 
-    def done(self, code: Code) -> None:
+    def note_emission(self, code: Code) -> None:
         """Note that what was there has been emitted."""
 
     def state(self, arrays: Arrays) -> State:
@@ -74,7 +74,7 @@ class Always:
         """Go on from there."""
 
 
-class EveryPeriod(Always):
+class EveryPeriod(AlwaysPrinter):
     timed = forces = True
 
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
@@ -83,8 +83,8 @@ class EveryPeriod(Always):
         self.every: TypedExpression = plan.every
         _check_fixed(self.every)
 
-    def fields(self) -> list[Field]:
-        return [Field("period", np.int64, ONE)]
+    def fields(self) -> list[ArrayField]:
+        return [ArrayField("period", np.int64, ONE)]
 
     def start(self, arrays: Arrays, surroundings: RunContext) -> None:
         arrays["period"][0] = surroundings.period(self.every)
@@ -105,13 +105,13 @@ class EveryPeriod(Always):
             arrays["r_registers"][DUE] = state
 
 
-class EveryEvents(Always):
+class EveryEventsPrinter(AlwaysPrinter):
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
         super().__init__(of, plan)
         assert plan.every is not None
         self.every: TypedExpression = plan.every
         _check_fixed(self.every)
-        if kind_of(self.every.type) not in INTEGERS:
+        if column_kind(self.every.type) not in INTEGERS:
             raise NotCompilable("output every so many events that is not a whole number")
 
     def number(self, code: Code) -> str:
@@ -135,7 +135,7 @@ class EveryEvents(Always):
         arrays["r_registers"][[CAME, GONE]] = state
 
 
-class When(Always):
+class WhenPrinter(AlwaysPrinter):
     """Whenever an expression over what has come and gone is true; variables would make it true without a row."""
 
     forces = True
@@ -148,21 +148,21 @@ class When(Always):
             raise NotCompilable("output when with variables is not computed in columns")
 
     def start(self, arrays: Arrays, surroundings: RunContext) -> None:
-        arrays["r_registers"][LAST_OUT] = now_of(surroundings)
+        arrays["r_registers"][LAST_OUT] = start_time(surroundings)
 
     def count(self, code: Code, news: str, olds: str) -> None:
         code.add(f"came += {news}", f"came_all += {news}", f"gone += {olds}", f"gone_all += {olds}")
 
-        def leaf(node: TypedExpression) -> Text | None:
+        def leaf(node: TypedExpression) -> ScalarText | None:
             if not isinstance(node, Local):
                 return None
             primitive = isinstance(node.type, Scalar) and node.type.primitive
-            return Text(WHEN[node.name], None if primitive else "True")
+            return ScalarText(WHEN[node.name], None if primitive else "True")
 
         with code.block(f"if {self.of.printer(leaf, code).test(self.condition)}"):
             code.add("fire = 1")
 
-    def done(self, code: Code) -> None:
+    def note_emission(self, code: Code) -> None:
         code.add("came = 0", "gone = 0", "last_out = now")
 
     def state(self, arrays: Arrays) -> State:
@@ -173,7 +173,7 @@ class When(Always):
         arrays["r_registers"][[CAME, CAME_ALL, GONE, GONE_ALL, LAST_OUT]] = state[0]
 
 
-class After:
+class AfterPrinter:
     """``after n events`` or ``after time``: whether output may begin. ``after_from``: that number, or that time."""
 
     def __init__(self, plan: OutputPlan) -> None:
@@ -182,14 +182,14 @@ class After:
         self.by_events = plan.after_unit == "events"
         _check_fixed(self.after)
 
-    def fields(self) -> list[Field]:
-        return [Field("after_from", np.int64, ONE)]
+    def fields(self) -> list[ArrayField]:
+        return [ArrayField("after_from", np.int64, ONE)]
 
     def start(self, arrays: Arrays, surroundings: RunContext) -> None:
         if self.by_events:
             arrays["after_from"][0] = surroundings.value(self.after)
         else:
-            arrays["after_from"][0] = now_of(surroundings) + surroundings.period(self.after)
+            arrays["after_from"][0] = start_time(surroundings) + surroundings.period(self.after)
 
     def count(self, code: Code, news: str) -> None:
         """Count a delta that has come: ``after_open`` is 1 where it may be emitted."""
@@ -204,7 +204,7 @@ class After:
         return [count, bool(begun), None if self.by_events else int(arrays["after_from"][0])]
 
     def restore(self, arrays: Arrays, state: State) -> None:
-        compiled((COUNT, BOOLEAN, NOTHING if self.by_events else TIME))(state)
+        compile_check((COUNT, BOOLEAN, NOTHING if self.by_events else TIME))(state)
         arrays["r_registers"][[AFTER_COUNT, AFTER_OPEN]] = state[:2]
         if not self.by_events:
             arrays["after_from"][0] = state[2]
@@ -215,16 +215,17 @@ def _check_fixed(node: TypedExpression) -> None:
         raise NotCompilable("output every variable, month or year is not computed in columns")
 
 
-def condition_of(of: SelectEvents, plan: OutputPlan) -> Always:
+def condition_printer(of: SelectEvents, plan: OutputPlan) -> AlwaysPrinter:
     """Return the printer of an output clause's condition; raise NotCompilable."""
     if plan.condition is not None:
-        return When(of, plan)
+        return WhenPrinter(of, plan)
     if plan.every is None:
-        return Always(of, plan)
-    return EveryPeriod(of, plan) if plan.unit == "time" else EveryEvents(of, plan)
+        return AlwaysPrinter(of, plan)
+    return EveryPeriod(of, plan) if plan.unit == "time" else EveryEventsPrinter(of, plan)
 
 
 __all__ = [
-    "DONE", "DUE", "LISTED", "NEW_AT", "OLD_AT", "REGISTERS", "SENT", "STAMP", "After", "Always", "EveryEvents", "EveryPeriod",
-    "condition_of",
+    "DONE", "DUE", "LISTED", "NEW_AT", "OLD_AT", "REGISTERS", "SENT", "STAMP", "AfterPrinter", "AlwaysPrinter", "EveryEventsPrinter",
+    "EveryPeriod",
+    "condition_printer",
 ]

@@ -1,13 +1,13 @@
 """``output every`` of an unbound stream in a kernel: rows are held and taken when it is due; until then aggregations do not see them."""
 from __future__ import annotations
 
-from runtime.batch.output_rate.base import Held, Rate
+from runtime.batch.output_rate.base import HeldState, Rate
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import Declined
 from windows.protocol import State
 
 
-class Deltas(Rate):
+class DeltasPrinter(Rate):
     """Every delta, each taken by itself, when the condition is met. A fully aggregated select gives its current row where none came."""
 
     def capacity(self) -> str:
@@ -37,13 +37,13 @@ class Deltas(Rate):
         with code.block("for p in range(head, tail)"):
             code.add("na = p")
             self.find(code, True)
-            self.shaped(code)
+            self.print_delta(code)
         code.add("head = tail")
 
-    def gathered(self, held: Held) -> State:
+    def gather_state(self, held: HeldState) -> State:
         return {"deltas": [[[event], []] for event in held.ring.events(held.ring.positions())], "kept": []}
 
-    def restore(self, gathered: State, condition: State, held: Held) -> None:
+    def restore(self, gathered: State, condition: State, held: HeldState) -> None:
         super().restore(gathered, condition, held)
         deltas = list(gathered["deltas"])
         if gathered["kept"] or any(len(new) != 1 or old for new, old in deltas):
@@ -51,4 +51,4 @@ class Deltas(Rate):
         held.ring.hold([new[0] for new, _ in deltas])
 
 
-__all__ = ["Deltas"]
+__all__ = ["DeltasPrinter"]

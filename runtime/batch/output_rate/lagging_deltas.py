@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from epl.plan.result_set import OutputPlan
-from runtime.batch.output_rate.base import Held, Rate
+from runtime.batch.output_rate.base import HeldState, Rate
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.result_set.events import SelectEvents
 from runtime.batch.runs.ring import Ring
-from runtime.batch.storage.arrays import RING, Array, Field
+from runtime.batch.storage.arrays import RING, Array, ArrayField
 from runtime.batch.storage.registers import Registers
 from windows.event import Event
 from windows.protocol import Damaged, State
@@ -39,9 +39,9 @@ class LaggingDeltas(Rate):
         self.window = of.window
         self.window.low = "d_head"
 
-    def fields(self) -> list[Field]:
-        waiting = [Field("d_in", np.int64, RING), Field("d_out", np.int64, RING)]
-        return [*super().fields(), Field("d_registers", np.int64, "registers"), *waiting]
+    def fields(self) -> list[ArrayField]:
+        waiting = [ArrayField("d_in", np.int64, RING), ArrayField("d_out", np.int64, RING)]
+        return [*super().fields(), ArrayField("d_registers", np.int64, "registers"), *waiting]
 
     def registers(self) -> list[tuple[str, Registers]]:
         return [*super().registers(), ("d_registers", REGISTERS)]
@@ -82,7 +82,7 @@ class LaggingDeltas(Rate):
             self.count(code)
             code.add("took = True")
             super().begin(code)
-            self.shaped(code)
+            self.print_delta(code)
         if self.of.rows.shape == "fully aggregated":
             with code.block("if not took"):
                 for needed, new in ((self.of.needs_new, True), (self.of.needs_old, False)):
@@ -99,7 +99,7 @@ class LaggingDeltas(Rate):
         """Return the positions of the events that aggregations count."""
         return np.arange(*ring.arrays["d_registers"][SPAN].tolist())
 
-    def gathered(self, held: Held) -> State:
+    def gather_state(self, held: HeldState) -> State:
         ring = held.ring
         head, tail = ring.arrays["d_registers"][SPAN].tolist()
         deltas: dict[int, tuple[list[Event], list[Event]]] = {}

@@ -9,27 +9,27 @@ import numpy as np
 
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.grouped import key_from_state, key_to_state
-from runtime.batch.output_rate.all_groups import AllGroupEvents, AllGroups
+from runtime.batch.output_rate.all_groups import AllGroupEventsPrinter, AllGroupsPrinter
 from runtime.batch.output_rate.base import (
-    AllRows,
-    First,
-    Held,
-    LastFullyAggregated,
-    LastRow,
+    AllRowsPrinter,
+    FirstPrinter,
+    HeldState,
+    LastFullyAggregatedPrinter,
+    LastRowPrinter,
     Rate,
-    Snapshot,
+    SnapshotPrinter,
     check_keys,
     check_streams_alike,
 )
-from runtime.batch.output_rate.conditions import LISTED, STAMP, EveryEvents
-from runtime.batch.output_rate.held_deltas import Deltas
+from runtime.batch.output_rate.conditions import LISTED, STAMP, EveryEventsPrinter
+from runtime.batch.output_rate.held_deltas import DeltasPrinter
 from runtime.batch.output_rate.lagging_deltas import LaggingDeltas
-from runtime.batch.output_rate.waiting_rows import Row, batch_in, batch_out
+from runtime.batch.output_rate.waiting_rows import WaitingRow, batch_out, batch_rows
 from runtime.batch.printing.expressions import ScalarPrinter
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_set.events import SelectEvents
-from runtime.batch.storage.arrays import GROUP, Field
+from runtime.batch.storage.arrays import GROUP, ArrayField
 from runtime.result_set.late_rows import may_change
 from windows.protocol import Damaged, State
 
@@ -40,8 +40,8 @@ UNASKED = -(2**63)
 class OfGroups(Rate):
     """Base: the groups that were touched since the last output."""
 
-    def fields(self) -> list[Field]:
-        return [*super().fields(), Field("r_mark", np.int64, GROUP, -1), Field("r_list", np.int64, GROUP)]
+    def fields(self) -> list[ArrayField]:
+        return [*super().fields(), ArrayField("r_mark", np.int64, GROUP, -1), ArrayField("r_list", np.int64, GROUP)]
 
     @contextmanager
     def first_touch(self, code: Code) -> Iterator[None]:
@@ -53,7 +53,7 @@ class OfGroups(Rate):
     def capacity(self) -> str:
         return f"listed + 3 * {super().capacity()}"
 
-    def mark(self, held: Held, slots: Sequence[int]) -> None:
+    def mark(self, held: HeldState, slots: Sequence[int]) -> None:
         """Mark these slots as touched since the last output, which is number 0."""
         arrays, count = held.arrays, len(slots)
         if len(set(slots)) != count:
@@ -72,15 +72,15 @@ class OfGroups(Rate):
         code.add("listed = 0", "stamp += 1")
 
 
-class LastOfGroups(OfGroups):
+class LastOfGroupsPrinter(OfGroups):
     """last, of a row per group: the groups touched since the last output, as they are and as they were before."""
 
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
         super().__init__(of, plan)
         check_keys(of)
 
-    def fields(self) -> list[Field]:
-        return [*super().fields(), *([Field("r_before", np.int64, GROUP, -1)] if self.of.needs_old else [])]
+    def fields(self) -> list[ArrayField]:
+        return [*super().fields(), *([ArrayField("r_before", np.int64, GROUP, -1)] if self.of.needs_old else [])]
 
     def take(self, code: Code) -> None:
         for low, high in self.parts():
@@ -95,10 +95,10 @@ class LastOfGroups(OfGroups):
             code.add("r_before[g] = out - sent")
         super().place(code, new)
 
-    def gathered(self, held: Held) -> State:
+    def gather_state(self, held: HeldState) -> State:
         assert held.groups is not None
         rows, entries = held.waiting.rows(), []
-        for slot in _listed(held):
+        for slot in _list_slots(held):
             before: State = None
             if self.of.needs_old:
                 at = int(held.arrays["r_before"][slot])
@@ -106,19 +106,19 @@ class LastOfGroups(OfGroups):
             entries.append([key_to_state(held.groups.key(slot)), [held.groups.event(slot), before, True]])
         return [entries]
 
-    def keys(self, gathered: State, held: Held) -> list[Any]:
+    def keys(self, gathered: State, held: HeldState) -> list[Any]:
         return [key_from_state(key) for key, _ in gathered[0]]
 
-    def restore(self, gathered: State, condition: State, held: Held) -> None:
+    def restore(self, gathered: State, condition: State, held: HeldState) -> None:
         super().restore(gathered, condition, held)
         entries = list(gathered[0])
         slots = [held.slot(key) for key, _ in entries]
         self.mark(held, slots)
-        rows: list[Row] = []
+        rows: list[WaitingRow] = []
         for slot, (_, (_, before, _)) in zip(slots, entries):
             if before is not None and before[0]:
                 held.arrays["r_before"][slot] = len(rows)
-                rows += batch_in(before, False)
+                rows += batch_rows(before, False)
         held.waiting.put(rows)
 
     def flush(self, code: Code) -> None:
@@ -129,45 +129,45 @@ class LastOfGroups(OfGroups):
         super().flush(code)
 
 
-class LastOfGroupEvents(OfGroups):
+class LastOfGroupEventsPrinter(OfGroups):
     """last, grouped aggregated: each group's last row of each stream."""
 
-    def fields(self) -> list[Field]:
-        return [*super().fields(), *(Field(f"r_{name}", np.int64, GROUP, -1) for name in ("new", "new_at", "old", "old_at"))]
+    def fields(self) -> list[ArrayField]:
+        return [*super().fields(), *(ArrayField(f"r_{name}", np.int64, GROUP, -1) for name in ("new", "new_at", "old", "old_at"))]
 
     def __init__(self, of: SelectEvents, plan: OutputPlan) -> None:
         super().__init__(of, plan)
         check_keys(of)
         check_streams_alike(of)
 
-    def gathered(self, held: Held) -> State:
-        return [self._kept(held, name) for name in ("new", "old")]
+    def gather_state(self, held: HeldState) -> State:
+        return [self._rows_in_stream(held, name) for name in ("new", "old")]
 
-    def _kept(self, held: Held, name: str) -> State:
+    def _rows_in_stream(self, held: HeldState, name: str) -> State:
         """[last row, its output] of each group that has put one into the stream, in the order of the first."""
         assert held.groups is not None
         arrays, rows = held.arrays, held.waiting.rows()
         marks, places, stamp = arrays[f"r_{name}"], arrays[f"r_{name}_at"], arrays["r_registers"][STAMP]
-        touched = sorted((int(places[slot]), slot) for slot in _listed(held) if marks[slot] == stamp)
+        touched = sorted((int(places[slot]), slot) for slot in _list_slots(held) if marks[slot] == stamp)
         return [[held.groups.event(slot), batch_out([rows[at]])] for at, slot in touched]
 
-    def keys(self, gathered: State, held: Held) -> list[Any]:
+    def keys(self, gathered: State, held: HeldState) -> list[Any]:
         assert held.groups is not None
-        return held.groups.keys_of([row for kept in gathered for row, _ in kept])
+        return held.groups.event_keys([row for kept in gathered for row, _ in kept])
 
-    def restore(self, gathered: State, condition: State, held: Held) -> None:
+    def restore(self, gathered: State, condition: State, held: HeldState) -> None:
         super().restore(gathered, condition, held)
         assert held.groups is not None
-        rows: list[Row] = []
+        rows: list[WaitingRow] = []
         marked: list[int] = []
         for name, kept in zip(("new", "old"), gathered):
-            keys = held.groups.keys_of([row for row, _ in kept])
+            keys = held.groups.event_keys([row for row, _ in kept])
             for key, (_, batch) in zip(keys, kept):
-                if len(batch_in(batch, name == "new")) != 1:
+                if len(batch_rows(batch, name == "new")) != 1:
                     raise Damaged("a group waits with more or fewer rows than its last one")
                 slot = held.slots[held.groups.words_of_key(key)]
                 held.arrays[f"r_{name}"][slot], held.arrays[f"r_{name}_at"][slot] = 0, len(rows)
-                rows += batch_in(batch, name == "new")
+                rows += batch_rows(batch, name == "new")
                 marked.append(slot)
         self.mark(held, list(dict.fromkeys(marked)))
         held.waiting.put(rows)
@@ -191,13 +191,13 @@ class FirstOf(Rate):
     waits = False
     conditioned = False
 
-    def fields(self) -> list[Field]:
-        kept = [Field("p_next", np.int64, GROUP, UNASKED)]
+    def fields(self) -> list[ArrayField]:
+        kept = [ArrayField("p_next", np.int64, GROUP, UNASKED)]
         if not self.timed:
-            kept = [Field("p_came", np.int64, GROUP), Field("p_gone", np.int64, GROUP), Field("p_begun", np.bool_, GROUP)]
-        return [*super().fields(), Field("r_list", np.int64, GROUP), *kept]
+            kept = [ArrayField("p_came", np.int64, GROUP), ArrayField("p_gone", np.int64, GROUP), ArrayField("p_begun", np.bool_, GROUP)]
+        return [*super().fields(), ArrayField("r_list", np.int64, GROUP), *kept]
 
-    def polls(self, held: Held) -> State:
+    def polls(self, held: HeldState) -> State:
         """Return [key, condition] of the groups that have been asked."""
         assert held.groups is not None
         arrays, polls = held.arrays, []
@@ -209,7 +209,7 @@ class FirstOf(Rate):
                 polls.append([key_to_state(held.groups.key(slot)), counts])
         return polls
 
-    def restore_polls(self, polls: State, held: Held) -> None:
+    def restore_polls(self, polls: State, held: HeldState) -> None:
         arrays = held.arrays
         for key, saved in polls:
             slot = held.slot(key)
@@ -220,14 +220,14 @@ class FirstOf(Rate):
                 arrays["p_begun"][slot] = not saved[2]
 
     @contextmanager
-    def met(self, code: Code, new: bool) -> Iterator[None]:
+    def print_condition(self, code: Code, new: bool) -> Iterator[None]:
         """Print what is done where the group ``g`` meets its condition with an event that comes (``new``) or goes."""
         if self.timed:
             with code.block("if now >= p_next[g]"):
                 code.add("p_next[g] = now + period[0]")
                 yield
             return
-        assert isinstance(self.condition, EveryEvents)
+        assert isinstance(self.condition, EveryEventsPrinter)
         every = self.condition.number(code)
         code.add(f"{'p_came' if new else 'p_gone'}[g] += 1")
         with code.block(f"if not p_begun[g] or p_came[g] >= {every} or p_gone[g] >= {every}"):
@@ -235,7 +235,7 @@ class FirstOf(Rate):
             yield
 
 
-class FirstOfGroups(FirstOf):
+class FirstOfGroupsPrinter(FirstOf):
     """first, of a row per group: the groups of a delta that meet their conditions, after it and before it; with having, both streams have
     the row after it."""
 
@@ -247,34 +247,34 @@ class FirstOfGroups(FirstOf):
         for (low, high), new in zip(self.parts(), (True, False)):
             with self.events(code, low, high):
                 test = "True" if having is None else self.of.at(None, code, new=True).test(having)
-                with code.block(f"if {test}"), self.met(code, new), code.block("if g_seen[g] != delta"):
+                with code.block(f"if {test}"), self.print_condition(code, new), code.block("if g_seen[g] != delta"):
                     code.add("g_seen[g] = delta", "r_list[listed] = g", "listed += 1")
         if having is None:
-            self._listed(code, False)
+            self._list_slots(code, False)
             self.apply(code)
-            self._listed(code, True)
+            self._list_slots(code, True)
         else:
-            self._listed(code, True)
-            self._listed(code, False)
+            self._list_slots(code, True)
+            self._list_slots(code, False)
 
-    def gathered(self, held: Held) -> State:
+    def gather_state(self, held: HeldState) -> State:
         return [self.polls(held)]
 
-    def keys(self, gathered: State, held: Held) -> list[Any]:
+    def keys(self, gathered: State, held: HeldState) -> list[Any]:
         return [key_from_state(key) for key, _ in gathered[0]]
 
-    def restore(self, gathered: State, condition: State, held: Held) -> None:
+    def restore(self, gathered: State, condition: State, held: HeldState) -> None:
         super().restore(gathered, condition, held)
         self.restore_polls(gathered[0], held)
 
-    def _listed(self, code: Code, new: bool) -> None:
+    def _list_slots(self, code: Code, new: bool) -> None:
         if self.of.needs_new if new else self.of.needs_old:
             with code.block("for t in range(listed)"):
                 code.add("g = r_list[t]")
                 self.emit(code, None, new)
 
 
-class FirstOfGroupEvents(FirstOf):
+class FirstOfGroupEventsPrinter(FirstOf):
     """first, grouped aggregated: the events of a delta whose groups meet their conditions, those that leave among them, all in the insert
     stream."""
 
@@ -285,13 +285,13 @@ class FirstOfGroupEvents(FirstOf):
         check_streams_alike(of)
         self._new = True
 
-    def gathered(self, held: Held) -> State:
+    def gather_state(self, held: HeldState) -> State:
         return self.polls(held)
 
-    def keys(self, gathered: State, held: Held) -> list[Any]:
+    def keys(self, gathered: State, held: HeldState) -> list[Any]:
         return [key_from_state(key) for key, _ in gathered]
 
-    def restore(self, gathered: State, condition: State, held: Held) -> None:
+    def restore(self, gathered: State, condition: State, held: HeldState) -> None:
         super().restore(gathered, condition, held)
         self.restore_polls(gathered, held)
 
@@ -306,7 +306,7 @@ class FirstOfGroupEvents(FirstOf):
                 self.emit(code, "q", True)
 
     def row(self, code: Code, printer: ScalarPrinter, place: str | None, new: bool) -> None:
-        with self.met(code, self._new):
+        with self.print_condition(code, self._new):
             super().row(code, printer, place, new)
 
     def place(self, code: Code, new: bool) -> None:
@@ -315,24 +315,25 @@ class FirstOfGroupEvents(FirstOf):
         code.add("o = r_list[g]")
 
 
-def _listed(held: Held) -> list[int]:
+def _list_slots(held: HeldState) -> list[int]:
     """Return the slots that were touched since the last output."""
     listed: list[int] = held.arrays["r_list"][: int(held.arrays["r_registers"][LISTED])].tolist()
     return listed
 
 
 KINDS: dict[tuple[str, str], type[Rate]] = {
-    ("all", "un-aggregated"): AllRows, ("all", "fully aggregated"): AllRows, ("all", "aggregated"): AllRows,
-    ("all", "grouped fully aggregated"): AllGroups, ("all", "grouped aggregated"): AllGroupEvents,
-    ("last", "un-aggregated"): LastRow, ("last", "fully aggregated"): LastFullyAggregated, ("last", "aggregated"): LastRow,
-    ("last", "grouped fully aggregated"): LastOfGroups, ("last", "grouped aggregated"): LastOfGroupEvents,
-    ("first", "un-aggregated"): First, ("first", "fully aggregated"): First, ("first", "aggregated"): First,
-    ("first", "grouped fully aggregated"): FirstOfGroups, ("first", "grouped aggregated"): FirstOfGroupEvents,
+    ("all", "un-aggregated"): AllRowsPrinter, ("all", "fully aggregated"): AllRowsPrinter, ("all", "aggregated"): AllRowsPrinter,
+    ("all", "grouped fully aggregated"): AllGroupsPrinter, ("all", "grouped aggregated"): AllGroupEventsPrinter,
+    ("last", "un-aggregated"): LastRowPrinter, ("last", "fully aggregated"): LastFullyAggregatedPrinter,
+    ("last", "aggregated"): LastRowPrinter,
+    ("last", "grouped fully aggregated"): LastOfGroupsPrinter, ("last", "grouped aggregated"): LastOfGroupEventsPrinter,
+    ("first", "un-aggregated"): FirstPrinter, ("first", "fully aggregated"): FirstPrinter, ("first", "aggregated"): FirstPrinter,
+    ("first", "grouped fully aggregated"): FirstOfGroupsPrinter, ("first", "grouped aggregated"): FirstOfGroupEventsPrinter,
 }
 """By selector and shape; default and snapshot are for all."""
 
 
-def rate_of(of: SelectEvents, plan: OutputPlan) -> Rate:
+def rate_printer(of: SelectEvents, plan: OutputPlan) -> Rate:
     """Return the printer of an output clause; raise NotCompilable."""
     kind: type[Rate] | None
     if plan.selector in ("all", "last"):
@@ -341,9 +342,9 @@ def rate_of(of: SelectEvents, plan: OutputPlan) -> Rate:
         if of.rows.shape == "un-aggregated" and may_change(of.rows):
             raise NotCompilable(f"output {plan.selector} of values that may change until the output is not computed in columns")
     if plan.selector == "default":
-        kind = LaggingDeltas if of.leaves else Deltas
+        kind = LaggingDeltas if of.leaves else DeltasPrinter
     else:
-        kind = Snapshot if plan.selector == "snapshot" and of.rows.shape != "rollup" else KINDS.get((plan.selector, of.rows.shape))
+        kind = SnapshotPrinter if plan.selector == "snapshot" and of.rows.shape != "rollup" else KINDS.get((plan.selector, of.rows.shape))
     if kind is None:
         raise NotCompilable(f"output {plan.selector} of the shape {of.rows.shape} is not computed in columns")
     _check_looked_up(of, plan)
@@ -371,4 +372,4 @@ def _check_looked_up(of: SelectEvents, plan: OutputPlan) -> None:
         raise NotCompilable("the remove stream of output first of groups is not computed in columns")
 
 
-__all__ = ["rate_of"]
+__all__ = ["rate_printer"]

@@ -12,22 +12,22 @@ from epl.event_types import EventType
 from runtime.batch.printing.python_values import from_python, to_python
 from runtime.batch.result_set.shapes import OutputColumn
 from runtime.batch.storage.arrays import Array
-from runtime.batch.storage.computed import computed_column
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.computed import build_column
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.kinds import DTYPES, TEXTS
 from runtime.batch.storage.strings import StringPool
 from runtime.conversion.arrow import arrow_schema
-from runtime.conversion.columns import columns_of
+from runtime.conversion.columns import read_columns
 from windows.event import Event
 from windows.protocol import State
-from windows.shape import ANYTHING, EVENT, compiled
+from windows.shape import ANYTHING, EVENT, compile_check
 
 FIRST_COLUMN = 6
 """The output arrays before: stream flags, row numbers and four for causes."""
 
 
 @attrs.frozen
-class Row:
+class WaitingRow:
     """An output event, whether it is of the insert stream, and the values that it is ordered by."""
 
     event: Event
@@ -35,23 +35,23 @@ class Row:
     key: tuple[Any, ...] = ()
 
 
-def batch_out(rows: Sequence[Row]) -> State:
+def batch_out(rows: Sequence[WaitingRow]) -> State:
     """Return rows as ``runtime.result_set.projection.OutputRows`` has them in its state."""
     return [[row.event for row in rows], [list(row.key) for row in rows if row.key]]
 
 
-BATCH = compiled(([EVENT], [[ANYTHING]]))
+BATCH = compile_check(([EVENT], [[ANYTHING]]))
 
 
-def batch_in(state: State, new: bool) -> list[Row]:
+def batch_rows(state: State, new: bool) -> list[WaitingRow]:
     """Return the rows of a batch."""
     BATCH(state)
     events, keys = state
-    return [Row(event, new, tuple(key)) for event, key in zip(events, keys or [()] * len(events), strict=True)]
+    return [WaitingRow(event, new, tuple(key)) for event, key in zip(events, keys or [()] * len(events), strict=True)]
 
 
 @attrs.define
-class Waiting:
+class WaitingStreams:
     """``flagged``: whether flags give the streams, else all rows are of the one that is given. ``swaps``: rows of the remove stream are put
     out as new ones. Columns are all computed; the ``keys`` follow them."""
 
@@ -77,18 +77,18 @@ class Waiting:
             array[: len(waiting)] = waiting
         return len(self)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[WaitingRow]:
         """Return the rows as output events."""
         count = len(self)
         if count == 0:
             return []
         computed = iter(self.arrays[FIRST_COLUMN:])
         fields = arrow_schema(self.output_type)
-        columns = [computed_column(c.kind, next(computed), next(computed), f.type, self.pool) for c, f in zip(self.columns, fields)]
+        columns = [build_column(c.kind, next(computed), next(computed), f.type, self.pool) for c, f in zip(self.columns, fields)]
         batch = pa.RecordBatch.from_arrays(columns, [c.name for c in self.columns])
-        events = Intake(self.output_type, columns_of(batch, self.output_type.name), self.units_per_second).events(range(count))
+        events = BatchIntake(self.output_type, read_columns(batch, self.output_type.name), self.units_per_second).events(range(count))
         keys = [self._values(key.kind, next(computed), next(computed)) for key in self.keys]
-        return [Row(*row) for row in zip(events, self._inserts(), zip(*keys) if keys else [()] * count, strict=True)]
+        return [WaitingRow(*row) for row in zip(events, self._inserts(), zip(*keys) if keys else [()] * count, strict=True)]
 
     def _values(self, kind: str, values: Array, valid: Array) -> list[Any]:
         there = valid.tolist() if len(valid) else [True] * len(values)
@@ -100,15 +100,15 @@ class Waiting:
             return [flag is not self.swaps for flag in self.arrays[0].tolist()]
         return [self.streams[0] is not self.swaps] * len(self)
 
-    def of_stream(self, new: bool) -> list[Row]:
+    def of_stream(self, new: bool) -> list[WaitingRow]:
         """Return the rows of one stream."""
         return [row for row in self.rows() if row.new is new]
 
-    def put(self, rows: Sequence[Row]) -> None:
+    def put(self, rows: Sequence[WaitingRow]) -> None:
         """Keep these rows, which wait; raise Declined where a column cannot hold them."""
         if not rows:
             return
-        intake = Intake.of(self.output_type, [row.event for row in rows], self.units_per_second)
+        intake = BatchIntake.of(self.output_type, [row.event for row in rows], self.units_per_second)
         flags = [row.new is not self.swaps for row in rows] if len(self.streams) > 1 else []
         self.arrays = [np.array(flags, np.bool_), *(np.zeros(0, d) for d in (np.int64, np.int64, np.bool_, np.int64, np.int64))]
         for column in self.columns:
@@ -122,4 +122,4 @@ class Waiting:
             self.arrays += [np.array(stored, DTYPES[key.kind]), valid if key.nullable else valid[:0]]
 
 
-__all__ = ["Row", "Waiting", "batch_in", "batch_out"]
+__all__ = ["WaitingRow", "WaitingStreams", "batch_out", "batch_rows"]

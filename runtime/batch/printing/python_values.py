@@ -6,7 +6,7 @@ import struct
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from runtime.batch.printing.expressions import Text
+from runtime.batch.printing.expressions import ScalarText
 from runtime.batch.refusals import Declined
 from runtime.batch.storage.kinds import INSTANTS, TEXTS
 from runtime.batch.storage.strings import StringPool
@@ -38,7 +38,7 @@ def from_python(value: Any, kind: str, pool: StringPool) -> Any:
     return value
 
 
-def word_text(text: Text, kind: str) -> str:
+def word_text(text: ScalarText, kind: str) -> str:
     """Return the text of an int64 that distinguishes a value that is not null from all others of its kind; 0.0 and -0.0 have two, every NaN
     has one."""
     if kind in ("float", "double"):
@@ -46,7 +46,7 @@ def word_text(text: Text, kind: str) -> str:
     return f"np.int64(1 if {text.value} else 0)" if kind == "boolean" else f"np.int64({text.value})"
 
 
-def word_of(value: Any, kind: str, pool: StringPool) -> int:
+def encode_word(value: Any, kind: str, pool: StringPool) -> int:
     """Return the same for a Python value."""
     if kind in ("float", "double"):
         return NAN_WORD if value != value else int(struct.unpack("<q", struct.pack("<d", value))[0])
@@ -60,4 +60,4 @@ def value_of_word(word: int, kind: str, pool: StringPool) -> Any:
     return bool(word) if kind == "boolean" else to_python(word, kind, pool)
 
 
-__all__ = ["from_python", "to_python", "value_of_word", "word_of", "word_text"]
+__all__ = ["encode_word", "from_python", "to_python", "value_of_word", "word_text"]

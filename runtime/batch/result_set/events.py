@@ -7,19 +7,19 @@ import attrs
 
 from epl.plan.expressions import Aggregated, IsInsertStream, StreamProperty, TypedExpression
 from epl.plan.statements import SelectPlan
-from epl.plan.streams import filter_of, only_stream
+from epl.plan.streams import only_stream, stream_filter
 from epl.value_types import Scalar
-from runtime.batch.accumulators import Accumulator, accumulator
-from runtime.batch.printing.expressions import Leaf, ScalarPrinter, Text, kind_of, stored
+from runtime.batch.accumulators import AccumulatorPrinter, accumulator
+from runtime.batch.printing.expressions import Leaf, ScalarPrinter, ScalarText, column_kind, element_text
 from runtime.batch.printing.parameters import Parameters
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_set.groups import GroupKeys
-from runtime.batch.result_set.levels import Level, local_groups, rollup_levels
-from runtime.batch.runs.order_and_limit import finish_of
+from runtime.batch.result_set.levels import GroupingLevel, local_groups, rollup_levels
+from runtime.batch.runs.order_and_limit import plan_finish
 from runtime.batch.storage.kinds import TEXTS
-from runtime.batch.windows import Window, window_of
-from runtime.batch.windows.held_rows import HeldRows
+from runtime.batch.windows import Window, window_printer
+from runtime.batch.windows.held_rows import HeldRowsWindow
 from runtime.batch.windows.sliding import KeepAllWindow, LengthWindow, TimeWindow
 from windows.keepall import KeepAll
 
@@ -36,11 +36,11 @@ class SelectEvents:
     def __init__(self, plan: SelectPlan) -> None:
         rows = plan.result_set
         self.plan, self.rows, self.stream = plan, rows, only_stream(plan.streams)
-        self.filter = filter_of(self.stream)
+        self.filter = stream_filter(self.stream)
         self.leaves = bool(self.stream.windows)
-        self.window: Window | None = window_of(self.stream.windows[0]) if self.leaves else None
+        self.window: Window | None = window_printer(self.stream.windows[0]) if self.leaves else None
         if not self.leaves and rows.output is not None and rows.output.selector == "default":
-            self.window = HeldRows(KeepAll())
+            self.window = HeldRowsWindow(KeepAll())
         self.parameters = Parameters()
         self.inputs: dict[str, str] = {}
         self.retained: dict[str, str] = {}
@@ -50,11 +50,11 @@ class SelectEvents:
         self.needs_old = rows.raw or rows.selector != "istream"
         self.swaps = rows.selector == "rstream" and not rows.raw
         self.where = plan.where if self.stream.windows else None
-        self.finish = finish_of(rows)
+        self.finish = plan_finish(rows)
         self.groups: GroupKeys | None = None
-        self.accumulators: list[Accumulator] = []
-        self.levels: list[tuple[Level, SelectEvents]] = []
-        self.parts: list[tuple[Level, SelectEvents]] = []
+        self.accumulators: list[AccumulatorPrinter] = []
+        self.levels: list[tuple[GroupingLevel, SelectEvents]] = []
+        self.parts: list[tuple[GroupingLevel, SelectEvents]] = []
         counted = self.window if self.leaves else None
         if rows.shape == "rollup":
             self.levels = rollup_levels(self, rows, counted)
@@ -75,31 +75,31 @@ class SelectEvents:
 
     # ------------------------------------------------------------------ expressions
 
-    def _property(self, node: StreamProperty, place: str, ring: bool) -> Text:
-        kind = kind_of(node.type)
+    def _property(self, node: StreamProperty, place: str, ring: bool) -> ScalarText:
+        kind = column_kind(node.type)
         if ring:
             self.retained[node.name] = kind
         self.inputs[node.name] = kind
         column = f"{'w' if ring else 'c'}{self.number(node.name)}"
-        value = stored(f"{column}[{place} & mask]" if ring else f"{column}[{place}]", kind)
+        value = element_text(f"{column}[{place} & mask]" if ring else f"{column}[{place}]", kind)
         if kind in TEXTS:
-            return Text(value, f"({value} >= 0)")
+            return ScalarText(value, f"({value} >= 0)")
         mask = f"{column}v[{place} & mask]" if ring else f"{column}v[{place}]"
         primitive = isinstance(node.type, Scalar) and node.type.primitive
-        return Text(value, None if primitive else mask)
+        return ScalarText(value, None if primitive else mask)
 
-    def _last_of_group(self, node: StreamProperty) -> Text:
+    def _last_of_group(self, node: StreamProperty) -> ScalarText:
         """Return a property of the last event of the group ``g``, kept in arrays by group."""
         assert self.kept_of_groups is not None
-        kind = kind_of(node.type)
+        kind = column_kind(node.type)
         self.kept_of_groups[node.name] = kind
         self.inputs[node.name] = kind
         number = self.number(node.name)
-        value = stored(f"e{number}[g]", kind)
+        value = element_text(f"e{number}[g]", kind)
         if kind in TEXTS:
-            return Text(value, f"({value} >= 0)")
+            return ScalarText(value, f"({value} >= 0)")
         primitive = isinstance(node.type, Scalar) and node.type.primitive
-        return Text(value, None if primitive else f"e{number}v[g]")
+        return ScalarText(value, None if primitive else f"e{number}v[g]")
 
     def number(self, name: str) -> int:
         """Return the number of a property's column."""
@@ -119,7 +119,7 @@ class SelectEvents:
         the group ``values_of``."""
         in_ring = self.window is not None if ring is None else ring
 
-        def leaf(node: TypedExpression) -> Text | None:
+        def leaf(node: TypedExpression) -> ScalarText | None:
             if ring is None and self.key(node, of_event=new is None):
                 assert self.groups is not None
                 return self.groups.value(node, "g")
@@ -133,7 +133,7 @@ class SelectEvents:
                 part = next((level for level, _ in self.parts if node.slot in level.slots), None)
                 return self.accumulators[node.slot].value(values_of) if part is None else part.value(node.slot)
             if isinstance(node, IsInsertStream):
-                return Text(str(bool(new)))
+                return ScalarText(str(bool(new)))
             return None
 
         return self.printer(leaf, code)

@@ -13,7 +13,7 @@ from epl.java_hash import hash_of_keys, spread_hash
 from epl.plan.expressions import StreamProperty
 from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.aggregation.state_shapes import key_shape
-from runtime.batch.accumulators import Accumulator, group_state, restore_group
+from runtime.batch.accumulators import AccumulatorPrinter, group_state, restore_group
 from runtime.batch.compiler.hosted import fill_table
 from runtime.batch.refusals import Declined
 from runtime.batch.result_set.groups import REGISTERS, GroupKeys
@@ -22,10 +22,10 @@ from runtime.batch.storage.arrays import CODES, GROUP, Array, Arrays
 from runtime.batch.storage.strings import StringPool
 from windows.event import Event, event_class
 from windows.protocol import Damaged, State
-from windows.shape import ANYTHING, COUNT, compiled
+from windows.shape import ANYTHING, COUNT, compile_check
 
 Words = tuple[int, ...]
-SHAPE = compiled(([(ANYTHING, (COUNT, ANYTHING))], [ANYTHING], ANYTHING, [ANYTHING]))
+SHAPE = compile_check(([(ANYTHING, (COUNT, ANYTHING))], [ANYTHING], ANYTHING, [ANYTHING]))
 
 
 @attrs.define
@@ -33,7 +33,7 @@ class GroupState:
     """The groups of one run."""
 
     keys: GroupKeys
-    accumulators: Sequence[Accumulator]
+    accumulators: Sequence[AccumulatorPrinter]
     arrays: Arrays
     pool: StringPool
     ring: Ring
@@ -177,12 +177,12 @@ class GroupState:
     def _hold(self, positions: Array, slots: dict[Words, int]) -> Array:
         """Put the slots of the window's events into the ring, and give them; those of events that are in no group yet are new."""
         groups = []
-        for key in self.keys_of(self.ring.events(positions)):
+        for key in self.event_keys(self.ring.events(positions)):
             groups.append(slots.setdefault(self.words_of_key(key), len(slots)))
         self.ring.put("w_g", positions, np.array(groups, np.int32))
         return np.array(groups, np.int64)
 
-    def keys_of(self, events: Iterable[Event]) -> list[Any]:
+    def event_keys(self, events: Iterable[Event]) -> list[Any]:
         """Return the keys of the groups that the events are in."""
         readers = [self.ring.evaluator(self.keys.parts[number]) for number in self.keys.in_key]
         values = [[read(event) for read in readers] for event in events]
@@ -215,7 +215,7 @@ class GroupState:
 class OneGroup:
     """All events together, beside groups of another kind."""
 
-    accumulators: Sequence[Accumulator]
+    accumulators: Sequence[AccumulatorPrinter]
     arrays: Arrays
     ring: Ring
 

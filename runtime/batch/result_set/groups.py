@@ -14,13 +14,13 @@ import numpy as np
 from epl.java_hash import hash_of_keys
 from epl.plan.expressions import TypedExpression
 from epl.value_types import Scalar
-from runtime.batch.accumulators import Accumulator
+from runtime.batch.accumulators import AccumulatorPrinter
 from runtime.batch.compiler.hosted import fill_table
-from runtime.batch.printing.expressions import ScalarPrinter, Text, kind_of
+from runtime.batch.printing.expressions import ScalarPrinter, ScalarText, column_kind
 from runtime.batch.printing.java_hash import follow, hash_text, print_order, spread
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.storage.arrays import CODES, GROUP, HASH, RING, Arrays, Field
+from runtime.batch.storage.arrays import CODES, GROUP, HASH, RING, ArrayField, Arrays
 from runtime.batch.storage.kinds import INTEGERS, TEXTS
 from runtime.batch.storage.registers import Registers
 from runtime.batch.storage.strings import StringPool
@@ -49,12 +49,12 @@ class GroupKeys:
 
     def __attrs_post_init__(self) -> None:
         for part in self.parts:
-            if kind_of(part.type) not in (*INTEGERS, "float", "double", "boolean", *TEXTS):
+            if column_kind(part.type) not in (*INTEGERS, "float", "double", "boolean", *TEXTS):
                 raise NotCompilable(f"group by {part.type}")
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        return tuple(kind_of(part.type) for part in self.parts)
+        return tuple(column_kind(part.type) for part in self.parts)
 
     @property
     def direct(self) -> bool:
@@ -86,25 +86,26 @@ class GroupKeys:
         """Whether the order of groups asks for Java's hashes; where a type has none that is fixed, that of arrival stays."""
         return self.ordered and hash_of_keys([part.type for part in self.parts]) is not None
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[ArrayField]:
         fields = [
-            Field("g_table", np.int32, CODES if self.direct else HASH, -1), Field("g_words", np.int64, GROUP, 0, self.words),
-            Field("g_live", np.bool_, GROUP), Field("g_registers", np.int64, "registers"), Field("g_seen", np.int64, GROUP, -1),
+            ArrayField("g_table", np.int32, CODES if self.direct else HASH, -1), ArrayField("g_words", np.int64, GROUP, 0, self.words),
+            ArrayField("g_live", np.bool_, GROUP), ArrayField("g_registers", np.int64, "registers"),
+            ArrayField("g_seen", np.int64, GROUP, -1),
         ]
         if self.windowed:
             fields += [
-                Field("g_rows", np.int64, GROUP), Field("g_empty", np.int32, GROUP), Field("g_free", np.int32, GROUP),
-                Field("w_g", np.uint32, RING), Field("g_touched", np.uint32, GROUP),
-                Field("g_buckets", np.int64, GROUP), Field("g_last", np.int64, GROUP),
+                ArrayField("g_rows", np.int64, GROUP), ArrayField("g_empty", np.int32, GROUP), ArrayField("g_free", np.int32, GROUP),
+                ArrayField("w_g", np.uint32, RING), ArrayField("g_touched", np.uint32, GROUP),
+                ArrayField("g_buckets", np.int64, GROUP), ArrayField("g_last", np.int64, GROUP),
             ]
         if self.windowed and not self.at_once:
-            fields.append(Field("g_held", np.int64, GROUP))
+            fields.append(ArrayField("g_held", np.int64, GROUP))
         if self.pinned and self.windowed:
-            fields.append(Field("g_gone", np.bool_, GROUP))
+            fields.append(ArrayField("g_gone", np.bool_, GROUP))
         if self.hashed:
-            fields.append(Field("g_hash", np.int64, GROUP))
+            fields.append(ArrayField("g_hash", np.int64, GROUP))
             if "String" in self.kinds:
-                fields.append(Field("g_codes", np.int64, CODES))
+                fields.append(ArrayField("g_codes", np.int64, CODES))
         return fields
 
     # ------------------------------------------------------------------ in the kernel
@@ -115,7 +116,7 @@ class GroupKeys:
 
     def find(self, code: Code, printer: ScalarPrinter) -> None:
         """Print ``g``: the slot of the event that the printer reads; a new one where its group has none."""
-        self.look_up(code, self.words_of(code, printer))
+        self.look_up(code, self.event_words(code, printer))
 
     def look_up(self, code: Code, words: Sequence[str]) -> None:
         """Print ``g``: the slot of the group with these words."""
@@ -135,7 +136,7 @@ class GroupKeys:
                 code.add("break")
             code.add("place = (place + 1) & (len(g_table) - 1)")
 
-    def words_of(self, code: Code, printer: ScalarPrinter) -> list[str]:
+    def event_words(self, code: Code, printer: ScalarPrinter) -> list[str]:
         """Return the variables with the words of the event that the printer reads."""
         words, nulls = [], []
         for number, part in enumerate(self.parts):
@@ -186,7 +187,7 @@ class GroupKeys:
     def _there(self, number: int, group: str) -> str:
         return f"(g_words[{len(self.parts)}, {group}] & {1 << number}) == 0"
 
-    def value(self, node: TypedExpression, group: str, *, of_event: bool = False) -> Text | None:
+    def value(self, node: TypedExpression, group: str, *, of_event: bool = False) -> ScalarText | None:
         """Return the text of an expression that groups are made by; None for any other. ``of_event``: parts that are omitted have the
         event's value, not null."""
         for number in self.in_key if of_event else range(len(self.parts)):
@@ -194,18 +195,18 @@ class GroupKeys:
             if part == node and repr(part) == repr(node):
                 kind, word = self.kinds[number], f"g_words[{number}, {group}]"
                 if kind in TEXTS:
-                    return Text(word, f"({word} >= 0)")
+                    return ScalarText(word, f"({word} >= 0)")
                 if kind in ("float", "double"):
                     word = f"np.float64(word_double({word}))" if kind == "double" else f"np.float32(word_double({word}))"
                 elif kind == "boolean":
                     word = f"({word} != 0)"
                 primitive = isinstance(part.type, Scalar) and part.type.primitive and self.left_out is None
-                return Text(word, None if primitive else f"({self._there(number, group)})")
+                return ScalarText(word, None if primitive else f"({self._there(number, group)})")
         return None
 
     def take(self, code: Code, printer: ScalarPrinter) -> None:
         """Print that the event at ``tail`` comes into the ring: its slot is held."""
-        self.hold(code, self.words_of(code, printer))
+        self.hold(code, self.event_words(code, printer))
 
     def hold(self, code: Code, words: Sequence[str]) -> None:
         """Print that the event at ``tail`` comes into the ring, of the group with these words."""
@@ -214,7 +215,7 @@ class GroupKeys:
         if not self.at_once:
             code.add("g_held[g] += 1")
 
-    def drop_empty(self, code: Code, accumulators: Sequence[Accumulator], news: str) -> None:
+    def drop_empty(self, code: Code, accumulators: Sequence[AccumulatorPrinter], news: str) -> None:
         """Print that rows enter, of which the text ``news`` says how many: groups without rows are gone."""
         if self.stays:
             code.add("gempty = 0")
@@ -232,7 +233,7 @@ class GroupKeys:
                             self._free(code)
             code.add("gempty = 0")
 
-    def _reset(self, code: Code, accumulators: Sequence[Accumulator]) -> None:
+    def _reset(self, code: Code, accumulators: Sequence[AccumulatorPrinter]) -> None:
         for each in accumulators:
             code.add(*(f"{field.name}[g] = {field.fill!r}" for field in each.fields() if field.axis == GROUP and not field.words))
 
@@ -240,7 +241,7 @@ class GroupKeys:
         code.add("g_table[g_words[0, g] + 1] = -1" if self.direct else "remove_slot(g_table, g_words, g)")
         code.add("g_live[g] = False", "g_free[gfree] = g", "gfree += 1")
 
-    def entered(self, code: Code) -> None:
+    def print_entering(self, code: Code) -> None:
         if self.windowed:
             code.add("g_rows[g] += 1")
             if self.pinned:
@@ -256,7 +257,7 @@ class GroupKeys:
                     with code.block("if g_rows[g] <= 0" if self.at_once else "if g_held[g] <= 0"):
                         self._free(code)
 
-    def left(self, code: Code) -> None:
+    def print_leaving(self, code: Code) -> None:
         code.add("g_rows[g] -= 1")
         if not self.at_once:
             code.add("g_held[g] -= 1")

@@ -8,16 +8,16 @@ from contextlib import contextmanager
 from runtime.batch.printing.source_code import Code
 from runtime.batch.result_set.events import SelectEvents
 from runtime.batch.result_set.groups import REGISTERS
-from runtime.batch.result_set.levels import MADE, Level
-from runtime.batch.result_set.shapes import ResultSet
+from runtime.batch.result_set.levels import MADE, GroupingLevel
+from runtime.batch.result_set.shapes import ResultSetPrinter
 
 
-class LevelRows(ResultSet):
+class LevelRows(ResultSetPrinter):
     """One level's part of what ``outer`` prints. ``g_at``: the slot of the only event, of an unbound stream."""
 
     masked = True
 
-    def __init__(self, of: SelectEvents, level: Level, outer: ResultSet) -> None:
+    def __init__(self, of: SelectEvents, level: GroupingLevel, outer: ResultSetPrinter) -> None:
         super().__init__(of)
         self.level, self.outer = level, outer
         self.delayed = True
@@ -51,7 +51,7 @@ class LevelRows(ResultSet):
         groups = self.level.groups
         if groups is None:
             return
-        words = groups.words_of(code, self.of.at("na", code, ring=ring))
+        words = groups.event_words(code, self.of.at("na", code, ring=ring))
 
         def part(inner: Code) -> None:
             groups.look_up(inner, words)
@@ -62,7 +62,7 @@ class LevelRows(ResultSet):
     def admit(self, code: Code) -> None:
         groups = self.level.groups
         if groups is not None:
-            words = groups.words_of(code, self.of.at("r", code, ring=False))
+            words = groups.event_words(code, self.of.at("r", code, ring=False))
             self._call(code, lambda inner: groups.hold(inner, words))
 
     def touch(self, code: Code) -> None:
@@ -80,7 +80,7 @@ class LevelRows(ResultSet):
         code.add(f"flag = {new is not self.of.swaps}")
         self._call(code, part)
 
-    def count_in(self, code: Code) -> None:
+    def print_counting(self, code: Code) -> None:
         if self.level.groups is None:
             code.add("g = 0")
         self._call(code, self.apply)

@@ -15,14 +15,14 @@ import attrs
 from epl.plan.aggregations import AggregationPlan
 from epl.plan.expressions import Constant, TypedExpression
 from epl.plan.result_set import ResultSetPlan
-from runtime.batch.accumulators import Accumulator, accumulator
-from runtime.batch.printing.expressions import Text
+from runtime.batch.accumulators import AccumulatorPrinter, accumulator
+from runtime.batch.printing.expressions import ScalarText
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.result_set.groups import REGISTERS, GroupKeys
-from runtime.batch.runs.order_and_limit import FinishPlan, finish_of
+from runtime.batch.runs.order_and_limit import FinishPlan, plan_finish
 from runtime.batch.runs.ring import Ring
-from runtime.batch.storage.arrays import CODES, ONE, RING, Array, Arrays, Field
+from runtime.batch.storage.arrays import CODES, ONE, RING, Array, ArrayField, Arrays
 from runtime.batch.storage.registers import Registers
 from runtime.batch.windows import Window
 
@@ -38,7 +38,7 @@ class LevelEvents(Protocol):
     leaves: bool
     rows: ResultSetPlan
     groups: GroupKeys | None
-    accumulators: list[Accumulator]
+    accumulators: list[AccumulatorPrinter]
     finish: FinishPlan | None
 
 
@@ -46,17 +46,17 @@ EventsT = TypeVar("EventsT", bound=LevelEvents)
 
 
 @attrs.frozen
-class Level:
+class GroupingLevel:
     """``groups`` and ``accumulators`` of one grouping, which may be all events together (None); ``number`` distinguishes it from the
     others; ``slots``: the numbers of the aggregations among those of the statement."""
 
     number: int
     groups: GroupKeys | None
-    accumulators: tuple[Accumulator, ...]
+    accumulators: tuple[AccumulatorPrinter, ...]
     slots: tuple[int, ...] = ()
 
     @property
-    def own(self) -> tuple[Field, ...]:
+    def own(self) -> tuple[ArrayField, ...]:
         """The fields under the names that the parts give them."""
         groups = () if self.groups is None else self.groups.fields()
         return (*groups, *(field for each in self.accumulators for field in each.fields()))
@@ -69,16 +69,16 @@ class Level:
     def axis(self, axis: str) -> str:
         return axis if axis in SHARED else f"{axis} {self.number}"
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[ArrayField]:
         return [attrs.evolve(field, name=f"{field.name}_{self.number}", axis=self.axis(field.axis)) for field in self.own]
 
     def registers(self) -> tuple[str, Registers]:
-        return f"g_registers_{self.number}", REGISTERS.renamed(f"_{self.number}")
+        return f"g_registers_{self.number}", REGISTERS.rename(f"_{self.number}")
 
-    def value(self, slot: int) -> Text:
+    def value(self, slot: int) -> ScalarText:
         """Return the value of one of the statement's aggregations for the group in ``g_at``."""
         value = self.accumulators[self.slots.index(slot)].value("0" if self.groups is None else "g_at")
-        return Text(self.text(value.value), None if value.valid is None else self.text(value.valid))
+        return ScalarText(self.text(value.value), None if value.valid is None else self.text(value.valid))
 
     def text(self, text: str) -> str:
         """Return what the parts have printed, as the kernel has it."""
@@ -106,7 +106,7 @@ class Level:
 class LevelArrays(Arrays):
     """A kernel's arrays under the names and axes of one level."""
 
-    def __init__(self, arrays: Arrays, level: Level) -> None:
+    def __init__(self, arrays: Arrays, level: GroupingLevel) -> None:
         self._arrays, self._level, self._names = arrays, level, level.names
 
     @property
@@ -126,11 +126,11 @@ class LevelArrays(Arrays):
         self._arrays.grow(self._level.axis(axis), needed, head, tail)
 
 
-def accumulators_of(plans: Sequence[AggregationPlan], window: Window | None) -> tuple[Accumulator, ...]:
+def build_accumulators(plans: Sequence[AggregationPlan], window: Window | None) -> tuple[AccumulatorPrinter, ...]:
     return tuple(accumulator(plan, number, window) for number, plan in enumerate(plans))
 
 
-def rollup_levels(of: EventsT, rows: ResultSetPlan, window: Window | None) -> list[tuple[Level, EventsT]]:
+def rollup_levels(of: EventsT, rows: ResultSetPlan, window: Window | None) -> list[tuple[GroupingLevel, EventsT]]:
     """Return the levels of a rollup, each with what its columns read."""
     levels = []
     for number, plan in enumerate(rows.levels):
@@ -138,12 +138,12 @@ def rollup_levels(of: EventsT, rows: ResultSetPlan, window: Window | None) -> li
         left_out = frozenset(range(len(rows.group_by))) - set(plan.keys)
         groups = GroupKeys(rows.group_by, of.leaves, ordered=False, at_once=False, tuples=True, left_out=left_out)
         columns = tuple(_column(whole, own, rows.group_by, left_out) for whole, own in zip(rows.columns, plan.columns, strict=True))
-        level = Level(number, groups, accumulators_of(rows.aggregations, window))
+        level = GroupingLevel(number, groups, build_accumulators(rows.aggregations, window))
         events = copy.copy(of)
         events.rows = attrs.evolve(
             rows, shape="grouped fully aggregated", group_by=keys, columns=columns, having=plan.having, order_by=plan.order_by, levels=(),
         )
-        events.groups, events.accumulators, events.finish = groups, list(level.accumulators), finish_of(events.rows)
+        events.groups, events.accumulators, events.finish = groups, list(level.accumulators), plan_finish(events.rows)
         levels.append((level, events))
     return levels
 
@@ -154,7 +154,7 @@ def _column(whole: TypedExpression, own: TypedExpression, keys: Sequence[TypedEx
     return whole if isinstance(own, Constant) and own.value is None and whole in keys and keys.index(whole) in left_out else own
 
 
-def local_groups(of: EventsT, rows: ResultSetPlan, window: Window | None) -> list[tuple[Level, EventsT]]:
+def local_groups(of: EventsT, rows: ResultSetPlan, window: Window | None) -> list[tuple[GroupingLevel, EventsT]]:
     """Return the groupings of aggregations as ``runtime.aggregation.grouped.build_aggregator`` has them; none where all are those of the
     statement."""
     plans, keys_of = rows.aggregations, rows.group_by
@@ -169,11 +169,12 @@ def local_groups(of: EventsT, rows: ResultSetPlan, window: Window | None) -> lis
     for number, keys in enumerate(dict.fromkeys(own)):
         slots = tuple(slot for slot, mine in enumerate(own) if mine == keys)
         groups = GroupKeys(keys, of.leaves, ordered=False) if keys else None
-        level = Level(number, groups, accumulators_of([attrs.evolve(plans[slot], group_by=None) for slot in slots], window), slots)
+        level = GroupingLevel(number, groups, build_accumulators([attrs.evolve(plans[slot], group_by=None) for slot in slots], window),
+            slots)
         events = copy.copy(of)
         events.groups, events.accumulators = groups, list(level.accumulators)
         levels.append((level, events))
     return levels
 
 
-__all__ = ["Level", "LevelArrays", "local_groups", "rollup_levels"]
+__all__ = ["GroupingLevel", "LevelArrays", "local_groups", "rollup_levels"]

@@ -9,14 +9,14 @@ from typing import Protocol
 import attrs
 
 from epl.plan.expressions import StreamProperty, TypedExpression
-from runtime.batch.printing.expressions import ScalarPrinter, kind_of
+from runtime.batch.printing.expressions import ScalarPrinter, column_kind
 from runtime.batch.printing.parts import Subroutines
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import not_in_columns
 from runtime.batch.result_set.events import SLIDING, SelectEvents
 from runtime.batch.result_set.groups import REGISTERS
-from runtime.batch.result_set.levels import Level
-from runtime.batch.storage.arrays import Field
+from runtime.batch.result_set.levels import GroupingLevel
+from runtime.batch.storage.arrays import ArrayField
 from runtime.batch.storage.kinds import TEXTS
 from runtime.batch.storage.registers import Registers
 
@@ -38,12 +38,12 @@ class OutputColumn:
 class NestedRows(Protocol):
     """One grouping beside that of the statement: a level of a rollup, or the groups of aggregations that have their own."""
 
-    level: Level
+    level: GroupingLevel
     columns: list[OutputColumn]
     order_keys: list[OutputColumn]
 
     def lists_full(self) -> str | None:
-        """See ``ResultSet``, as for ``admit`` and ``find``."""
+        """See ``ResultSetPrinter``, as for ``admit`` and ``find``."""
 
     def admit(self, code: Code) -> None: ...
 
@@ -55,14 +55,14 @@ class NestedRows(Protocol):
     def touch(self, code: Code) -> None:
         """Print the groups that the delta touches."""
 
-    def count_in(self, code: Code) -> None:
+    def print_counting(self, code: Code) -> None:
         """Print that the accumulators take the delta."""
 
     def put(self, code: Code, new: bool) -> None:
         """Print the rows of the insert (``new``) or remove stream."""
 
 
-class ResultSet:
+class ResultSetPrinter:
     """Prints for the delta ``na`` … ``nb``, ``oa`` … ``ob``; the rows go to the output arrays from ``out`` on.
 
     ``delayed``: rows may be emitted after their events have gone by, so that no column is fetched by row. ``order_keys``: what
@@ -81,7 +81,7 @@ class ResultSet:
         self.columns: list[OutputColumn] = []
         self.order_keys: list[OutputColumn] = []
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[ArrayField]:
         """Return arrays of its own."""
         of_levels = [field for each in self._nested for field in each.level.fields()]
         return of_levels if self.of.groups is None else [*self.of.groups.fields(), *of_levels]
@@ -142,7 +142,7 @@ class ResultSet:
         """Print the delta."""
         self.count(code)
         self.begin(code)
-        self.shaped(code)
+        self.print_delta(code)
 
     def count(self, code: Code) -> None:
         """Print ``news``, ``olds``: how many events of the delta the where clause lets through; without any the delta ends here."""
@@ -181,7 +181,7 @@ class ResultSet:
             if self.local:
                 code.add("g_own = g")
 
-    def shaped(self, code: Code) -> None:
+    def print_delta(self, code: Code) -> None:
         """Print the delta as the shape has it."""
         if self.levels:
             self.rows_per_level(code)
@@ -212,7 +212,7 @@ class ResultSet:
         for needed, new in ((self.of.needs_old, False), (True, None), (self.of.needs_new, True)):
             for each in self.levels if needed else ():
                 if new is None:
-                    each.count_in(code)
+                    each.print_counting(code)
                 else:
                     each.put(code, new)
         self.columns, self.order_keys = self.levels[0].columns, self.levels[0].order_keys
@@ -300,11 +300,11 @@ class ResultSet:
                 continue
             with self.events(code, low, high):
                 if self.of.groups is not None:
-                    (self.of.groups.entered if step == "enter" else self.of.groups.left)(code)
+                    (self.of.groups.print_entering if step == "enter" else self.of.groups.print_leaving)(code)
                 for each in self.of.accumulators:
                     getattr(each, step)(code, self.of.at, "q")
         for part in self.local:
-            part.count_in(code)
+            part.print_counting(code)
         if self.local and self.of.groups is not None and not self.of.leaves:
             code.add("g = g_own")
 
@@ -360,7 +360,7 @@ class ResultSet:
 
     def _compute(self, code: Code, printer: ScalarPrinter, number: int, name: str, node: TypedExpression) -> OutputColumn:
         """Put the value of an expression out."""
-        kind = kind_of(node.type)
+        kind = column_kind(node.type)
         text = printer.value(node)
         nullable = (text.valid is not None or self.masked) and kind not in TEXTS
         value = text.value
@@ -378,4 +378,4 @@ class ResultSet:
         return list(zip(self.of.rows.output_type.names, self.of.rows.columns, strict=True))
 
 
-__all__ = ["OutputColumn", "ResultSet"]
+__all__ = ["OutputColumn", "ResultSetPrinter"]

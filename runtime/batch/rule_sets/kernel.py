@@ -11,18 +11,18 @@ import pyarrow as pa
 from epl.event_types import EventType
 from epl.plan.expressions import Aggregated, Constant, IsInsertStream, StreamProperty, TypedExpression
 from epl.plan.statements import BodyPlan, SelectPlan
-from epl.plan.streams import FilterPlan, filter_of, only_stream
+from epl.plan.streams import FilterPlan, only_stream, stream_filter
 from epl.value_types import Scalar
 from runtime.batch import contracts
-from runtime.batch.accumulators import Accumulator, accumulator
-from runtime.batch.printing.expressions import ScalarPrinter, Text, kind_of, stored
+from runtime.batch.accumulators import AccumulatorPrinter, accumulator
+from runtime.batch.printing.expressions import ScalarPrinter, ScalarText, column_kind, element_text
 from runtime.batch.printing.parameters import MOST_CONSTANTS, Parameters, Presence
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable, not_in_rule_set
 from runtime.batch.result_set.shapes import OutputColumn
-from runtime.batch.rule_sets.routes import Route, route_of
+from runtime.batch.rule_sets.routes import Route, choose_route
 from runtime.batch.runs.run import RunContext
-from runtime.batch.storage.arrays import GROUP, Field
+from runtime.batch.storage.arrays import GROUP, ArrayField
 from runtime.batch.storage.kinds import TEXTS
 from runtime.batch.storage.registers import Registers
 from runtime.conversion.arrow import arrow_schema
@@ -71,11 +71,11 @@ class RuleShape:
     tables: tuple[tuple[TypedExpression, str], ...] = attrs.field(eq=repr)
     ranked: bool
     route: Route
-    fields: tuple[Field, ...] = ()
+    fields: tuple[ArrayField, ...] = ()
 
 
 @attrs.frozen(eq=False)
-class Rule:
+class SharedRule:
     """One statement: its shape, and the constants and variables that are its own."""
 
     shape: RuleShape
@@ -84,18 +84,18 @@ class Rule:
     floats: tuple[TypedExpression, ...]
     surroundings: RunContext
 
-    def fixed(self, node: TypedExpression) -> Any:
+    def constant_value(self, node: TypedExpression) -> Any:
         """Return the value of a constant or a substitution parameter."""
         return node.value if isinstance(node, Constant) else self.surroundings.value(node)
 
 
-def rule(plan: BodyPlan, surroundings: RunContext) -> Rule:
+def rule(plan: BodyPlan, surroundings: RunContext) -> SharedRule:
     """Return a statement as a member of rule sets; raise NotCompilable saying why it is none."""
     if not isinstance(plan, SelectPlan):
         raise NotCompilable(f"{type(plan).__name__.removesuffix('Plan')} is not a rule")
     _check(plan)
     rows, stream = plan.result_set, only_stream(plan.streams)
-    filter_plan = filter_of(stream)
+    filter_plan = stream_filter(stream)
     assert plan.output_type is not None
     kept = [accumulator(p, n, None) for n, p in enumerate(rows.aggregations)]
     for field in (f for each in kept for f in each.fields()):
@@ -111,11 +111,11 @@ def rule(plan: BodyPlan, surroundings: RunContext) -> Rule:
     return printer.rule(surroundings, arrow_schema(plan.output_type))
 
 
-def key_rule(plan: BodyPlan, surroundings: RunContext) -> Rule | None:
+def key_rule(plan: BodyPlan, surroundings: RunContext) -> SharedRule | None:
     """Return what the key of a statement's filter alone lets through, None without a key."""
     if not isinstance(plan, SelectPlan):
         return None
-    filter_plan = filter_of(only_stream(plan.streams, not_in_rule_set), not_in_rule_set)
+    filter_plan = stream_filter(only_stream(plan.streams, not_in_rule_set), not_in_rule_set)
     return None if filter_plan.key is None else _RulePrinter(filter_plan, (), ()).rule(surroundings, NO_COLUMNS)
 
 
@@ -125,16 +125,16 @@ NO_COLUMNS = pa.schema([])
 class _RulePrinter:
     def __init__(
         self, filter_plan: FilterPlan, conditions: Sequence[TypedExpression], outputs: Sequence[tuple[str, TypedExpression]],
-        having: TypedExpression | None = None, accumulators: Sequence[Accumulator] = (),
+        having: TypedExpression | None = None, accumulators: Sequence[AccumulatorPrinter] = (),
     ) -> None:
         self.event_type, self.outputs, self.having, self.accumulators = filter_plan.event_type, outputs, having, accumulators
-        self.route, self.conditions = route_of(filter_plan, conditions)
+        self.route, self.conditions = choose_route(filter_plan, conditions)
         self.fields = tuple(f for each in accumulators for f in each.fields())
         self.parameters = RuleParameters()
         self.inputs: dict[str, str] = {}
         self.names = count()
 
-    def rule(self, surroundings: RunContext, schema: pa.Schema) -> Rule:
+    def rule(self, surroundings: RunContext, schema: pa.Schema) -> SharedRule:
         parameters = self.parameters
         matches, columns = self._matches()
         computes = None
@@ -145,30 +145,30 @@ class _RulePrinter:
             self.event_type, matches.replace("INPUTS", heads), computes and computes.replace("INPUTS", heads), tuple(self.inputs.items()),
             columns, schema, tuple(parameters.tables), parameters.ranked, self.route, self.fields,
         )
-        return Rule(shape, self.route, tuple(parameters.integers), tuple(parameters.floats), surroundings)
+        return SharedRule(shape, self.route, tuple(parameters.integers), tuple(parameters.floats), surroundings)
 
     # ------------------------------------------------------------------ expressions
 
     def _at(self, place: str, code: Code) -> ScalarPrinter:
         """Return a printer for the row at a place; ``place`` empty: the row's values as names, taken once."""
 
-        def leaf(node: TypedExpression) -> Text | None:
+        def leaf(node: TypedExpression) -> ScalarText | None:
             if isinstance(node, IsInsertStream):
-                return Text("True")
+                return ScalarText("True")
             if isinstance(node, Aggregated):
                 return self.accumulators[node.slot].value("s")
             return self._property(node, place) if isinstance(node, StreamProperty) else None
 
         return ScalarPrinter(self.parameters, leaf, code, names=self.names)  # type: ignore[arg-type]
 
-    def _property(self, node: StreamProperty, place: str) -> Text:
-        kind = self.inputs[node.name] = kind_of(node.type)
+    def _property(self, node: StreamProperty, place: str) -> ScalarText:
+        kind = self.inputs[node.name] = column_kind(node.type)
         number = list(self.inputs).index(node.name)
-        value, valid = (stored(f"c{number}[{place}]", kind), f"c{number}v[{place}]") if place else (f"v{number}", f"v{number}v")
+        value, valid = (element_text(f"c{number}[{place}]", kind), f"c{number}v[{place}]") if place else (f"v{number}", f"v{number}v")
         if kind in TEXTS:
-            return Text(value, f"({value} >= 0)")
+            return ScalarText(value, f"({value} >= 0)")
         primitive = isinstance(node.type, Scalar) and node.type.primitive
-        return Text(value, None if primitive else valid)
+        return ScalarText(value, None if primitive else valid)
 
     def _inputs(self) -> str:
         names = [f"c{n}{v}" for n in range(len(self.inputs)) for v in ("", "v")]
@@ -203,7 +203,7 @@ class _RulePrinter:
             head.add("words = hits.view(np.int64)")
         head.add("while i < n:")
         tail = Code(1)
-        tail.add(*REGISTERS.written("R"), "return 0")
+        tail.add(*REGISTERS.write_lines("R"), "return 0")
         source = f"def kernel(R, n, count, times, C, B, S, O, PI, PF, T, K):\n{head.text()}{body.text()}{tail.text()}"
         return source, columns
 
@@ -214,7 +214,7 @@ class _RulePrinter:
 
     def _load(self, code: Code) -> None:
         for number, kind in enumerate(self.inputs.values()):
-            code.add(f"v{number} = {stored(f'c{number}[i]', kind)}", f"v{number}v = c{number}v[i]")
+            code.add(f"v{number} = {element_text(f'c{number}[i]', kind)}", f"v{number}v = c{number}v[i]")
 
     def _scan(self, code: Code) -> None:
         """Test the row at ``i`` for all statements, in a loop that machines do several of at once; then collect, eight at a time."""
@@ -273,15 +273,15 @@ class _RulePrinter:
             pair = [f"o{len(columns)}", f"o{len(columns)}v"]
             code.add(f"{pair[0]}[{target}] = {text.value}", f"{pair[1]}[{target}] = {text.valid or 'True'}")
             arrays += pair
-            columns.append(OutputColumn(prop, kind_of(node.type)))
+            columns.append(OutputColumn(prop, column_kind(node.type)))
         return tuple(columns), arrays
 
 
 def _check(plan: SelectPlan) -> None:
     """Refuse all but filter, projection and aggregations of all events."""
-    if filter_of(only_stream(plan.streams, not_in_rule_set), not_in_rule_set).event_type.kind == "variant":
+    if stream_filter(only_stream(plan.streams, not_in_rule_set), not_in_rule_set).event_type.kind == "variant":
         raise not_in_rule_set("a variant stream")
     contracts.RULE.require(plan, not_in_rule_set)
 
 
-__all__ = ["Rule", "RuleShape", "key_rule", "rule"]
+__all__ = ["RuleShape", "SharedRule", "key_rule", "rule"]

@@ -24,7 +24,7 @@ from epl.plan.expressions import (
 )
 from epl.plan.streams import FilterPlan
 from runtime.batch.compiler.hosted import fill_table
-from runtime.batch.printing.expressions import ScalarPrinter, both, kind_of
+from runtime.batch.printing.expressions import ScalarPrinter, both, column_kind
 from runtime.batch.printing.source_code import Code
 from runtime.batch.storage.arrays import Array
 from runtime.batch.storage.kinds import INTEGERS, TEXTS
@@ -76,7 +76,7 @@ class KeyRoute(Route):
 
     @property
     def is_text(self) -> bool:
-        return kind_of(self.column.type) in TEXTS
+        return column_kind(self.column.type) in TEXTS
 
     @property
     def arrays(self) -> tuple[str, ...]:
@@ -149,7 +149,7 @@ class BoundRoute(Route):
 
     def choose(self, code: Code, printer: ScalarPrinter) -> None:
         text = printer.keep(printer.value(self.value))
-        real = None if kind_of(self.value.type) in INTEGERS else f"{text.value} == {text.value}"
+        real = None if column_kind(self.value.type) in INTEGERS else f"{text.value} == {text.value}"
         code.add("low = 0", "high = 0")
         with code.block(f"if {both(text.valid, real) or 'True'}"):
             code.add("below = 0", "above = len(bounds)")
@@ -164,7 +164,7 @@ class BoundRoute(Route):
                 code.add("high = len(bounds)")
 
     def build(self, values: Sequence[tuple[Any, ...]], pool: StringPool) -> tuple[Array, ...]:
-        kind = kind_of(self.value.type)
+        kind = column_kind(self.value.type)
         there = np.array([s for s, (v,) in enumerate(values) if v is not None], np.int32)
         constants = np.array([v for (v,) in values if v is not None], np.int64 if kind in INTEGERS else np.float64)
         if kind == "float":
@@ -174,26 +174,26 @@ class BoundRoute(Route):
         return constants[order], there[order]
 
 
-def route_of(plan: FilterPlan, conditions: Sequence[TypedExpression]) -> tuple[Route, tuple[TypedExpression, ...]]:
+def choose_route(plan: FilterPlan, conditions: Sequence[TypedExpression]) -> tuple[Route, tuple[TypedExpression, ...]]:
     """Return the route, and which conditions are still to be tested; ``conditions`` are all but the filter's key."""
     if plan.key is not None:
         prop = plan.event_type.properties[plan.key.property]
         return KeyRoute(StreamProperty(stream=0, name=prop.name, type=prop.type), plan.key.values), tuple(conditions)
     for number, condition in enumerate(conditions):
-        route = _bound_route(condition)
+        route = _range_route(condition)
         if route is not None:
             return route, (*conditions[:number], *conditions[number + 1 :])
     return Route(), tuple(conditions)
 
 
-def _bound_route(condition: TypedExpression) -> BoundRoute | None:
+def _range_route(condition: TypedExpression) -> BoundRoute | None:
     if not isinstance(condition, Order):
         return None
     for value, bound, operator in (
         (condition.left, condition.right, condition.operator), (condition.right, condition.left, MIRRORED[condition.operator]),
     ):
         if _is_fixed(bound) and not any(isinstance(n, (Constant, Parameter, VariableValue)) for n in value.walk()):
-            if kind_of(value.type) in (*INTEGERS, "float", "double") and kind_of(bound.type) == kind_of(value.type):
+            if column_kind(value.type) in (*INTEGERS, "float", "double") and column_kind(bound.type) == column_kind(value.type):
                 return BoundRoute(value, operator, bound)
     return None
 
@@ -214,4 +214,4 @@ def _by_bucket(buckets: Array, members: Array, count: int) -> tuple[Array, Array
     return begins, np.ascontiguousarray(members[np.argsort(buckets, kind="stable")])
 
 
-__all__ = ["BoundRoute", "KeyRoute", "Route", "route_of"]
+__all__ = ["BoundRoute", "KeyRoute", "Route", "choose_route"]

@@ -17,14 +17,14 @@ from epl.plan.expressions import Constant, Parameter, TypedExpression
 from epl.plan.statements import BodyPlan
 from runtime.batch.printing.parameters import Presence
 from runtime.batch.refusals import NotCompilable
-from runtime.batch.rule_sets.kernel import REGISTERS, Rule, rule
-from runtime.batch.runs.inputs import tables_of
-from runtime.batch.runs.run import NOTHING, Causes, Output, Run, RunContext, decoded
+from runtime.batch.rule_sets.kernel import REGISTERS, SharedRule, rule
+from runtime.batch.runs.inputs import function_tables
+from runtime.batch.runs.run import NOTHING, BatchOutput, BatchRun, Causes, RunContext, decoded
 from runtime.batch.select_statement.run import SelectRun
-from runtime.batch.storage.arrays import Array, Field, read_only
-from runtime.batch.storage.computed import computed_column
-from runtime.batch.storage.fetched import fetched
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.arrays import Array, ArrayField, read_only
+from runtime.batch.storage.computed import build_column
+from runtime.batch.storage.fetched import fetch_rows
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.kinds import DTYPES
 from runtime.expressions import compile_expression
 
@@ -57,7 +57,7 @@ def rule_sets(statements: Sequence[tuple[BodyPlan, RunContext]]) -> list[RuleSet
 
     Linear in the number of statements.
     """
-    by_shape: dict[Any, list[tuple[int, Rule]]] = {}
+    by_shape: dict[Any, list[tuple[int, SharedRule]]] = {}
     for number, (plan, surroundings) in enumerate(statements):
         try:
             printed = rule(plan, surroundings)
@@ -72,15 +72,15 @@ class RuleSet:
     """``numbers``: places of the statements among those given to ``rule_sets``, ascending; ``rules``: the same statements."""
 
     numbers: tuple[int, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[SharedRule, ...]
 
-    def run(self, runs: Sequence[Run] = ()) -> RuleSetRun:
+    def run(self, runs: Sequence[BatchRun] = ()) -> RuleSetRun:
         """Return a run of the set. ``runs``: those of the same statements, which keep the state; needed where the statements have any."""
         return RuleSetRun(self.rules, runs)
 
 
 @attrs.frozen
-class Matches:
+class RuleMatches:
     """Pairs of statement and row, by statement, then row; those of statement ``s`` are at ``begins[s]`` … ``begins[s + 1]``.
     ``computed``: values and valid of the columns that were computed on the way. ``ascending``: the rows in their order;
     ``order``: the place of each pair among those."""
@@ -105,24 +105,24 @@ class RuleSetRun:
     the run may be asked for its state, or process rows by itself again, at any time.
     """
 
-    def __init__(self, rules: Sequence[Rule], runs: Sequence[Run] = ()) -> None:
+    def __init__(self, rules: Sequence[SharedRule], runs: Sequence[BatchRun] = ()) -> None:
         self.rules, self.shape = tuple(rules), rules[0].shape
         surroundings = rules[0].surroundings
         self.pool = surroundings.pool
         self._matches, self._sort = surroundings.compile(self.shape.matches), surroundings.compile(SORT)
         self._computes = None if self.shape.computes is None else surroundings.compile(self.shape.computes)
-        self._tables = tables_of(self.shape.tables, surroundings)
-        self._route = self.shape.route.build([tuple(r.fixed(n) for n in r.route.constants()) for r in rules], self.pool)
+        self._tables = function_tables(self.shape.tables, surroundings)
+        self._route = self.shape.route.build([tuple(r.constant_value(n) for n in r.route.constants()) for r in rules], self.pool)
         self._dtypes = [d for c in self.shape.columns if c.through is None for d in (DTYPES[c.kind], np.bool_)]
         self._changing: list[tuple[Array, int, list[int], Callable[[], Any], bool]] = []
         self._integers = self._fill([r.integers for r in rules], np.int64)
         self._floats = self._fill([r.floats for r in rules], np.float64)
-        self._kept = tuple(self._shared(field, runs) for field in self.shape.fields)
+        self._kept = tuple(self._common_array(field, runs) for field in self.shape.fields)
         self._capacity = 1024
         self._delta = 0
 
     @staticmethod
-    def _shared(field: Field, runs: Sequence[Run]) -> Array:
+    def _common_array(field: ArrayField, runs: Sequence[BatchRun]) -> Array:
         shared = np.full(len(runs), field.fill, field.dtype)
         for place, run in enumerate(runs):
             assert isinstance(run, SelectRun)
@@ -141,7 +141,7 @@ class RuleSetRun:
             for place, node in enumerate(each):
                 asked = node.node if isinstance(node, Presence) else node
                 if isinstance(asked, (Constant, Parameter)):
-                    constants[place, number] = self._number(mine.fixed(asked), isinstance(node, Presence))
+                    constants[place, number] = self._number(mine.constant_value(asked), isinstance(node, Presence))
                     continue
                 environment = mine.surroundings.environment
                 key = (place, repr(asked), id(environment.variables))
@@ -161,7 +161,7 @@ class RuleSetRun:
 
     # ------------------------------------------------------------------ a batch
 
-    def prepare(self, intake: Intake) -> None:
+    def prepare(self, intake: BatchIntake) -> None:
         """Convert, as in Run, what ``feed`` reads; raise Declined."""
         for name, kind in self.shape.inputs:
             intake.column(name, kind, self.pool)
@@ -173,13 +173,13 @@ class RuleSetRun:
         for table in self._tables:
             table.update(self.pool)
 
-    def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> list[Output]:
+    def feed(self, intake: BatchIntake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> list[BatchOutput]:
         """Return, as in Run, the outputs of all statements, in their order."""
         self.prepare(intake)
-        columns, others = self._given(intake)
+        columns, others = self._kernel_arguments(intake)
         outputs = [NOTHING] * len(self.rules)
         times = read_only(times)
-        matches = self._sorted(intake.rows, times, columns, others)
+        matches = self._sort_matches(intake.rows, times, columns, others)
         if matches is None:
             return outputs
         batch = self._batch(intake, times, columns, others, matches)
@@ -187,29 +187,29 @@ class RuleSetRun:
         batch = decoded(batch) if plain else batch
         row_causes = self._causes(times, matches.rows) if causes else None
         for number, low, high in matches.spans():
-            some = None if row_causes is None else row_causes.chosen(slice(low, high))
-            outputs[number] = Output(batch.slice(low, high - low), None, some, plain=plain)
+            some = None if row_causes is None else row_causes.select(slice(low, high))
+            outputs[number] = BatchOutput(batch.slice(low, high - low), None, some, plain=plain)
         return outputs
 
-    def rows(self, intake: Intake, times: Array) -> Matches | None:
+    def rows(self, intake: BatchIntake, times: Array) -> RuleMatches | None:
         """Return which rows each statement reads, None where no statement reads any."""
         self.prepare(intake)
-        return self._sorted(intake.rows, read_only(times), *self._given(intake))
+        return self._sort_matches(intake.rows, read_only(times), *self._kernel_arguments(intake))
 
-    def _given(self, intake: Intake) -> tuple[tuple[Array, ...], tuple[Any, ...]]:
+    def _kernel_arguments(self, intake: BatchIntake) -> tuple[tuple[Array, ...], tuple[Any, ...]]:
         """Return what kernels take: columns; parameters."""
         columns = tuple(a for name, kind in self.shape.inputs for a in intake.column(name, kind, self.pool))
         tables = tuple(a for table in self._tables for a in (table.values, table.valid))
         return columns, (self._integers, self._floats, tables, self.pool.ranks() if self.shape.ranked else NO_RANKS)
 
-    def _sorted(self, count: int, times: Array, columns: tuple[Array, ...], others: tuple[Any, ...]) -> Matches | None:
+    def _sort_matches(self, count: int, times: Array, columns: tuple[Array, ...], others: tuple[Any, ...]) -> RuleMatches | None:
         rules, rows, *computed = self._pairs(count, times, columns, others)
         if len(rules) == 0:
             return None
         begins, order = np.zeros(len(self.rules) + 1, np.int64), np.empty_like(rows)
         sorted_rules, sorted_rows = np.empty_like(rules), np.empty_like(rows)
         self._sort(rules, rows, begins, sorted_rules, sorted_rows, order)
-        return Matches(sorted_rules, sorted_rows, begins, tuple(each[order] for each in computed), rows, order)
+        return RuleMatches(sorted_rules, sorted_rows, begins, tuple(each[order] for each in computed), rows, order)
 
     def _pairs(self, count: int, times: Array, columns: tuple[Array, ...], others: tuple[Any, ...]) -> list[Array]:
         """Statements and rows that match, and what statements that aggregate compute, in order of the rows."""
@@ -232,7 +232,8 @@ class RuleSetRun:
         self._delta += len(rows)
         return Causes(rows.astype(np.int64), np.zeros(len(rows), np.bool_), times[rows], deltas)
 
-    def _batch(self, intake: Intake, times: Array, columns: tuple[Array, ...], others: tuple[Any, ...], matches: Matches) -> pa.RecordBatch:
+    def _batch(self, intake: BatchIntake, times: Array, columns: tuple[Array, ...], others: tuple[Any, ...],
+        matches: RuleMatches) -> pa.RecordBatch:
         """Return the output columns of all pairs."""
         computed_arrays = matches.computed
         if self._computes is not None:
@@ -242,10 +243,10 @@ class RuleSetRun:
         arrays: list[pa.Array[Any]] = []
         for column, field in zip(self.shape.columns, self.shape.schema):
             if column.through is None:
-                array = computed_column(column.kind, next(computed), next(computed), field.type, self.pool)
+                array = build_column(column.kind, next(computed), next(computed), field.type, self.pool)
             else:
-                read = fetched(intake.arrow(column.through), matches.ascending)  # the batch's memory is read in its order
-                array = fetched(read, matches.order)
+                read = fetch_rows(intake.arrow(column.through), matches.ascending)  # the batch's memory is read in its order
+                array = fetch_rows(read, matches.order)
             arrays.append(array if pa.types.is_dictionary(array.type) else array.cast(field.type))
         fields = [pa.field(f.name, a.type) for f, a in zip(self.shape.schema, arrays)]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
@@ -261,4 +262,4 @@ class RuleSetRun:
         return sum(a.nbytes for a in (self._integers, self._floats, *self._route, *self._kept))
 
 
-__all__ = ["Matches", "RuleSet", "RuleSetRun", "rule_sets"]
+__all__ = ["RuleMatches", "RuleSet", "RuleSetRun", "rule_sets"]

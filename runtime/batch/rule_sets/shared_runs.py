@@ -12,36 +12,36 @@ import attrs
 import numpy as np
 
 from epl.plan.statements import BodyPlan
-from runtime.batch.rule_sets.kernel import Rule, key_rule
-from runtime.batch.rule_sets.run import Matches, RuleSetRun, rule_sets
-from runtime.batch.runs.run import NOTHING, Causes, Output, Run, RunContext
+from runtime.batch.rule_sets.kernel import SharedRule, key_rule
+from runtime.batch.rule_sets.run import RuleMatches, RuleSetRun, rule_sets
+from runtime.batch.runs.run import NOTHING, BatchOutput, BatchRun, Causes, RunContext
 from runtime.batch.storage.arrays import Array
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.parted import Parted
 
 NEVER = np.iinfo(np.int64).max
 
 
 @attrs.frozen
-class Member:
+class RuleSetMember:
     """One statement: its plan, its run, and what the run was made in."""
 
     plan: BodyPlan
-    run: Run
+    run: BatchRun
     surroundings: RunContext
 
 
 class SharedRuns:
     """Runs of statements that read one event type, in order. The state stays that of each run; which statements share is not visible."""
 
-    def __init__(self, members: Sequence[Member]) -> None:
+    def __init__(self, members: Sequence[RuleSetMember]) -> None:
         self.members = tuple(members)
         sets = rule_sets([(m.plan, m.surroundings) for m in members])
         self._sets = [(s.numbers, s.run([members[n].run for n in s.numbers])) for s in sets]
         left = sorted(set(range(len(members))) - {n for numbers, _ in self._sets for n in numbers})
         self._keyed, self._each = _by_key(members, left)
 
-    def prepare(self, intake: Intake) -> None:
+    def prepare(self, intake: BatchIntake) -> None:
         """Prepare as in Run, for all of them."""
         for _, rules in self._sets:
             rules.prepare(intake)
@@ -50,7 +50,7 @@ class SharedRuns:
         for number in self._each:
             self.members[number].run.prepare(intake)
 
-    def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> list[Output]:
+    def feed(self, intake: BatchIntake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> list[BatchOutput]:
         """Return, as in Run, the outputs of all, in order of the statements."""
         outputs = [NOTHING] * len(self.members)
         if intake.rows:
@@ -73,14 +73,14 @@ class SharedRuns:
 class KeyedRuns:
     """Runs after filters that look up keys of one property."""
 
-    def __init__(self, numbers: Sequence[int], runs: Sequence[Run], rules: Sequence[Rule]) -> None:
+    def __init__(self, numbers: Sequence[int], runs: Sequence[BatchRun], rules: Sequence[SharedRule]) -> None:
         self.numbers, self.runs = tuple(numbers), tuple(runs)
         self._keys = RuleSetRun(rules)
         self._due = np.full(len(runs), NEVER, np.int64)
         self._begun = False
         self._held: list[Parted] = []
 
-    def prepare(self, intake: Intake) -> None:
+    def prepare(self, intake: BatchIntake) -> None:
         """Convert the columns once for all of them."""
         self._keys.prepare(intake)
         for run in self.runs:
@@ -101,7 +101,7 @@ class KeyedRuns:
         self._due[place] = NEVER if due is None else due
 
     def feed(
-        self, outputs: list[Output], intake: Intake, times: Array, until: int, *, jump: bool, causes: bool,
+        self, outputs: list[BatchOutput], intake: BatchIntake, times: Array, until: int, *, jump: bool, causes: bool,
     ) -> None:
         """Put their outputs to their numbers. ``jump``: rows that a statement does not read move its timers too, so all get all rows."""
         if not self._begun:  # until now they may have been restored
@@ -118,13 +118,14 @@ class KeyedRuns:
             self._feed_rows(matches, outputs, intake, times, until, causes)
             waiting &= np.diff(matches.begins) == 0
         late = np.flatnonzero(waiting).tolist()
-        nothing = intake.taken(np.zeros(0, np.int64)) if late else intake
+        nothing = intake.take_rows(np.zeros(0, np.int64)) if late else intake
         for place in late:
             output = self.runs[place].feed(nothing, times[:0], until, jump=jump, causes=causes)
             outputs[self.numbers[place]] = _with_causes(output, times, times[:0])
             self._look(place)
 
-    def _feed_rows(self, matches: Matches, outputs: list[Output], intake: Intake, times: Array, until: int, causes: bool) -> None:
+    def _feed_rows(self, matches: RuleMatches, outputs: list[BatchOutput], intake: BatchIntake, times: Array, until: int,
+        causes: bool) -> None:
         parted = Parted(intake, matches.rows)
         moments = times[matches.rows]
         for place, low, high in matches.spans():
@@ -134,9 +135,9 @@ class KeyedRuns:
         self._held = [each for each in (*self._held, parted) if each.is_held()]
 
 
-def _by_key(members: Sequence[Member], numbers: Sequence[int]) -> tuple[list[KeyedRuns], list[int]]:
+def _by_key(members: Sequence[RuleSetMember], numbers: Sequence[int]) -> tuple[list[KeyedRuns], list[int]]:
     """Return the rules that share a key's property with others, and the rest."""
-    by_key: dict[Any, list[tuple[int, Rule]]] = {}
+    by_key: dict[Any, list[tuple[int, SharedRule]]] = {}
     rest = []
     for number in numbers:
         member = members[number]
@@ -152,7 +153,7 @@ def _by_key(members: Sequence[Member], numbers: Sequence[int]) -> tuple[list[Key
     return keyed, sorted(rest)
 
 
-def _with_causes(output: Output, times: Array, rows: Array) -> Output:
+def _with_causes(output: BatchOutput, times: Array, rows: Array) -> BatchOutput:
     """Causes as rows of the whole batch. ``rows``: those that the run was given."""
     causes = (output.new_causes, output.old_causes, output.nothing)
     new, old, nothing = (None if c is None else _causes(c, times, rows) for c in causes)
@@ -166,4 +167,4 @@ def _causes(causes: Causes, times: Array, rows: Array) -> Causes:
     return attrs.evolve(causes, row=np.where(causes.timer, by_timer, by_row))
 
 
-__all__ = ["KeyedRuns", "Member", "SharedRuns"]
+__all__ = ["KeyedRuns", "RuleSetMember", "SharedRuns"]

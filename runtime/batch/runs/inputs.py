@@ -11,7 +11,7 @@ from epl.value_types import Scalar
 from runtime.batch.printing.parameters import Parameters, Presence, is_fixed
 from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.arrays import Array
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.kinds import TEXTS
 from runtime.batch.storage.strings import CodeTable
 
@@ -21,7 +21,7 @@ RESULTS = {"boolean": np.bool_, "int": np.int64, "long": np.int64, "double": np.
 NO_RANKS = np.zeros(0, np.int32)
 
 
-def tables_of(tables: Iterable[tuple[TypedExpression, str]], surroundings: RunContext) -> list[CodeTable]:
+def function_tables(tables: Iterable[tuple[TypedExpression, str]], surroundings: RunContext) -> list[CodeTable]:
     """Return a table for each function of a string."""
     return [CodeTable(surroundings.function_of_string(node), RESULTS[kind]) for node, kind in tables]
 
@@ -34,12 +34,12 @@ class KernelInputs:
     ) -> None:
         self._inputs, self._through, self._parameters = tuple(inputs), tuple(through), parameters
         self._surroundings, self._pool = surroundings, surroundings.pool
-        self._tables = tables_of(parameters.tables, surroundings)
-        self._prepared: Intake | None = None
+        self._tables = function_tables(parameters.tables, surroundings)
+        self._prepared: BatchIntake | None = None
         nodes = (*parameters.integers, *parameters.floats)
         self._fixed = self._values() if all(map(is_fixed, nodes)) else None
 
-    def prepare(self, intake: Intake) -> None:
+    def prepare(self, intake: BatchIntake) -> None:
         """Convert what is read of the batch; raises Declined, nothing has been done then."""
         for name, kind in self._inputs:
             intake.column(name, kind, self._pool)
@@ -49,7 +49,7 @@ class KernelInputs:
             table.update(self._pool)
         self._prepared = intake
 
-    def of(self, intake: Intake) -> tuple[Any, ...]:
+    def of(self, intake: BatchIntake) -> tuple[Any, ...]:
         """Return the kernel's arguments C, PI, PF, T, K."""
         if self._prepared is not intake:
             self.prepare(intake)
@@ -82,4 +82,4 @@ class KernelInputs:
         return 0 if value is None else int(value)
 
 
-__all__ = ["KernelInputs", "tables_of"]
+__all__ = ["KernelInputs", "function_tables"]

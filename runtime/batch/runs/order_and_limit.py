@@ -36,7 +36,7 @@ class FinishPlan:
         return tuple(key.expression for key in self.order_by)
 
 
-def finish_of(rows: ResultSetPlan) -> FinishPlan | None:
+def plan_finish(rows: ResultSetPlan) -> FinishPlan | None:
     """Return the plan of order and limit; None where rows go out as they come. One row for all events is in order, whatever the order; a
     limit says something of several."""
     output = rows.output
@@ -51,7 +51,7 @@ def finish_of(rows: ResultSetPlan) -> FinishPlan | None:
     return finish if finish.order_by or finish.limit is not None or finish.distinct else None
 
 
-class Finish:
+class OutputOrder:
     """``kinds``: those of the computed columns in order, of which the last are the order keys."""
 
     def __init__(self, plan: FinishPlan, kinds: Sequence[str], surroundings: RunContext) -> None:
@@ -64,7 +64,7 @@ class Finish:
         below 0."""
         deltas = outputs[DELTA]
         rows = np.flatnonzero(deltas > 0)
-        kept = self._kept(outputs, rows)
+        kept = self._rows_within_limit(outputs, rows)
         nothing = np.flatnonzero(deltas < 0) if numbered_calls else rows[:0]
         if numbered_calls and self.plan.emits_nothing and len(kept) < len(rows):
             gone = rows[~np.isin(deltas[rows], deltas[kept])]
@@ -77,14 +77,14 @@ class Finish:
             kept = kept[np.argsort(np.abs(deltas[kept]), kind="stable")]
         return [a[kept] if len(a) else a for a in outputs]
 
-    def _kept(self, outputs: list[Array], rows: Array) -> Array:
+    def _rows_within_limit(self, outputs: list[Array], rows: Array) -> Array:
         """Return the rows that go out, by call and stream, in order."""
         deltas = outputs[DELTA]
         streams = outputs[FLAG] if len(outputs[FLAG]) else np.zeros(len(deltas), np.bool_)
         keys = [] if len(rows) < 2 else self._sort_keys(outputs, rows)
         rows = rows[np.lexsort((*reversed(keys), streams[rows], deltas[rows]))]
         if self.plan.limit is not None:
-            rows = self._limited(rows, np.flatnonzero(_changes(deltas[rows], streams[rows])))
+            rows = self._limit_rows(rows, np.flatnonzero(_changes(deltas[rows], streams[rows])))
         if self.plan.distinct and len(rows) > 1:
             words = np.stack([deltas[rows], streams[rows], *self._words(outputs, rows)])
             rows = rows[np.sort(np.unique(words, axis=1, return_index=True)[1])]
@@ -109,7 +109,7 @@ class Finish:
             keys += [place, values]
         return keys
 
-    def _limited(self, rows: Array, begins: Array) -> Array:
+    def _limit_rows(self, rows: Array, begins: Array) -> Array:
         limit = self.plan.limit
         assert limit is not None
         value = self._surroundings.value
@@ -167,4 +167,4 @@ def _changes(*columns: Array) -> Any:
     return changed
 
 
-__all__ = ["Finish", "FinishPlan", "finish_of"]
+__all__ = ["FinishPlan", "OutputOrder", "plan_finish"]

@@ -11,7 +11,7 @@ from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 from runtime.batch.runs.run import RunContext
 from runtime.batch.storage.arrays import RING, Array, Arrays
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.registers import SELECT
 from runtime.batch.storage.row_store import RowStore
 from runtime.expressions import compile_expression
@@ -88,7 +88,7 @@ class Ring:
         before, events = len(self.gone), [*self.gone, *events]
         assert self.store is not None
         environment, pool = self.surroundings.environment, self.surroundings.pool
-        intake = Intake.of(self.event_type, events, environment.settings.units_per_second)
+        intake = BatchIntake.of(self.event_type, events, environment.settings.units_per_second)
         columns = [
             (f"w{n}", *intake.column(name, kind, pool)) for n, (name, kind) in enumerate(self.inputs) if f"w{n}" in self.arrays.arrays
         ]

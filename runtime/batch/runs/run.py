@@ -12,7 +12,7 @@ from epl.plan.expressions import StreamProperty, TypedExpression
 from runtime.batch.compiler.kernels import Kernel
 from runtime.batch.runs.timer_bounds import Timers
 from runtime.batch.storage.arrays import Array
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.strings import StringPool
 from runtime.clock.instants import FARTHEST
 from runtime.clock.periods import add_period
@@ -31,12 +31,12 @@ class Causes:
     time: Array
     delta: Array
 
-    def chosen(self, mask: Array | slice) -> Causes:
+    def select(self, mask: Array | slice) -> Causes:
         return Causes(self.row[mask], self.timer[mask], self.time[mask], self.delta[mask])
 
 
 @attrs.define
-class Output:
+class BatchOutput:
     """What a batch gave: insert and remove stream as record batches, None where empty; and by row of ``new`` and ``old`` what caused it,
     where causes were asked for. It is never changed (it is not frozen because thousands are made a batch)."""
 
@@ -52,7 +52,7 @@ class Output:
     def is_empty(self) -> bool:
         return self.new is None and self.old is None and self.nothing is None
 
-    def decoded(self) -> Output:
+    def decoded(self) -> BatchOutput:
         """Return it with plain columns in place of those with a dictionary."""
         if self.plain:
             return self
@@ -60,7 +60,7 @@ class Output:
         return attrs.evolve(self, new=new, old=old, plain=True)
 
 
-NOTHING = Output()
+NOTHING = BatchOutput()
 """One for all that emit nothing."""
 
 
@@ -72,14 +72,14 @@ def decoded(batch: pa.RecordBatch) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
-class Run(Protocol):
+class BatchRun(Protocol):
     """One statement in the batch tier."""
 
-    def prepare(self, intake: Intake) -> None:
+    def prepare(self, intake: BatchIntake) -> None:
         """Convert what ``feed`` is going to read of the batch; raises Declined where a column does not decide that its values fit. Nothing
         has been done then."""
 
-    def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> Output:
+    def feed(self, intake: BatchIntake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> BatchOutput:
         """Process the rows, each at its time (int64, ascending, none below the clock); then time goes on to ``until``. ``jump``: each timer
         that is due runs once, at the time of the row or ``until``; else at its own time. ``causes``: whether the output has them."""
 
@@ -130,4 +130,4 @@ class RunContext:
         return call
 
 
-__all__ = ["NOTHING", "Causes", "Output", "Run", "RunContext", "decoded"]
+__all__ = ["NOTHING", "BatchOutput", "BatchRun", "Causes", "RunContext", "decoded"]

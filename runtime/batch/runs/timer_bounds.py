@@ -32,7 +32,7 @@ class Gaps:
             self._times, self._begins, self.widest = np.unique(times), ends[wide], int(widths.max())
             self.rows = len(self._times)
 
-    def rows_before(self, period: int) -> int:
+    def most_rows(self, period: int) -> int:
         """Return at how many times rows come, at most, within a period before one of the gaps begins."""
         ends = np.searchsorted(self._times, self._begins, "right")
         begins = np.searchsorted(self._times, self._begins - period, "right")
@@ -52,7 +52,7 @@ class Timers:
         """Return at how many times they are due at most in one of the gaps; ``others``: at how many times, at most, timers bring events
         there or as long before."""
         if self.kind == "each":
-            return min(self.period + 1, self.held + gaps.rows_before(self.period)) + others
+            return min(self.period + 1, self.held + gaps.most_rows(self.period)) + others
         return self._beats(gaps, others)
 
     def anywhere(self, gaps: Gaps, others: int) -> int:

@@ -11,11 +11,11 @@ from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import Shape
 from epl.plan.statements import SelectPlan
-from epl.plan.streams import filter_of, only_stream
+from epl.plan.streams import only_stream, stream_filter
 from runtime.batch import contracts
-from runtime.batch.accumulators import Accumulator
+from runtime.batch.accumulators import AccumulatorPrinter
 from runtime.batch.output_rate.base import Rate
-from runtime.batch.output_rate.touched_groups import rate_of
+from runtime.batch.output_rate.touched_groups import rate_printer
 from runtime.batch.printing.expressions import is_steady
 from runtime.batch.printing.parameters import Parameters
 from runtime.batch.printing.source_code import Code
@@ -23,15 +23,15 @@ from runtime.batch.refusals import not_in_columns
 from runtime.batch.result_set.events import SelectEvents
 from runtime.batch.result_set.groups import GroupKeys
 from runtime.batch.result_set.level_rows import LevelRows
-from runtime.batch.result_set.levels import Level
-from runtime.batch.result_set.shapes import OutputColumn, ResultSet
+from runtime.batch.result_set.levels import GroupingLevel
+from runtime.batch.result_set.shapes import OutputColumn, ResultSetPrinter
 from runtime.batch.runs.filter_conditions import filter_conditions
 from runtime.batch.runs.order_and_limit import FinishPlan
-from runtime.batch.storage.arrays import RING, Field
+from runtime.batch.storage.arrays import RING, ArrayField
 from runtime.batch.storage.kinds import DTYPES
 from runtime.batch.storage.registers import ACCUMULATORS_FULL, DONE, GROUPS_FULL, OUTPUT_FULL, SELECT
 from runtime.batch.windows import Window
-from runtime.batch.windows.held_rows import HeldRows
+from runtime.batch.windows.held_rows import HeldRowsWindow
 
 
 @attrs.frozen
@@ -45,12 +45,12 @@ class SelectKernel:
 
     source: str
     inputs: tuple[tuple[str, str], ...]
-    fields: tuple[Field, ...]
+    fields: tuple[ArrayField, ...]
     columns: tuple[OutputColumn, ...]
     streams: tuple[bool, ...]
     parameters: Parameters
     window: Window | None
-    accumulators: tuple[Accumulator, ...]
+    accumulators: tuple[AccumulatorPrinter, ...]
     event_type: EventType
     shape: Shape
     groups: GroupKeys | None = None
@@ -58,8 +58,8 @@ class SelectKernel:
     where: TypedExpression | None = None
     keys: tuple[OutputColumn, ...] = ()
     finish: FinishPlan | None = None
-    levels: tuple[Level, ...] = ()
-    parts: tuple[Level, ...] = ()
+    levels: tuple[GroupingLevel, ...] = ()
+    parts: tuple[GroupingLevel, ...] = ()
 
     @property
     def computed(self) -> tuple[OutputColumn, ...]:
@@ -69,7 +69,7 @@ class SelectKernel:
     @property
     def leaves(self) -> bool:
         """Whether rows leave; else a window only holds them until output is due."""
-        return self.window is not None and not isinstance(self.window, HeldRows)
+        return self.window is not None and not isinstance(self.window, HeldRowsWindow)
 
 
 def select_kernel(plan: SelectPlan) -> SelectKernel:
@@ -83,8 +83,8 @@ class _SelectPrinter:
         self.plan = plan
         self.of = SelectEvents(plan)
         output = self.of.rows.output
-        self.rate = None if output is None else rate_of(self.of, output)
-        self.result_set = self.rate or ResultSet(self.of)
+        self.rate = None if output is None else rate_printer(self.of, output)
+        self.result_set = self.rate or ResultSetPrinter(self.of)
         self.result_set.levels = [LevelRows(events, level, self.result_set) for level, events in self.of.levels]
         self.result_set.local = [LevelRows(events, level, self.result_set) for level, events in self.of.parts]
 
@@ -111,9 +111,9 @@ class _SelectPrinter:
         self._unpack(head, fields)
         head.add(*SELECT.read("R"), f"status = {DONE}")
         head.add("while True:")
-        tail.add(*SELECT.written("R"))
+        tail.add(*SELECT.write_lines("R"))
         for array, registers in self.result_set.registers():
-            tail.add(*registers.written(array))
+            tail.add(*registers.write_lines(array))
         tail.add("return status")
         kernel = f"def kernel(R, n, first, until, jump, causes, times, C, S, O, PI, PF, T, K):\n{head.text()}{body.text()}{tail.text()}"
         source = self.result_set.functions.text() + kernel
@@ -124,7 +124,7 @@ class _SelectPrinter:
             tuple(rows.order_keys), of.finish, tuple(level for level, _ in of.levels), tuple(level for level, _ in of.parts),
         )
 
-    def _unpack(self, code: Code, fields: list[Field]) -> None:
+    def _unpack(self, code: Code, fields: list[ArrayField]) -> None:
         names = [f"c{n}{v}" for n in range(len(self.of.inputs)) for v in ("", "v")]
         if names:
             code.add(f"{', '.join(names)}, = C")
@@ -140,13 +140,13 @@ class _SelectPrinter:
                 outputs += [f"o{number}", f"o{number}v"]
         code.add(f"{', '.join(outputs)}, = O")
 
-    def _fields(self) -> list[Field]:
-        fields = [] if self.of.window is None else [Field("w_row", np.int64, RING), *self.of.window.fields()]
+    def _fields(self) -> list[ArrayField]:
+        fields = [] if self.of.window is None else [ArrayField("w_row", np.int64, RING), *self.of.window.fields()]
         if self.of.where is not None:
-            fields.append(Field("w_keep", np.bool_, RING))
+            fields.append(ArrayField("w_keep", np.bool_, RING))
         for name, kind in self.of.retained.items():
             number = self.of.number(name)
-            fields += [Field(f"w{number}", DTYPES[kind], RING), Field(f"w{number}v", np.bool_, RING)]
+            fields += [ArrayField(f"w{number}", DTYPES[kind], RING), ArrayField(f"w{number}v", np.bool_, RING)]
         for each in self.of.accumulators:
             fields += each.fields()
         return [*fields, *self.result_set.fields()]
@@ -211,7 +211,7 @@ WIDEST = 256
 def _check(plan: SelectPlan) -> None:
     """Refuse what no part of the kernel handles."""
     rows, stream = plan.result_set, only_stream(plan.streams, not_in_columns)
-    if filter_of(stream, not_in_columns).event_type.kind == "variant":
+    if stream_filter(stream, not_in_columns).event_type.kind == "variant":
         raise not_in_columns("a variant stream")
     contracts.SELECT.require(plan, not_in_columns)
     reasons: list[tuple[bool, str]] = [

@@ -11,21 +11,21 @@ import pyarrow as pa
 
 from epl.event_types import EventType
 from runtime.batch.accumulators import group_state, restore_group
-from runtime.batch.output_rate.base import Held
-from runtime.batch.output_rate.conditions import SENT, now_of
+from runtime.batch.output_rate.base import HeldState
+from runtime.batch.output_rate.conditions import SENT, start_time
 from runtime.batch.output_rate.lagging_deltas import LaggingDeltas
-from runtime.batch.output_rate.waiting_rows import Waiting
+from runtime.batch.output_rate.waiting_rows import WaitingStreams
 from runtime.batch.result_set.group_state import GroupState, OneGroup, Words
 from runtime.batch.runs.inputs import KernelInputs
-from runtime.batch.runs.order_and_limit import Finish
+from runtime.batch.runs.order_and_limit import OutputOrder
 from runtime.batch.runs.ring import Ring
-from runtime.batch.runs.run import Causes, Output, RunContext
+from runtime.batch.runs.run import BatchOutput, Causes, RunContext
 from runtime.batch.runs.timer_bounds import Timers
 from runtime.batch.select_statement.kernel import SelectKernel
 from runtime.batch.storage.arrays import GROUP, Array, Arrays, longer, read_only
-from runtime.batch.storage.computed import computed_column
-from runtime.batch.storage.fetched import fetched
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.computed import build_column
+from runtime.batch.storage.fetched import fetch_rows
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.kinds import DTYPES
 from runtime.batch.storage.registers import ACCUMULATORS_FULL, DONE, GROUPS_FULL, RING_FULL, SELECT
 from runtime.batch.storage.row_store import RowStore
@@ -64,7 +64,7 @@ class SelectRun:
         self._types = [field.type for field in self._schema]
         self._last_schema: pa.Schema | None = None
         self._last_types: list[pa.DataType] = []
-        self._finish = None if kernel.finish is None else Finish(kernel.finish, [c.kind for c in kernel.computed], surroundings)
+        self._finish = None if kernel.finish is None else OutputOrder(kernel.finish, [c.kind for c in kernel.computed], surroundings)
         self._whole = kernel.window is None and kernel.streams == (True,) and self._finish is None
         self.lagging: LaggingDeltas | None = None
         self.store = RowStore() if kernel.window is not None else None
@@ -74,7 +74,7 @@ class SelectRun:
             if isinstance(kernel.rate, LaggingDeltas):
                 self.lagging = kernel.rate
                 counted, self.ring.since = kernel.rate.counted, partial(kernel.rate.since, self.ring)
-            self.ring.counted = counted if kernel.where is None else lambda ring: self._kept(counted(ring))
+            self.ring.counted = counted if kernel.where is None else lambda ring: self._filter_positions(counted(ring))
             if kernel.groups is not None and kernel.leaves:
                 self.ring.slots = partial(self.ring.at, "w_g")
         self.groups: GroupState | None = None
@@ -85,25 +85,25 @@ class SelectRun:
             ring = level.ring(self.ring)
             keyed = None if level.groups is None else GroupState(level.groups, level.accumulators, ring.arrays, self.pool, ring)
             self.levels.append(keyed or OneGroup(level.accumulators, ring.arrays, ring))
-        self.waiting: Waiting | None = None
+        self.waiting: WaitingStreams | None = None
         if kernel.rate is not None:
             units = surroundings.environment.settings.units_per_second
-            self.waiting = Waiting(kernel.columns, kernel.keys, kernel.streams, kernel.rate.of.swaps, output_type, self.pool, units)
+            self.waiting = WaitingStreams(kernel.columns, kernel.keys, kernel.streams, kernel.rate.of.swaps, output_type, self.pool, units)
 
-    def _kept(self, positions: Array) -> Array:
+    def _filter_positions(self, positions: Array) -> Array:
         """Return the positions whose events the where clause lets through."""
         return positions if self.kernel.where is None else positions[self.ring.at("w_keep", positions)]
 
-    def _held(self, window: Window) -> Array:
+    def _window_positions(self, window: Window) -> Array:
         """Return the positions of the events that are held."""
         return window.held(self.ring) if self.lagging is None else self.ring.kept()
 
     # ------------------------------------------------------------------ a batch
 
-    def prepare(self, intake: Intake) -> None:
+    def prepare(self, intake: BatchIntake) -> None:
         self._given.prepare(intake)
 
-    def feed(self, intake: Intake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> Output:
+    def feed(self, intake: BatchIntake, times: Array, until: int, *, jump: bool = False, causes: bool = False) -> BatchOutput:
         kernel, registers = self.kernel, self.registers
         columns, *constants = self._given.of(intake)
         times = read_only(times)
@@ -136,13 +136,13 @@ class SelectRun:
             else:
                 registers[SELECT["out_capacity"]] = self._capacity = max(2 * self._capacity, int(registers[SELECT["need"]]))
                 outputs = [longer(a, self._capacity) if len(a) else a for a in outputs]
-        sent = self._sent(outputs)
+        sent = self._emitted_count(outputs)
         if self._finish is not None and sent:
             outputs = self._finish([a[:sent] for a in outputs], causes)
             sent = len(outputs[5])
         output = self._arrow(outputs, sent, intake, causes)
         self.first += intake.rows
-        self._changed()
+        self._note_change()
         if self.store is not None and kernel.window is not None:
             self._forget(kernel.window, self.store)
         return output
@@ -167,9 +167,9 @@ class SelectRun:
             rows = self.ring.at("w_row", self.ring.kept())
             oldest, size = int(rows[0]) if len(rows) else None, len(rows)
         oldest = self.first if oldest is None else oldest
-        store.keep(oldest, size, lambda: np.sort(self.ring.at("w_row", self._held(window))))
+        store.keep(oldest, size, lambda: np.sort(self.ring.at("w_row", self._window_positions(window))))
 
-    def _sent(self, outputs: list[Array]) -> int:
+    def _emitted_count(self, outputs: list[Array]) -> int:
         """Return how many rows are out; those after them wait."""
         out = int(self.registers[SELECT["out"]])
         if self.waiting is None:
@@ -205,17 +205,17 @@ class SelectRun:
             if self.lagging is not None:
                 self.lagging.begin_restore(self._parts(state["result_set"])[1], self.ring)
             window.restore(self.ring, state["windows"])
-            self._changed()
+            self._note_change()
             if self.kernel.where is not None:
-                held, passes = self._held(window), self.ring.evaluator(self.kernel.where)
+                held, passes = self._window_positions(window), self.ring.evaluator(self.kernel.where)
                 self.ring.put("w_keep", held, [bool(passes(event)) for event in self.ring.events(held)])
             if self.lagging is not None:
                 self.lagging.number(self._parts(state["result_set"])[1], self.ring)
         self._restore_result_set(state["result_set"])
         if window is not None:
-            self.first = len(self._held(window))
+            self.first = len(self._window_positions(window))
 
-    def _changed(self) -> None:
+    def _note_change(self) -> None:
         for ring in (self.ring, *(each.ring for each in self.levels)):
             ring.changed()
 
@@ -225,11 +225,11 @@ class SelectRun:
         if rate is None:
             return self._aggregations()
         assert self.waiting is not None
-        held = Held(self.arrays, self.ring, self.waiting, self.groups)
+        held = HeldState(self.arrays, self.ring, self.waiting, self.groups)
         after = None if rate.after is None else rate.after.state(self.arrays)
         if rate.only_after:
             return [self._aggregations(), after]
-        return [self._aggregations(), rate.gathered(held), rate.condition.state(self.arrays), after]
+        return [self._aggregations(), rate.gather_state(held), rate.condition.state(self.arrays), after]
 
     def _aggregations(self) -> State:
         if self.kernel.shape == "un-aggregated":
@@ -260,16 +260,16 @@ class SelectRun:
         inner, gathered, condition, after = self._parts(state)
         if rate.after is not None:
             rate.after.restore(self.arrays, after)
-        held = Held(self.arrays, self.ring, self.waiting, self.groups)
+        held = HeldState(self.arrays, self.ring, self.waiting, self.groups)
         held.slots = self._restore_aggregations(inner, rate.keys(gathered, held))
         rate.restore(gathered, condition, held)
         due = rate.next_due(self.arrays)
-        if due is not None and now_of(self.surroundings) - due > LONGEST_AGO:
+        if due is not None and start_time(self.surroundings) - due > LONGEST_AGO:
             raise Damaged(f"output has been due since {due}")
 
     def _restore_aggregations(self, state: State, first: Iterable[Any]) -> dict[Words, int]:
         window = self.kernel.window
-        held = self._kept(self._held(window)) if window is not None and self.kernel.leaves else None
+        held = self._filter_positions(self._window_positions(window)) if window is not None and self.kernel.leaves else None
         states = () if not self.levels else [state] if len(self.levels) == 1 and self.kernel.parts else state
         for each, saved in zip(self.levels, states, strict=True):
             each.restore(saved, (), held)
@@ -299,50 +299,50 @@ class SelectRun:
             arrays += [np.empty(capacity, DTYPES[column.kind]), np.empty(capacity if column.nullable else 0, np.bool_)]
         return arrays
 
-    def _with_nothing(self, outputs: list[Array], intake: Intake) -> Output:
+    def _with_nothing(self, outputs: list[Array], intake: BatchIntake) -> BatchOutput:
         """Rows of which some are none, since output was due when there was none."""
         none = outputs[5] < 0
         rows = [a[~none] if len(a) else a for a in outputs]
-        causes = Causes(*outputs[2:6]).chosen(none)
+        causes = Causes(*outputs[2:6]).select(none)
         output = self._arrow(rows, len(rows[5]), intake, True)
         return attrs.evolve(output, nothing=attrs.evolve(causes, delta=-causes.delta))
 
-    def _arrow(self, outputs: list[Array], count: int, intake: Intake, causes: bool) -> Output:
+    def _arrow(self, outputs: list[Array], count: int, intake: BatchIntake, causes: bool) -> BatchOutput:
         if count == 0:
-            return Output()
+            return BatchOutput()
         trimmed = [a[:count] for a in outputs]
         if causes and (trimmed[5] < 0).any():
             return self._with_nothing(trimmed, intake)
         row_causes = Causes(*trimmed[2:6]) if causes else None
         flags, streams = trimmed[0], self.kernel.streams
         if streams == (True,) or (len(streams) > 1 and flags.all()):
-            return Output(self._batch(trimmed, intake), None, row_causes, None)
+            return BatchOutput(self._batch(trimmed, intake), None, row_causes, None)
         if streams == (False,) or not flags.any():
-            return Output(None, self._batch(trimmed, intake), None, row_causes)
+            return BatchOutput(None, self._batch(trimmed, intake), None, row_causes)
         new, old = ([a[chosen] if len(a) else a for a in trimmed] for chosen in (flags, ~flags))
-        return Output(
+        return BatchOutput(
             self._batch(new, intake), self._batch(old, intake),
-            None if row_causes is None else row_causes.chosen(flags), None if row_causes is None else row_causes.chosen(~flags),
+            None if row_causes is None else row_causes.select(flags), None if row_causes is None else row_causes.select(~flags),
         )
 
-    def _batch(self, outputs: list[Array], intake: Intake) -> pa.RecordBatch:
+    def _batch(self, outputs: list[Array], intake: BatchIntake) -> pa.RecordBatch:
         rows, computed = outputs[1], iter(outputs[6:])
         places: Array | None = None
         arrays: list[pa.Array[Any]] = []
         for column, declared in zip(self.kernel.columns, self._types):
             if column.through is None:
-                array = computed_column(column.kind, next(computed), next(computed), declared, self.pool)
+                array = build_column(column.kind, next(computed), next(computed), declared, self.pool)
             elif self.store is not None:
                 array = self.store.take(column.through, rows)
             elif len(rows) == intake.rows and self._whole:
                 array = intake.arrow(column.through)
             else:
                 places = rows - self.first if places is None else places
-                array = fetched(intake.arrow(column.through), places)
+                array = fetch_rows(intake.arrow(column.through), places)
             arrays.append(array if array.type == declared or pa.types.is_dictionary(array.type) else array.cast(declared))
-        return pa.RecordBatch.from_arrays(arrays, schema=self._schema_of(arrays))
+        return pa.RecordBatch.from_arrays(arrays, schema=self._output_schema(arrays))
 
-    def _schema_of(self, arrays: list[pa.Array[Any]]) -> pa.Schema:
+    def _output_schema(self, arrays: list[pa.Array[Any]]) -> pa.Schema:
         """Return the declared one, with dictionaries where the columns have them."""
         types = [a.type for a in arrays]
         if self._last_schema is None or types != self._last_types:

@@ -15,7 +15,7 @@ free); ``codes``: by string code + 1; ``one``: a single element; ``pair``: slots
 
 
 @attrs.frozen
-class Field:
+class ArrayField:
     """One array. ``words``: 2-dimensional, ``array[word, place]``."""
 
     name: str
@@ -36,7 +36,7 @@ def kind_of_axis(axis: str) -> str:
 class Arrays:
     """The arrays of one kernel."""
 
-    def __init__(self, fields: Sequence[Field]) -> None:
+    def __init__(self, fields: Sequence[ArrayField]) -> None:
         self.fields = tuple(fields)
         self.sizes: dict[str, int] = {}
         self.arrays: dict[str, Array] = {}
@@ -45,7 +45,7 @@ class Arrays:
             self.arrays[field.name] = self._make(field, size)
 
     @staticmethod
-    def _make(field: Field, size: int) -> Array:
+    def _make(field: ArrayField, size: int) -> Array:
         return np.full((field.words, size) if field.words else size, field.fill, field.dtype)
 
     def __getitem__(self, name: str) -> Array:

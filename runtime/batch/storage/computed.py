@@ -11,7 +11,7 @@ from runtime.batch.storage.kinds import INSTANTS, TEXTS
 from runtime.batch.storage.strings import StringPool
 
 
-def computed_column(kind: str, values: Array, valid: Array, arrow: pa.DataType, pool: StringPool) -> pa.Array[Any]:
+def build_column(kind: str, values: Array, valid: Array, arrow: pa.DataType, pool: StringPool) -> pa.Array[Any]:
     """Return a column of values of a kind; strings are codes and become a dictionary column. An empty ``valid``: all are there. The column
     takes the values as they are, they must not change afterwards."""
     if kind in TEXTS:

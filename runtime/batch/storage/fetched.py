@@ -9,12 +9,12 @@ import pyarrow.types as kinds
 from runtime.batch.storage.arrays import Array
 
 
-def fetched(column: Any, rows: Array) -> pa.Array[Any]:
+def fetch_rows(column: Any, rows: Array) -> pa.Array[Any]:
     """Return the Arrow array's values at the ``rows`` (int64, none missing), dictionaries kept. What Arrow's own take does before it begins
     costs more than a thousand numbers through numpy do."""
     values: pa.Array[Any]
     if kinds.is_dictionary(column.type):
-        indices: Any = fetched(column.indices, rows)
+        indices: Any = fetch_rows(column.indices, rows)
         values = pa.DictionaryArray.from_arrays(indices, column.dictionary, ordered=column.type.ordered, safe=False)
     elif column.null_count == 0 and (kinds.is_integer(column.type) or kinds.is_floating(column.type)):
         values = pa.array(column.to_numpy()[rows])
@@ -23,4 +23,4 @@ def fetched(column: Any, rows: Array) -> pa.Array[Any]:
     return values
 
 
-__all__ = ["fetched"]
+__all__ = ["fetch_rows"]

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.types as kinds
 
 from runtime.batch.storage.arrays import Array
-from runtime.batch.storage.fetched import fetched
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.fetched import fetch_rows
+from runtime.batch.storage.intake import BatchIntake
 from windows.event import Event
 
 FEW_SEGMENTS = 8
@@ -23,7 +23,7 @@ class Segment:
     """``ids`` ascend; None for the ids ``begin`` … in a row."""
 
     begin: int
-    intake: Intake
+    intake: BatchIntake
     ids: Array | None = None
 
     @property
@@ -35,7 +35,7 @@ class Segment:
         return ids - self.begin if self.ids is None else np.searchsorted(self.ids, ids)
 
 
-class HeldRows:
+class RowsById:
     """The rows by id. ``tidy`` discards what is not held any more; until then a batch stays as a whole."""
 
     def __init__(self) -> None:
@@ -44,13 +44,13 @@ class HeldRows:
         self._size = 0
         self._most_rows = SPARE_ROWS
 
-    def add(self, begin: int, intake: Intake) -> None:
+    def add(self, begin: int, intake: BatchIntake) -> None:
         """Add a batch whose rows have the ids from ``begin`` on."""
         if intake.rows:
             self.segments.append(Segment(begin, intake))
             self._size += intake.rows
 
-    def put(self, ids: Array, intake: Intake) -> None:
+    def put(self, ids: Array, intake: BatchIntake) -> None:
         """Put rows with ascending ids below all others."""
         if intake.rows:
             self.segments.insert(0, Segment(int(ids[0]), intake, ids))
@@ -68,7 +68,7 @@ class HeldRows:
     def tidy(self, held: Array) -> None:
         """Drop what is not held; ``held``: the ids that are held, ascending."""
         kept: list[Segment] = []
-        small: list[tuple[Array, Intake]] = []
+        small: list[tuple[Array, BatchIntake]] = []
         for segment in self.segments:
             low, high = np.searchsorted(held, (segment.begin, segment.end))
             ids = held[low:high]
@@ -76,7 +76,7 @@ class HeldRows:
                 _merge(small, kept)
                 kept.append(segment)
             elif len(ids):
-                small.append((ids, segment.intake.taken(segment.places(ids))))
+                small.append((ids, segment.intake.take_rows(segment.places(ids))))
         _merge(small, kept)
         self.segments = kept
         self._size = sum(segment.intake.rows for segment in kept)
@@ -89,16 +89,16 @@ class HeldRows:
         """Return a column's values at the ids, in their order."""
         if len(ids) == 0 or ids.min() >= self.segments[-1].begin:
             last = self.segments[-1]
-            return fetched(last.intake.arrow(name), last.places(ids))
+            return fetch_rows(last.intake.arrow(name), last.places(ids))
         parts, places = [], np.empty(len(ids), np.int64)
         begin = 0
         for segment in self.segments[int(self._owners(ids.min())) :]:
             chosen = np.flatnonzero((ids >= segment.begin) & (ids < segment.end))
             if len(chosen):
-                parts.append(plain(fetched(segment.intake.arrow(name), segment.places(ids[chosen]))))
+                parts.append(plain(fetch_rows(segment.intake.arrow(name), segment.places(ids[chosen]))))
                 places[chosen] = np.arange(begin, begin + len(chosen))
                 begin += len(chosen)
-        return fetched(pa.concat_arrays(parts), places)
+        return fetch_rows(pa.concat_arrays(parts), places)
 
     def events(self, ids: Array) -> dict[int, Event]:
         """Return the rows as objects, the same one for the same row."""
@@ -110,11 +110,11 @@ class HeldRows:
         return events
 
 
-def _merge(small: list[tuple[Array, Intake]], kept: list[Segment]) -> None:
+def _merge(small: list[tuple[Array, BatchIntake]], kept: list[Segment]) -> None:
     """Neighbouring remainders become one segment."""
     if small:
         ids = np.concatenate([ids for ids, _ in small])
-        kept.append(Segment(int(ids[0]), Intake.joined([intake for _, intake in small]), ids))
+        kept.append(Segment(int(ids[0]), BatchIntake.join_batches([intake for _, intake in small]), ids))
         small.clear()
 
 
@@ -123,4 +123,4 @@ def plain(column: pa.Array[Any]) -> pa.Array[Any]:
     return column.cast(column.type.value_type) if kinds.is_dictionary(column.type) else column
 
 
-__all__ = ["HeldRows"]
+__all__ = ["RowsById"]

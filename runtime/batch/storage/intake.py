@@ -18,14 +18,14 @@ from runtime.batch.refusals import Declined
 from runtime.batch.storage.arrays import Array, read_only
 from runtime.batch.storage.kinds import DTYPES, INSTANTS, TEXTS
 from runtime.batch.storage.strings import StringPool
-from runtime.conversion.arrow import arrow_type_of, column_of, to_batch
-from runtime.conversion.columns import Columns, columns_of, fits
-from runtime.conversion.from_columns import events_of, property_column
+from runtime.conversion.arrow import to_arrow_column, to_batch, value_arrow_type
+from runtime.conversion.columns import Columns, fits, read_columns
+from runtime.conversion.from_columns import property_column, read_events
 from runtime.expressions.structs import PRIMITIVE_DEFAULTS
 from windows.event import Event
 
 
-class Intake:
+class BatchIntake:
     """The columns of one batch, each converted at most once a pool. ``events``: the rows as objects, the same one for the same row."""
 
     def __init__(self, event_type: EventType, columns: Columns, units_per_second: int = 1000, events: Sequence[Event] = ()) -> None:
@@ -38,7 +38,7 @@ class Intake:
         self._events: dict[int, Event] = dict(enumerate(events))
 
     @classmethod
-    def of(cls, event_type: EventType, events: Sequence[Event], units_per_second: int = 1000) -> Intake:
+    def of(cls, event_type: EventType, events: Sequence[Event], units_per_second: int = 1000) -> BatchIntake:
         """Return events that are there already, as a batch; raise Declined where a column cannot hold its values."""
         for name, prop in event_type.properties.items():
             if _is_zoned(prop.whole_type) and not _all_in_utc([event.get(name) for event in events]):
@@ -47,10 +47,10 @@ class Intake:
             batch = to_batch(events, event_type)
         except EplRuntimeError as error:
             raise Declined(str(error)) from error
-        return cls(event_type, columns_of(batch, event_type.name), units_per_second, events)
+        return cls(event_type, read_columns(batch, event_type.name), units_per_second, events)
 
     @classmethod
-    def joined(cls, parts: Sequence[Intake]) -> Intake:
+    def join_batches(cls, parts: Sequence[BatchIntake]) -> BatchIntake:
         """Return batches one after the other, without dictionaries; events that have been made stay the same objects."""
         if len(parts) == 1:
             return parts[0]
@@ -80,16 +80,16 @@ class Intake:
         changed: dict[str, Any] = {}
         for name, prop in self.event_type.properties.items():
             column, declared = self._columns.data[name], prop.whole_type
-            if not isinstance(column, list) and isinstance(declared, Scalar) and fits(_decoded(column.type), declared.kind):
+            if not isinstance(column, list) and isinstance(declared, Scalar) and fits(_decode_type(column.type), declared.kind):
                 continue
-            if not isinstance(column, list) and _is_null(column) and column.type == arrow_type_of(declared):
+            if not isinstance(column, list) and _is_null(column) and column.type == value_arrow_type(declared):
                 continue
             values = property_column(self.event_type, name, self._columns, self._units)
             changed[name] = _array(values, declared)
         if changed:
             self._columns = attrs.evolve(self._columns, data={**self._columns.data, **changed})
 
-    def selected(self, rows: Array) -> Intake:
+    def select_rows(self, rows: Array) -> BatchIntake:
         """Return some of the rows, as a batch of their own."""
         places = pa.array(rows, pa.int64())
         data = {
@@ -97,7 +97,7 @@ class Intake:
             for name, column in self._columns.data.items()
         }
         columns = attrs.evolve(self._columns, data=data, rows=len(rows))
-        selection = Intake(self.event_type, columns, self._units)
+        selection = BatchIntake(self.event_type, columns, self._units)
         selection._events = {place: self._events[row] for place, row in enumerate(rows.tolist()) if row in self._events}
         return selection
 
@@ -116,12 +116,12 @@ class Intake:
         """Return the column in its declared Arrow type, string columns as they came (perhaps with a dictionary); raise Declined."""
         array = self._through.get(name)
         if array is None:
-            array = self._through[name] = self._declared(name)
+            array = self._through[name] = self._typed_column(name)
         return array
 
-    def _declared(self, name: str) -> Any:
+    def _typed_column(self, name: str) -> Any:
         column, declared = _within_python(one_array(self._columns.data[name], name)), self.event_type.properties[name].whole_type
-        arrow_type = arrow_type_of(declared)
+        arrow_type = value_arrow_type(declared)
         if isinstance(declared, Scalar) and declared.primitive and column.null_count:
             column = pc.fill_null(column, pa.scalar(PRIMITIVE_DEFAULTS[declared.kind], column.type))
         if column.type == arrow_type or (kinds.is_dictionary(column.type) and column.type.value_type == arrow_type == pa.string()):
@@ -160,11 +160,11 @@ class Intake:
                 name: [column[row] for row in missing] if isinstance(column, list) else column.take(places)
                 for name, column in self._columns.data.items() if name in self.event_type.properties
             }
-            events = events_of(self.event_type, Columns(data, len(missing), self._columns.pandas), self._units)
+            events = read_events(self.event_type, Columns(data, len(missing), self._columns.pandas), self._units)
             self._events.update(zip(missing, events))
         return [self._events[row] for row in asked]
 
-    def taken(self, rows: Array) -> Intake:
+    def take_rows(self, rows: Array) -> BatchIntake:
         """Return these rows alone, in this order: what others of the batch held can go. Rows that were asked for as events stay these
         events."""
         places = rows.tolist()
@@ -173,7 +173,7 @@ class Intake:
             name: [column[row] for row in places] if isinstance(column, list) else _compact(one_array(column, name).take(chosen))
             for name, column in self._columns.data.items() if name in self.event_type.properties
         }
-        taken = Intake(self.event_type, Columns(data, len(places), self._columns.pandas), self._units)
+        taken = BatchIntake(self.event_type, Columns(data, len(places), self._columns.pandas), self._units)
         if self._events:
             taken._events = {place: self._events[row] for place, row in enumerate(places) if row in self._events}
         return taken
@@ -229,7 +229,7 @@ def _holds(arrow: pa.DataType, kind: str) -> bool:
     return bool(kinds.is_signed_integer(arrow)) and arrow.bit_width <= bits
 
 
-def _decoded(arrow: pa.DataType) -> pa.DataType:
+def _decode_type(arrow: pa.DataType) -> pa.DataType:
     return arrow.value_type if kinds.is_dictionary(arrow) else arrow
 
 
@@ -246,7 +246,7 @@ def _array(values: list[Any], value_type: ValueType) -> Any:
     if _is_zoned(value_type) and not _all_in_utc(values):
         return values
     try:
-        return column_of(values, value_type)
+        return to_arrow_column(values, value_type)
     except (pa.ArrowException, OverflowError, ValueError):
         return values  # a decimal beyond Arrow's, say: events can hold it
 
@@ -271,4 +271,4 @@ def _within_python(column: pa.Array[Any]) -> pa.Array[Any]:
     return column
 
 
-__all__ = ["Intake", "one_array"]
+__all__ = ["BatchIntake", "one_array"]

@@ -6,8 +6,8 @@ from typing import Any
 from weakref import ref
 
 from runtime.batch.storage.arrays import Array
-from runtime.batch.storage.fetched import fetched
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.fetched import fetch_rows
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.strings import StringPool
 from windows.event import Event
 
@@ -15,14 +15,14 @@ WORTH = 4
 """The whole is released when less than one in so many of its rows is in use; parts that are still in use get copies of theirs."""
 
 
-class RowSelection(Intake):
+class RowSelection(BatchIntake):
     """Rows ``low`` … ``high`` of the whole."""
 
     def __init__(self, parted: Parted, low: int, high: int) -> None:
         self.event_type, self.rows = parted.origin.event_type, high - low
         self._low, self._high = low, high
         self._parted: Parted | None = parted
-        self._own: Intake | None = None
+        self._own: BatchIntake | None = None
 
     def column(self, name: str, kind: str, pool: StringPool) -> tuple[Array, Array]:
         if self._parted is None:
@@ -41,20 +41,20 @@ class RowSelection(Intake):
         places = self._parted.rows
         return self._parted.origin.events(int(places[self._low + row]) for row in rows)
 
-    def taken(self, rows: Array) -> Intake:
+    def take_rows(self, rows: Array) -> BatchIntake:
         if self._parted is None:
-            return self.own().taken(rows)
-        return self._parted.origin.taken(self._parted.rows[self._low + rows])
+            return self.own().take_rows(rows)
+        return self._parted.origin.take_rows(self._parted.rows[self._low + rows])
 
     def __getattr__(self, name: str) -> Any:
         """What else a batch has."""
         return getattr(self.own(), name)
 
-    def own(self) -> Intake:
+    def own(self) -> BatchIntake:
         """Return the part as a batch of its own; from now on the whole is not needed."""
         if self._own is None:
             assert self._parted is not None
-            self._own = self._parted.origin.taken(self._parted.rows[self._low : self._high])
+            self._own = self._parted.origin.take_rows(self._parted.rows[self._low : self._high])
             self._parted = None
         return self._own
 
@@ -62,7 +62,7 @@ class RowSelection(Intake):
 class Parted:
     """The ``rows`` of a batch, in this order; each column is put into it once."""
 
-    def __init__(self, origin: Intake, rows: Array) -> None:
+    def __init__(self, origin: BatchIntake, rows: Array) -> None:
         self.origin, self.rows = origin, rows
         self._columns: dict[tuple[str, str], tuple[Array, Array]] = {}
         self._through: dict[str, Any] = {}
@@ -78,7 +78,7 @@ class Parted:
     def arrow(self, name: str) -> Any:
         array = self._through.get(name)
         if array is None:
-            array = self._through[name] = fetched(self.origin.arrow(name), self.rows)
+            array = self._through[name] = fetch_rows(self.origin.arrow(name), self.rows)
         return array
 
     def part(self, low: int, high: int) -> RowSelection:

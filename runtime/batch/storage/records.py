@@ -11,16 +11,16 @@ from collections.abc import Mapping, Sequence
 import attrs
 import numpy as np
 
-from runtime.batch.storage.arrays import START, Array, Arrays, Field
+from runtime.batch.storage.arrays import START, Array, ArrayField, Arrays
 
 FLOATS = (np.float32, np.float64)
 
 
 @attrs.frozen
-class Word:
+class RecordWord:
     """The place of a field: the names of the records' arrays of integers and of floats, and the word."""
 
-    field: Field
+    field: ArrayField
     integers: str
     floats: str
     place: int
@@ -39,19 +39,19 @@ class Word:
         return f"np.float32({word})" if self.is_float else word
 
 
-def words_of(fields: Sequence[Field], axes: Mapping[str, str]) -> dict[str, Word]:
+def record_words(fields: Sequence[ArrayField], axes: Mapping[str, str]) -> dict[str, RecordWord]:
     """Return the fields on the axes, but for those with words of their own. ``axes``: axis → name of its records."""
-    words: dict[str, Word] = {}
+    words: dict[str, RecordWord] = {}
     counts = dict.fromkeys(axes, 0)
     for field in fields:
         if field.axis in axes and not field.words:
             name = axes[field.axis]
-            words[field.name] = Word(field, name, f"{name}F", counts[field.axis])
+            words[field.name] = RecordWord(field, name, f"{name}F", counts[field.axis])
             counts[field.axis] += 1
     return words
 
 
-def pack(source: str, words: Mapping[str, Word]) -> str:
+def pack(source: str, words: Mapping[str, RecordWord]) -> str:
     """Return the source with each ``field[index]`` in terms of records."""
     if not words:
         return source
@@ -59,7 +59,7 @@ def pack(source: str, words: Mapping[str, Word]) -> str:
     return "".join(_line(line, pattern, words) for line in source.splitlines(keepends=True))
 
 
-def _line(line: str, pattern: re.Pattern[str], words: Mapping[str, Word]) -> str:
+def _line(line: str, pattern: re.Pattern[str], words: Mapping[str, RecordWord]) -> str:
     done: list[str] = []
     at = 0
     while True:
@@ -90,16 +90,16 @@ def _closing(line: str, at: int) -> int:
 class Records(Arrays):
     """Arrays of which some axes are records. A field's array is then a view of its words, of integers or of float64."""
 
-    def __init__(self, fields: Sequence[Field], axes: Mapping[str, str]) -> None:
-        self.words = words_of(fields, axes)
+    def __init__(self, fields: Sequence[ArrayField], axes: Mapping[str, str]) -> None:
+        self.words = record_words(fields, axes)
         super().__init__([f for f in fields if f.name not in self.words])
         self._axes = dict(axes)
         self._records: dict[str, Array] = {}
         for axis in axes:
             self.sizes.setdefault(axis, START.get(axis, 64))
-            self._records[axis] = self._filled(axis, self.sizes[axis])
+            self._records[axis] = self._fill_array(axis, self.sizes[axis])
 
-    def _filled(self, axis: str, size: int) -> Array:
+    def _fill_array(self, axis: str, size: int) -> Array:
         of_axis = [w for w in self.words.values() if w.field.axis == axis]
         records = np.zeros((size, max(1, len(of_axis))), np.int64)
         for word in of_axis:
@@ -115,9 +115,9 @@ class Records(Arrays):
         return view
 
     @staticmethod
-    def names(fields: Sequence[Field], axes: Mapping[str, str]) -> list[str]:
+    def names(fields: Sequence[ArrayField], axes: Mapping[str, str]) -> list[str]:
         """Return what ``tuple`` holds, in order."""
-        words = words_of(fields, axes)
+        words = record_words(fields, axes)
         return [*(f.name for f in fields if f.name not in words), *(n for a in axes.values() for n in (a, f"{a}F"))]
 
     def tuple(self) -> tuple[Array, ...]:
@@ -132,7 +132,7 @@ class Records(Arrays):
                 size *= 2
             self.sizes[axis] = size
             if size != old:
-                records = self._filled(axis, size)
+                records = self._fill_array(axis, size)
                 records[:old] = self._records[axis]
                 self._records[axis] = records
 
@@ -140,4 +140,4 @@ class Records(Arrays):
         return super().memory() + sum(r.nbytes for r in self._records.values())
 
 
-__all__ = ["Records", "pack", "words_of"]
+__all__ = ["Records", "pack", "record_words"]

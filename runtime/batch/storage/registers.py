@@ -11,7 +11,7 @@ class Registers:
     """Named places of an array of int64. ``booleans``: those that are booleans in the kernel.
 
     >>> counts = Registers("head", "open", booleans=["open"])
-    >>> counts.read("R"), counts.written("R"), counts["open"]
+    >>> counts.read("R"), counts.write_lines("R"), counts["open"]
     (['head = R[0]', 'open = R[1] != 0'], ['R[0] = head', 'R[1] = open'], 1)
     """
 
@@ -36,11 +36,11 @@ class Registers:
         """Return source lines that put the array's numbers into the variables."""
         return [f"{name} = {array}[{n}]{' != 0' if name in self._booleans else ''}" for n, name in enumerate(self.names)]
 
-    def written(self, array: str) -> list[str]:
+    def write_lines(self, array: str) -> list[str]:
         """Return source lines that put the variables into the array."""
         return [f"{array}[{n}] = {name}" for n, name in enumerate(self.names)]
 
-    def renamed(self, suffix: str) -> Registers:
+    def rename(self, suffix: str) -> Registers:
         """Return the same registers with other names."""
         return Registers(*(f"{name}{suffix}" for name in self.names), booleans=[f"{name}{suffix}" for name in self._booleans])
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.types as kinds
 
 from runtime.batch.storage.arrays import Array
-from runtime.batch.storage.fetched import fetched
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.fetched import fetch_rows
+from runtime.batch.storage.intake import BatchIntake
 from windows.event import Event
 
 SPARE = 1024
@@ -19,12 +19,12 @@ SPARE = 1024
 
 
 @attrs.define
-class Part:
+class BatchPart:
     """The rows ``begin`` … of one batch; ``rows``: the numbers of those that are still there, ascending, None for all."""
 
     begin: int
     end: int
-    intake: Intake
+    intake: BatchIntake
     rows: Array | None = None
 
     def places(self, rows: Array) -> Array:
@@ -36,13 +36,13 @@ class RowStore:
     """Rows by number, as long as they are held. A row gives the same event whenever it is asked for."""
 
     def __init__(self) -> None:
-        self._parts: list[Part] = []
+        self._parts: list[BatchPart] = []
         self._size = 0
 
-    def add(self, first: int, intake: Intake) -> None:
+    def add(self, first: int, intake: BatchIntake) -> None:
         """Add the rows of a batch, numbered from ``first`` on: higher than all before."""
         if intake.rows:
-            self._parts.append(Part(first, first + intake.rows, intake))
+            self._parts.append(BatchPart(first, first + intake.rows, intake))
             self._size += intake.rows
 
     def keep(self, oldest: int, count: int, held: Callable[[], Array]) -> None:
@@ -59,7 +59,7 @@ class RowStore:
             if len(rows) == part.intake.rows:
                 kept.append(part)
             elif len(rows):
-                kept.append(Part(int(rows[0]), part.end, part.intake.taken(part.places(rows)), rows.copy()))
+                kept.append(BatchPart(int(rows[0]), part.end, part.intake.take_rows(part.places(rows)), rows.copy()))
         self._parts = kept
         self._size = sum(part.intake.rows for part in kept)
 
@@ -68,20 +68,20 @@ class RowStore:
         dictionary."""
         if len(self._parts) == 1:
             part = self._parts[0]
-            return fetched(part.intake.arrow(name), part.places(rows))
+            return fetch_rows(part.intake.arrow(name), part.places(rows))
         owners = self._owners(rows)
         touched = np.unique(owners)
         if len(touched) == 1:
             part = self._parts[touched[0]]
-            return fetched(part.intake.arrow(name), part.places(rows))
-        chunks = [fetched(self._parts[n].intake.arrow(name), self._parts[n].places(rows[owners == n])) for n in touched]
-        column = _joined(chunks)
+            return fetch_rows(part.intake.arrow(name), part.places(rows))
+        chunks = [fetch_rows(self._parts[n].intake.arrow(name), self._parts[n].places(rows[owners == n])) for n in touched]
+        column = _join_arrays(chunks)
         order = np.argsort(owners, kind="stable")
         if (order[1:] > order[:-1]).all():
             return column
         back = np.empty_like(order)
         back[order] = np.arange(len(order))
-        return fetched(column, back)
+        return fetch_rows(column, back)
 
     def events(self, rows: Array) -> list[Event]:
         """Return the rows as events, in their order; raise EplRuntimeError where one does not fit its type."""
@@ -102,7 +102,7 @@ class RowStore:
         return self._size
 
 
-def _joined(chunks: list[Any]) -> Any:
+def _join_arrays(chunks: list[Any]) -> Any:
     """Arrays of one type, as one; dictionaries become one too, and are discarded where only some of the arrays have one."""
     if len({chunk.type for chunk in chunks}) > 1:
         chunks = [chunk.cast(chunk.type.value_type) if kinds.is_dictionary(chunk.type) else chunk for chunk in chunks]

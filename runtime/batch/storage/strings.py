@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.types as kinds
 
 from runtime.batch.refusals import Declined
-from runtime.batch.storage.fetched import fetched
+from runtime.batch.storage.fetched import fetch_rows
 
 CODE = np.int32
 LIMIT = 2**31 - 2
@@ -61,13 +61,13 @@ class StringPool:
         mapping = self._mapping(encoded.dictionary)
         indices = encoded.indices
         if not indices.null_count:
-            return self._mapped_to(mapping, encoded.dictionary, indices.to_numpy(zero_copy_only=False))
+            return self._map_codes(mapping, encoded.dictionary, indices.to_numpy(zero_copy_only=False))
         valid = indices.is_valid().to_numpy(zero_copy_only=False)
         codes = np.full(len(indices), -1, CODE)
-        codes[valid] = self._mapped_to(mapping, encoded.dictionary, indices.drop_null().to_numpy(zero_copy_only=False))
+        codes[valid] = self._map_codes(mapping, encoded.dictionary, indices.drop_null().to_numpy(zero_copy_only=False))
         return codes
 
-    def _mapped_to(
+    def _map_codes(
         self, mapping: np.ndarray[Any, Any], dictionary: pa.Array[Any], places: np.ndarray[Any, Any]
     ) -> np.ndarray[Any, Any]:
         """Return the codes at the places of a dictionary. Only what rows have gets a code: a dictionary may be far longer than a batch, and
@@ -79,7 +79,7 @@ class StringPool:
         seen = np.zeros(len(mapping), np.bool_)
         seen[places[missing]] = True
         new = np.flatnonzero(seen)
-        mapping[new] = self.codes(fetched(dictionary, new).to_pylist())
+        mapping[new] = self.codes(fetch_rows(dictionary, new).to_pylist())
         return np.asarray(mapping.take(places), CODE)
 
     def _mapping(self, dictionary: pa.Array[Any]) -> np.ndarray[Any, Any]:

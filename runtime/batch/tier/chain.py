@@ -11,13 +11,13 @@ import pyarrow as pa
 from epl.event_types import EventType
 from epl.plan.statements import InsertPlan, SelectPlan
 from runtime.batch.refusals import Declined, NotCompilable
-from runtime.batch.rule_sets.shared_runs import Member, SharedRuns
-from runtime.batch.runs.run import NOTHING, Causes, Run
+from runtime.batch.rule_sets.shared_runs import RuleSetMember, SharedRuns
+from runtime.batch.runs.run import NOTHING, BatchRun, Causes
 from runtime.batch.runs.timer_bounds import Gaps
 from runtime.batch.storage.arrays import Array
-from runtime.batch.storage.intake import Intake
-from runtime.batch.tier.listener_calls import Call, Source, Timeline, calls_of
-from runtime.conversion.arrow import arrow_schema, arrow_type_of
+from runtime.batch.storage.intake import BatchIntake
+from runtime.batch.tier.listener_calls import ListenerCall, RowOrigin, Timeline, output_calls
+from runtime.conversion.arrow import arrow_schema, value_arrow_type
 from runtime.conversion.columns import Columns
 
 if TYPE_CHECKING:
@@ -27,12 +27,12 @@ NO_ROWS = np.zeros(0, np.int64)
 
 
 @attrs.frozen
-class Input:
+class StreamInput:
     """Rows of one type, in order: each one's time, and where it comes from."""
 
-    intake: Intake
+    intake: BatchIntake
     times: Array
-    source: Source
+    source: RowOrigin
 
     @property
     def event_type(self) -> EventType:
@@ -40,11 +40,11 @@ class Input:
 
     def places(self) -> Array:
         """Return after which row of the batch's sequence each row comes."""
-        return self.source.place_of(np.arange(self.intake.rows))
+        return self.source.row_places(np.arange(self.intake.rows))
 
-    def only(self, row: int) -> Input:
+    def only(self, row: int) -> StreamInput:
         """Return one of the rows."""
-        return Input(self.intake.selected(np.array([row])), self.times[row : row + 1], Source(self.places()[row : row + 1]))
+        return StreamInput(self.intake.select_rows(np.array([row])), self.times[row : row + 1], RowOrigin(self.places()[row : row + 1]))
 
 
 @attrs.frozen(eq=False)
@@ -52,12 +52,12 @@ class PipelineNode:
     """A statement and its run. ``insert``: where its rows go on to."""
 
     statement: StatementOutput
-    member: Member
+    member: RuleSetMember
     reads: EventType
     insert: InsertPlan | None
 
     @property
-    def run(self) -> Run:
+    def run(self) -> BatchRun:
         return self.member.run
 
     @property
@@ -94,7 +94,7 @@ class GroupPipeline:
         """Return whether a statement inserts events that a reader of this type sees too."""
         return any(reader.takes(target) and reader.takes(event_type) for target in self._makes for reader in self._readers)
 
-    def prepare(self, inputs: Sequence[Input]) -> None:
+    def prepare(self, inputs: Sequence[StreamInput]) -> None:
         """Raise Declined where a run cannot take the rows; nothing has been done then."""
         for reader in self._readers:
             for each in inputs:
@@ -118,12 +118,12 @@ class GroupPipeline:
         return count
 
     def feed(
-        self, inputs: Sequence[Input], times: Array, until: int, *, jump: bool = False, numbered: bool = False
-    ) -> list[Call]:
+        self, inputs: Sequence[StreamInput], times: Array, until: int, *, jump: bool = False, numbered: bool = False
+    ) -> list[ListenerCall]:
         """Process the rows, then time up to ``until``. ``times``: those of the whole sequence, by place. Batch listeners' output waits at
         their statements; gives the calls of row listeners, and those that batch listeners' rows are ``numbered`` by."""
-        routed: list[Input] = []
-        calls: list[Call] = []
+        routed: list[StreamInput] = []
+        calls: list[ListenerCall] = []
         timeline = Timeline(times)
         for reader in self._readers:
             received = _together(reader.reads, [i for i in (*inputs, *routed) if reader.takes(i.event_type)])
@@ -140,12 +140,12 @@ class GroupPipeline:
                 if output.is_empty():
                     continue
                 if node.insert is not None:
-                    output = attrs.evolve(output, new=_inserted(node.insert, output.new), old=_inserted(node.insert, output.old))
+                    output = attrs.evolve(output, new=_target_batch(node.insert, output.new), old=_target_batch(node.insert, output.old))
                 if node in self._routes and output.new is not None:
                     assert output.new_causes is not None
-                    routed.append(_routed(node, output.new, output.new_causes, timeline, received.source))
+                    routed.append(_route(node, output.new, output.new_causes, timeline, received.source))
                 if node.statement.listeners or (numbered and node.statement.batch_listeners):
-                    calls += calls_of(node.statement, output, timeline, received.source)
+                    calls += output_calls(node.statement, output, timeline, received.source)
                 node.statement.take_batches(output, plain=plain)
         return calls
 
@@ -179,7 +179,7 @@ def check_insert(plan: SelectPlan) -> None:
         (rows.shape == "rollup", "the rows of a rollup"),
         (insert.nested is not None, "an event-typed column"),
         (insert.whole and not set(rows.output_type.names) <= set(insert.target.names), "properties that the target does not declare"),
-        (any(arrow_type_of(p.whole_type) == pa.string() and str(p.type) != "String" for p in insert.target.properties.values()),
+        (any(value_arrow_type(p.whole_type) == pa.string() and str(p.type) != "String" for p in insert.target.properties.values()),
          "columns that Arrow holds as text"),
     ]
     for refused, reason in reasons:
@@ -190,14 +190,14 @@ def check_insert(plan: SelectPlan) -> None:
 # ------------------------------------------------------------------ rows
 
 
-def _together(event_type: EventType, inputs: list[Input]) -> Input:
+def _together(event_type: EventType, inputs: list[StreamInput]) -> StreamInput:
     """Return one input of one type, the rows in the order of their places."""
     if len(inputs) == 1:
         return inputs[0]
     schema = arrow_schema(event_type)
     if not inputs:
         empty = Columns({f.name: pa.array([], f.type) for f in schema}, 0)
-        return Input(Intake(event_type, empty), NO_ROWS, Source(NO_ROWS))
+        return StreamInput(BatchIntake(event_type, empty), NO_ROWS, RowOrigin(NO_ROWS))
     places = np.concatenate([i.places() for i in inputs])
     order = np.argsort(places, kind="stable")
     data: dict[str, Any] = {}
@@ -205,14 +205,14 @@ def _together(event_type: EventType, inputs: list[Input]) -> Input:
         chunks = [_plain(i.intake.arrow(field.name), field.type) for i in inputs]
         data[field.name] = pa.chunked_array(chunks, field.type).take(order).combine_chunks()
     times = np.concatenate([i.times for i in inputs])
-    return Input(Intake(event_type, Columns(data, len(order))), times[order], Source(places[order]))
+    return StreamInput(BatchIntake(event_type, Columns(data, len(order))), times[order], RowOrigin(places[order]))
 
 
 def _plain(column: Any, arrow: pa.DataType) -> Any:
     return column if column.type == arrow else column.cast(arrow)
 
 
-def _inserted(plan: InsertPlan, batch: pa.RecordBatch | None) -> pa.RecordBatch | None:
+def _target_batch(plan: InsertPlan, batch: pa.RecordBatch | None) -> pa.RecordBatch | None:
     """Rows as events of the target: a column a property, null where none fills it."""
     if batch is None or plan.same:
         return batch
@@ -226,14 +226,14 @@ def _inserted(plan: InsertPlan, batch: pa.RecordBatch | None) -> pa.RecordBatch 
     return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
 
-def _routed(node: PipelineNode, batch: pa.RecordBatch, causes: Causes, timeline: Timeline, source: Source) -> Input:
+def _route(node: PipelineNode, batch: pa.RecordBatch, causes: Causes, timeline: Timeline, source: RowOrigin) -> StreamInput:
     """Return what a statement inserts as the input of those that read it: at the time, and after the row of the sequence, that brought
     it."""
     assert node.insert is not None
     data = Columns(dict(zip(batch.schema.names, batch.columns)), batch.num_rows)
     places, timers = timeline.moments(causes, source)
-    origin = Source(places, timers, source.depth + 1, node.statement.number)
-    return Input(Intake(node.insert.target, data), causes.time, origin)
+    origin = RowOrigin(places, timers, source.depth + 1, node.statement.number)
+    return StreamInput(BatchIntake(node.insert.target, data), causes.time, origin)
 
 
-__all__ = ["GroupPipeline", "Input", "PipelineNode", "check_insert"]
+__all__ = ["GroupPipeline", "PipelineNode", "StreamInput", "check_insert"]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from runtime.batch.storage.intake import Intake
-from runtime.batch.tier.chain import Input
-from runtime.batch.tier.listener_calls import Source
-from runtime.conversion.batch_order import BatchOrder, Part
+from runtime.batch.storage.intake import BatchIntake
+from runtime.batch.tier.chain import StreamInput
+from runtime.batch.tier.listener_calls import RowOrigin
+from runtime.conversion.batch_order import BatchOrder, TypeRows
 from runtime.conversion.columns import Times
 from windows.event import Event
 
@@ -24,14 +24,14 @@ class ColumnBatch:
 
     def __init__(self, tier: BatchTier, order: BatchOrder, units_per_second: int) -> None:
         self._tier = tier
-        owners = {part: tier.component_for(part.event_type, part.columns.rows) for part in order.parts}
-        intakes = {p: Intake(p.event_type, p.columns, units_per_second) for p, owner in owners.items() if owner is not None}
+        owners = {part: tier.find_component(part.event_type, part.columns.rows) for part in order.parts}
+        intakes = {p: BatchIntake(p.event_type, p.columns, units_per_second) for p, owner in owners.items() if owner is not None}
         for intake in intakes.values():
             intake.check()
         self.parts = list(intakes)
         self._order = order
         inputs = {p: _input(intakes[p], order.times, order.places[p]) for p in self.parts}
-        self._inputs: dict[StatementGroup, list[Input]] = {}
+        self._inputs: dict[StatementGroup, list[StreamInput]] = {}
         for part, owner in owners.items():
             if owner is not None:
                 self._inputs.setdefault(owner, []).append(inputs[part])
@@ -41,7 +41,7 @@ class ColumnBatch:
                 self.parts = [p for p in self.parts if owners[p] is not owner]
 
     @property
-    def left(self) -> list[Part]:
+    def left(self) -> list[TypeRows]:
         """The parts that the row tier needs: those that it does not take, and those that are read there, too."""
         return [part for part in self._order.parts if part not in self.parts or self._tier.is_read_apart(part.event_type)]
 
@@ -54,11 +54,11 @@ class ColumnBatch:
     def beside(self, rows: Iterable[tuple[int, int, Event | None]]) -> Iterator[None]:
         """Let the row tier process rows of which some have been taken here."""
         taken = tuple(part.event_type for part in self.parts)
-        self._tier.taken = {event for _, _, event in rows if event is not None and event.type in taken} if taken else ()
+        self._tier.take_rows = {event for _, _, event in rows if event is not None and event.type in taken} if taken else ()
         try:
             yield
         finally:
-            self._tier.taken = ()
+            self._tier.take_rows = ()
 
     def feed(self, until: int, *, jump: bool) -> None:
         """Process the rows, then time up to ``until`` for all that the batch tier holds."""
@@ -69,14 +69,14 @@ class ColumnBatch:
         self._tier.compact()
 
 
-def _input(intake: Intake, times: Times, places: Times | None) -> Input:
+def _input(intake: BatchIntake, times: Times, places: Times | None) -> StreamInput:
     """Return the rows in order of their places. ``times``: by place."""
     if places is None:
-        return Input(intake, times, Source(None))
+        return StreamInput(intake, times, RowOrigin(None))
     if len(places) > 1 and not bool((places[1:] > places[:-1]).all()):
         order = np.argsort(places)
-        intake, places = intake.selected(order), places[order]
-    return Input(intake, times[places], Source(places))
+        intake, places = intake.select_rows(order), places[order]
+    return StreamInput(intake, times[places], RowOrigin(places))
 
 
 __all__ = ["ColumnBatch"]

@@ -9,10 +9,10 @@ import attrs
 import numpy as np
 import pyarrow as pa
 
-from runtime.batch.runs.run import Causes, Output
+from runtime.batch.runs.run import BatchOutput, Causes
 from runtime.batch.storage.arrays import Array
-from runtime.conversion.columns import columns_of
-from runtime.conversion.from_columns import events_of
+from runtime.conversion.columns import read_columns
+from runtime.conversion.from_columns import read_events
 from runtime.event_loop.handle_order import HandleOrder
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @attrs.frozen
-class Moment:
+class CallMoment:
     """When something happened in a batch: after the row at ``place`` (-1: before the first), by a ``timer`` or by the row, at ``time``."""
 
     place: int
@@ -29,7 +29,7 @@ class Moment:
 
 
 @attrs.frozen
-class Source:
+class RowOrigin:
     """Where the rows of a statement's input come from. ``places``: after which row of the batch's sequence each of them comes, None
     where they are the sequence;
     ``timers``: whether a timer brought it there. ``depth``: 0 for rows of the batch, 1 for what statements insert because of them, and so
@@ -41,17 +41,17 @@ class Source:
     depth: int = 0
     producer: int = 0
 
-    def place_of(self, rows: Array) -> Array:
+    def row_places(self, rows: Array) -> Array:
         """Return the places of some rows."""
         return rows if self.places is None else self.places[rows]
 
 
 @attrs.frozen
-class Call:
+class ListenerCall:
     """One call of a statement's listeners. ``route``: by what ways the event came, since what is inserted is processed after what is
     there: (depth, producer, row). Rows are made for row listeners only; else they are just counted."""
 
-    moment: Moment
+    moment: CallMoment
     route: tuple[int, int, int]
     statement: StatementOutput
     new: Any
@@ -62,10 +62,10 @@ class Call:
         return self.moment.place, self.moment.timer, self.moment.time, self.route
 
 
-def in_order(calls: Iterable[Call], handles: HandleOrder) -> list[Call]:
+def in_order(calls: Iterable[ListenerCall], handles: HandleOrder) -> list[ListenerCall]:
     """Return the calls in order: those of one cause by the numbers of their statements; of timers as the row tier runs them."""
-    ordered: list[Call] = []
-    for (_, timer, _, _), group in groupby(sorted(calls, key=Call.cause), key=Call.cause):
+    ordered: list[ListenerCall] = []
+    for (_, timer, _, _), group in groupby(sorted(calls, key=ListenerCall.cause), key=ListenerCall.cause):
         of_one = list(group)
         if len(of_one) > 1:
             numbers = sorted({call.statement.number for call in of_one})
@@ -81,32 +81,32 @@ class Timeline:
 
     times: Array
 
-    def moments(self, causes: Causes, source: Source) -> tuple[Array, Array]:
+    def moments(self, causes: Causes, source: RowOrigin) -> tuple[Array, Array]:
         """Return (place, whether a timer was at work) of each output row."""
         by_time = np.searchsorted(self.times, causes.time, side="left") - 1
         if source.places is not None and not len(source.places):
             return by_time, np.ones(len(by_time), np.bool_)
-        places = np.where(causes.timer, by_time, source.place_of(causes.row))
+        places = np.where(causes.timer, by_time, source.row_places(causes.row))
         return places, causes.timer if source.timers is None else causes.timer | source.timers[causes.row]
 
 
-def calls_of(statement: StatementOutput, output: Output, timeline: Timeline, source: Source) -> Iterator[Call]:
+def output_calls(statement: StatementOutput, output: BatchOutput, timeline: Timeline, source: RowOrigin) -> Iterator[ListenerCall]:
     """Yield the calls that one statement's output stands for, in order."""
-    parts: dict[int, tuple[Moment, tuple[int, int, int], dict[bool | None, slice]]] = {}
+    parts: dict[int, tuple[CallMoment, tuple[int, int, int], dict[bool | None, slice]]] = {}
     for causes, is_new in ((output.new_causes, True), (output.old_causes, False), (output.nothing, None)):
         if causes is None:
             continue
         places, timers = timeline.moments(causes, source)
         bounds = [0, *(np.flatnonzero(np.diff(causes.delta)) + 1).tolist(), len(causes.delta)]
         for low, high in zip(bounds, bounds[1:]):  # noqa: RUF007
-            moment = Moment(int(places[low]), bool(timers[low]), int(causes.time[low]))
+            moment = CallMoment(int(places[low]), bool(timers[low]), int(causes.time[low]))
             route = (0, 0, 0) if causes.timer[low] else (source.depth, source.producer, int(causes.row[low]))
             parts.setdefault(int(causes.delta[low]), (moment, route, {}))[2][is_new] = slice(low, high)
     new, old = (_rows(b, statement) for b in (output.new, output.old))
     nothing = slice(0)
     for delta in sorted(parts):
         moment, route, spans = parts[delta]
-        yield Call(moment, route, statement, new[spans.get(True, nothing)], old[spans.get(False, nothing)])
+        yield ListenerCall(moment, route, statement, new[spans.get(True, nothing)], old[spans.get(False, nothing)])
 
 
 def _rows(batch: pa.RecordBatch | None, statement: StatementOutput) -> Any:
@@ -115,7 +115,7 @@ def _rows(batch: pa.RecordBatch | None, statement: StatementOutput) -> Any:
     if not statement.listeners:
         return range(batch.num_rows)
     event_type = statement.event_type
-    return events_of(event_type, columns_of(batch, event_type.name), 1000, made_here=True)
+    return read_events(event_type, read_columns(batch, event_type.name), 1000, made_here=True)
 
 
-__all__ = ["Call", "Moment", "Source", "Timeline", "calls_of", "in_order"]
+__all__ = ["CallMoment", "ListenerCall", "RowOrigin", "Timeline", "in_order", "output_calls"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression, VariableValue
-from epl.plan.patterns.pattern import pattern_of
+from epl.plan.patterns.pattern import stream_pattern
 from epl.plan.statements import (
     BodyPlan,
     CreateExpressionPlan,
@@ -24,7 +24,7 @@ from epl.plan.statements import (
 from epl.plan.stores.indexes import CreateIndexPlan
 from epl.plan.stores.tables import Table, TableKeys, TableValue
 from epl.plan.streams import types_read
-from epl.plan.walk import plans_of
+from epl.plan.walk import walk_plan
 
 if TYPE_CHECKING:
     from runtime.statements.statement_output import StatementOutput
@@ -44,9 +44,9 @@ def statement_groups(statements: Iterable[StatementOutput]) -> list[tuple[Statem
         return token
 
     active = [s for s in statements if not isinstance(s.plan.body, PASSIVE)]
-    filled = [part.target for s in active for part in plans_of(s.plan.body) if isinstance(part, InsertPlan)]
+    filled = [part.target for s in active for part in walk_plan(s.plan.body) if isinstance(part, InsertPlan)]
     for statement in active:
-        tokens = shared(statement.plan.body)
+        tokens = shareable_parts(statement.plan.body)
         if is_apart(statement, filled):
             tokens = (token for token in tokens if not isinstance(token, EventType))
         for token in tokens:
@@ -62,7 +62,7 @@ def is_apart(statement: StatementOutput, filled: Sequence[EventType]) -> bool:
     them. ``filled``: the types that statements insert into."""
     plan = statement.plan
     body = plan.body
-    if not isinstance(body, SelectPlan) or len(body.streams) != 1 or pattern_of(body.streams[0]) is None:
+    if not isinstance(body, SelectPlan) or len(body.streams) != 1 or stream_pattern(body.streams[0]) is None:
         return False
     bound = plan.drop or plan.priority or plan.context is not None
     if bound or body.insert is not None or body.subqueries or body.result_set.into is not None:
@@ -71,9 +71,9 @@ def is_apart(statement: StatementOutput, filled: Sequence[EventType]) -> bool:
     return not any(one.is_a(other) or other.is_a(one) for one in read for other in filled)
 
 
-def shared(body: BodyPlan) -> Iterator[Hashable]:
+def shareable_parts(body: BodyPlan) -> Iterator[Hashable]:
     """Yield what a statement may share with others: its event types with their super-types, variables and tables."""
-    for value in plans_of(body):
+    for value in walk_plan(body):
         if isinstance(value, EventType):
             yield from value.lineage()
         elif isinstance(value, Table):
@@ -83,4 +83,4 @@ def shared(body: BodyPlan) -> Iterator[Hashable]:
             yield from (("variable", node.name) for node in value.walk() if isinstance(node, VariableValue))
 
 
-__all__ = ["is_apart", "shared", "statement_groups"]
+__all__ = ["is_apart", "shareable_parts", "statement_groups"]

@@ -17,25 +17,25 @@ import numpy as np
 from epl.errors import EplUnsupportedError
 from epl.event_types import EventType
 from epl.plan.statements import InsertPlan, SelectPlan
-from epl.plan.streams import filter_of, only_stream, types_read
-from epl.plan.walk import plans_of
+from epl.plan.streams import only_stream, stream_filter, types_read
+from epl.plan.walk import walk_plan
 from runtime.batch.available import missing
 from runtime.batch.compiler.kernels import Kernel, Warming
 from runtime.batch.match_recognize.run import MatchRun
 from runtime.batch.refusals import Declined, NotCompilable, NotInBatchTier, not_in_columns
-from runtime.batch.rule_sets.shared_runs import Member
+from runtime.batch.rule_sets.shared_runs import RuleSetMember
 from runtime.batch.runs.run import RunContext
 from runtime.batch.runs.timer_bounds import Gaps
 from runtime.batch.storage.arrays import Array
-from runtime.batch.storage.intake import Intake
+from runtime.batch.storage.intake import BatchIntake
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.tier.build import build_run
-from runtime.batch.tier.chain import GroupPipeline, Input, PipelineNode, check_insert
-from runtime.batch.tier.listener_calls import Call, Source, in_order
+from runtime.batch.tier.chain import GroupPipeline, PipelineNode, StreamInput, check_insert
+from runtime.batch.tier.listener_calls import ListenerCall, RowOrigin, in_order
 from runtime.batch.tier.running import BatchRunning
 from runtime.batch.tier.statement_groups import is_apart, statement_groups
 from runtime.event_loop.cause import RowOf
-from runtime.event_loop.filter_index import Entry
+from runtime.event_loop.filter_index import FilterEntry
 from runtime.event_loop.loop import EventLoop
 from runtime.event_loop.receiver_order import Path
 from runtime.expressions.generated_steps import EmitSteps
@@ -74,7 +74,7 @@ class StatementGroup:
         """Why a batch was not taken, and how many were not: each doubles how many rows have to come before the next try."""
         self.rows = 0
         self.sends = 0
-        self.entries: list[tuple[EventType, Entry]] = []
+        self.entries: list[tuple[EventType, FilterEntry]] = []
         self.is_apart = False
         """Whether it has the events of a batch beside a component in columns that reads them, too."""
 
@@ -97,7 +97,7 @@ class _Receiver:
         self._component = component
 
     def receive(self, event: Event) -> None:
-        if event not in self._tier.taken:
+        if event not in self._tier.take_rows:
             self._tier.one(self._component, event)
 
 
@@ -127,10 +127,10 @@ class BatchTier:
         self._owners: dict[EventType, StatementGroup | None] = {}
         self._read_apart: dict[EventType, bool] = {}
         self._stale = True
-        self._calls: list[Call] = []
+        self._calls: list[ListenerCall] = []
         self.compile: Callable[[str], Kernel] = lru_cache(maxsize=4096)(Warming)
         """Statements of one shape share a kernel, and their rows count together until it is compiled."""
-        self.taken: Container[Event] = ()
+        self.take_rows: Container[Event] = ()
         """The events of the batch under way that components here have had by columns."""
         self.row_of: RowOf | None = None
         """Which row is at a place of the batch that calls wait for."""
@@ -154,7 +154,7 @@ class BatchTier:
         kept = {c.statements: c for c in before.values()}
         statements = [s for d in self._host.deployments.values() for s in d]
         groups = [kept.get(group) or StatementGroup(group) for group in statement_groups(statements)]
-        filled = [part.target for s in statements for part in plans_of(s.plan.body) if isinstance(part, InsertPlan)]
+        filled = [part.target for s in statements for part in walk_plan(s.plan.body) if isinstance(part, InsertPlan)]
         for component in groups:
             component.is_apart = len(component.statements) == 1 and is_apart(component.statements[0], filled)
             self._components.update((s.number, component) for s in component.statements)
@@ -174,7 +174,7 @@ class BatchTier:
         if component.chain is None and any(here):
             self._to_rows(component)
 
-    def component_for(self, event_type: EventType, rows: int) -> StatementGroup | None:
+    def find_component(self, event_type: EventType, rows: int) -> StatementGroup | None:
         """Return the component that reads events of the type, if it is in the batch tier, or goes there now that ``rows`` more have
         come."""
         self._refresh()
@@ -222,7 +222,7 @@ class BatchTier:
                 node.statement.running = BatchRunning(node, self.forget, self.row_running)
         component.chain, component.sends = chain, 0
         for event_type in _roots([n.reads for n in nodes]):
-            entry = Entry(_Receiver(self, component), None, None, (), (), component.statements[0].prepared.environment)
+            entry = FilterEntry(_Receiver(self, component), None, None, (), (), component.statements[0].prepared.environment)
             component.entries.append((event_type, entry))
             self._core.filters.add(event_type, entry)
 
@@ -254,13 +254,13 @@ class BatchTier:
             raise not_in_columns("a statement of a context")
         if plan.subqueries:
             raise not_in_columns("a sub-query")
-        read = filter_of(only_stream(plan.streams, not_in_columns), not_in_columns).event_type
+        read = stream_filter(only_stream(plan.streams, not_in_columns), not_in_columns).event_type
         if statement.plan.drop or (statement.plan.priority and self._core.settings.prioritized):
             raise NotCompilable("priorities are not kept in columns")
         check_insert(plan)
         surroundings = RunContext(self._pool, statement.prepared.environment, self.compile)
         bare = _without_insert(plan)
-        member = Member(bare, build_run(bare, surroundings), surroundings)
+        member = RuleSetMember(bare, build_run(bare, surroundings), surroundings)
         return PipelineNode(statement, member, read, plan.insert)
 
     def demote(self, component: StatementGroup) -> None:
@@ -377,7 +377,7 @@ class BatchTier:
 
     # ------------------------------------------------------------------ events and time
 
-    def take(self, component: StatementGroup, inputs: Sequence[Input]) -> bool:
+    def take(self, component: StatementGroup, inputs: Sequence[StreamInput]) -> bool:
         """Return whether the component's kernels can take the rows; else it has moved to the row tier (under ``batch``: NotInBatchTier)."""
         assert component.chain is not None
         try:
@@ -393,7 +393,7 @@ class BatchTier:
         component.declined, component.declines = str(error), min(component.declines + 1, 20)
         self.demote(component)
 
-    def feed(self, component: StatementGroup, inputs: Sequence[Input], times: Array, until: int, *, jump: bool = False) -> None:
+    def feed(self, component: StatementGroup, inputs: Sequence[StreamInput], times: Array, until: int, *, jump: bool = False) -> None:
         """Process the rows, then time up to ``until``; ``jump``: timers that are due between two rows run once, at the later one's time."""
         chain = component.chain
         assert chain is not None
@@ -404,7 +404,7 @@ class BatchTier:
             inputs = ()
         self._calls += chain.feed(inputs, times, until, jump=jump, numbered=self._core.records_causes)
 
-    def _feed_one_by_one(self, chain: GroupPipeline, inputs: Sequence[Input], times: Array, jump: bool) -> None:
+    def _feed_one_by_one(self, chain: GroupPipeline, inputs: Sequence[StreamInput], times: Array, jump: bool) -> None:
         """Row by row: where time jumps, each row of the batch moves all timers; where rows come from outside and from statements, each has
         to come in its turn."""
         rows = {int(place): (each, row) for each in inputs for row, place in enumerate(each.places())}
@@ -447,9 +447,9 @@ class BatchTier:
             try:
                 if event.extra:
                     raise Declined(f"the property '{next(iter(event.extra))}' is not declared")
-                intake = Intake.of(event.type, [event], self._core.settings.units_per_second)
+                intake = BatchIntake.of(event.type, [event], self._core.settings.units_per_second)
                 now = self._core.clock.now
-                inputs = (Input(intake, np.array([now]), Source(np.zeros(1, np.int64))),)
+                inputs = (StreamInput(intake, np.array([now]), RowOrigin(np.zeros(1, np.int64))),)
                 if self.take(component, inputs):
                     self.feed(component, inputs, np.array([now]), now)
                     return

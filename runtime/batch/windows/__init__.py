@@ -1,4 +1,4 @@
-"""The data windows that kernels are printed for: ``window_of(config)``."""
+"""The data windows that kernels are printed for: ``window_printer(config)``."""
 from __future__ import annotations
 
 from epl.plan.expressions import TimeSpan, TypedExpression, VariableValue
@@ -37,7 +37,7 @@ KINDS: dict[type[WindowConfig], type[Window]] = {
 }
 
 
-def window_of(config: WindowConfig) -> Window:
+def window_printer(config: WindowConfig) -> Window:
     """Return the printer of a window; raise NotCompilable."""
     kind = KINDS.get(type(config))
     if kind is None:
@@ -54,4 +54,4 @@ def is_calendar(period: TypedExpression) -> bool:
     return isinstance(period, TimeSpan) and any(name.startswith(("month", "year")) for name, _ in period.parts)
 
 
-__all__ = ["Window", "is_calendar", "window_of"]
+__all__ = ["Window", "is_calendar", "window_printer"]

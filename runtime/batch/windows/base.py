@@ -15,7 +15,7 @@ from runtime.batch.refusals import Declined
 from runtime.batch.runs.ring import Ring
 from runtime.batch.runs.run import RunContext
 from runtime.batch.runs.timer_bounds import Timers
-from runtime.batch.storage.arrays import RING, Array, Arrays, Field
+from runtime.batch.storage.arrays import RING, Array, ArrayField, Arrays
 from runtime.batch.storage.registers import RING_FULL
 from runtime.batch.storage.strings import StringPool
 from runtime.clock.instants import FARTHEST
@@ -78,7 +78,7 @@ class Window:
         """A text: when the window's timer is due, NEVER where it is not; None for a window without timers."""
         return None
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[ArrayField]:
         """Return its arrays beside ``w_row``."""
         return []
 
@@ -160,7 +160,7 @@ class Window:
         raise NotImplementedError
 
 
-def duration_in(state: State) -> int:
+def read_duration(state: State) -> int:
     """Return the length of time that a window's state brings. Raise Declined where it is none: a kernel would never get past its timer."""
     if state["duration"] <= 0:
         raise Declined("a time window of no length")

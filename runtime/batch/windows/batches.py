@@ -12,8 +12,8 @@ from runtime.batch.refusals import NotCompilable
 from runtime.batch.runs.ring import Ring
 from runtime.batch.runs.run import RunContext
 from runtime.batch.runs.timer_bounds import Timers
-from runtime.batch.storage.arrays import ONE, Array, Arrays, Field
-from runtime.batch.windows.base import NEVER, RowPrinter, Take, Window, duration_in
+from runtime.batch.storage.arrays import ONE, Array, ArrayField, Arrays
+from runtime.batch.windows.base import NEVER, RowPrinter, Take, Window, read_duration
 from windows.length_batch import LengthBatch
 from windows.paging import Long
 from windows.protocol import State
@@ -41,8 +41,8 @@ class BatchWindow(Window):
     def contents(self) -> tuple[str, str]:
         return "w_mid[0]", "tail"
 
-    def fields(self) -> list[Field]:
-        return [Field("w_mid", np.int64, ONE), *([Field("w_due", np.int64, ONE, NEVER)] if self.timed else [])]
+    def fields(self) -> list[ArrayField]:
+        return [ArrayField("w_mid", np.int64, ONE), *([ArrayField("w_due", np.int64, ONE, NEVER)] if self.timed else [])]
 
     def release(self, code: Code) -> None:
         """Print that the batch is new, the one before old."""
@@ -87,8 +87,8 @@ class BatchWindow(Window):
 class LengthBatchWindow(BatchWindow):
     config: LengthBatch
 
-    def fields(self) -> list[Field]:
-        return [*super().fields(), Field("size", np.int64, ONE)]
+    def fields(self) -> list[ArrayField]:
+        return [*super().fields(), ArrayField("size", np.int64, ONE)]
 
     def start(self, state: Arrays, surroundings: RunContext) -> None:
         state["size"][0] = surroundings.value(self.config.size)
@@ -114,12 +114,12 @@ class TimeBatchWindow(BatchWindow):
     config: TimeBatch
     timed = True
 
-    def fields(self) -> list[Field]:
-        own = [Field("size", np.int64, ONE), Field("w_reference", np.int64, ONE), Field("w_known", np.bool_, ONE)]
+    def fields(self) -> list[ArrayField]:
+        own = [ArrayField("size", np.int64, ONE), ArrayField("w_reference", np.int64, ONE), ArrayField("w_known", np.bool_, ONE)]
         return [*super().fields(), *own]
 
     def start(self, state: Arrays, surroundings: RunContext) -> None:
-        state["size"][0] = length_of(self.config.period, surroundings)
+        state["size"][0] = period_length(self.config.period, surroundings)
         if self.config.reference is not None:
             self._know(state, surroundings.value(self.config.reference))
 
@@ -146,7 +146,7 @@ class TimeBatchWindow(BatchWindow):
     @takes({"duration": INTEGER, "reference": DUE, "due": DUE})
     def restore(self, ring: Ring, state: State) -> None:
         super().restore(ring, state)
-        ring.arrays["size"][0] = duration_in(state)
+        ring.arrays["size"][0] = read_duration(state)
         self._know(ring.arrays, state["reference"])
 
 
@@ -157,12 +157,12 @@ class TimeLengthBatchWindow(BatchWindow):
     timed = True
     period_name = "w_period"
 
-    def fields(self) -> list[Field]:
-        return [*super().fields(), Field("size", np.int64, ONE), Field("w_period", np.int64, ONE)]
+    def fields(self) -> list[ArrayField]:
+        return [*super().fields(), ArrayField("size", np.int64, ONE), ArrayField("w_period", np.int64, ONE)]
 
     def start(self, state: Arrays, surroundings: RunContext) -> None:
         state["size"][0] = surroundings.value(self.config.size)
-        state["w_period"][0] = length_of(self.config.period, surroundings)
+        state["w_period"][0] = period_length(self.config.period, surroundings)
 
     def schedule(self, code: Code) -> None:
         code.add("w_due[0] = now + w_period[0]")
@@ -183,10 +183,10 @@ class TimeLengthBatchWindow(BatchWindow):
     @takes({"size": COUNT, "duration": INTEGER, "due": DUE})
     def restore(self, ring: Ring, state: State) -> None:
         super().restore(ring, state)
-        ring.arrays["size"][0], ring.arrays["w_period"][0] = state["size"], duration_in(state)
+        ring.arrays["size"][0], ring.arrays["w_period"][0] = state["size"], read_duration(state)
 
 
-def length_of(period: TypedExpression, surroundings: RunContext) -> int:
+def period_length(period: TypedExpression, surroundings: RunContext) -> int:
     length = surroundings.period(period)
     if length <= 0:
         raise NotCompilable("a time window of no length")

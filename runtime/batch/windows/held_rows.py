@@ -6,7 +6,7 @@ from runtime.batch.windows.base import Window
 from windows.protocol import State
 
 
-class HeldRows(Window):
+class HeldRowsWindow(Window):
     """No window, but a ring as windows have: rows go when they are emitted."""
 
     def state(self, ring: Ring) -> State:
@@ -16,4 +16,4 @@ class HeldRows(Window):
         """Do nothing: the output clause restores them."""
 
 
-__all__ = ["HeldRows"]
+__all__ = ["HeldRowsWindow"]

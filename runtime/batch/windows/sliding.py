@@ -4,15 +4,15 @@ from __future__ import annotations
 import numpy as np
 
 from epl.plan.expressions import TypedExpression
-from runtime.batch.printing.expressions import ScalarPrinter, kind_of
+from runtime.batch.printing.expressions import ScalarPrinter, column_kind
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import Declined, NotCompilable
 from runtime.batch.runs.ring import Ring
 from runtime.batch.runs.run import RunContext
 from runtime.batch.runs.timer_bounds import Timers
-from runtime.batch.storage.arrays import ONE, RING, Arrays, Field
+from runtime.batch.storage.arrays import ONE, RING, ArrayField, Arrays
 from runtime.batch.storage.kinds import INTEGERS
-from runtime.batch.windows.base import NEVER, RowPrinter, Take, Window, duration_in
+from runtime.batch.windows.base import NEVER, RowPrinter, Take, Window, read_duration
 from windows.ext_timed import ExtTimed
 from windows.first_events import FirstLength
 from windows.keepall import KeepAll
@@ -39,8 +39,8 @@ class KeepAllWindow(Window):
 class LengthWindow(Window):
     config: Length
 
-    def fields(self) -> list[Field]:
-        return [Field("size", np.int64, ONE)]
+    def fields(self) -> list[ArrayField]:
+        return [ArrayField("size", np.int64, ONE)]
 
     def start(self, state: Arrays, surroundings: RunContext) -> None:
         state["size"][0] = surroundings.value(self.config.size)
@@ -66,8 +66,8 @@ class PeriodWindow(Window):
 
     config: Time | ExtTimed
 
-    def fields(self) -> list[Field]:
-        return [Field("size", np.int64, ONE), Field("w_time", np.int64, RING)]
+    def fields(self) -> list[ArrayField]:
+        return [ArrayField("size", np.int64, ONE), ArrayField("w_time", np.int64, RING)]
 
     def start(self, state: Arrays, surroundings: RunContext) -> None:
         state["size"][0] = surroundings.period(self.config.period)
@@ -103,12 +103,12 @@ class TimeWindow(PeriodWindow):
         return Timers("each", int(ring.arrays["size"][0]), ring.tail - ring.head)
 
     def state(self, ring: Ring) -> State:
-        return {"events": timed_events(ring), "duration": int(ring.arrays["size"][0]), "due": self.next_due(ring)}
+        return {"events": events_with_times(ring), "duration": int(ring.arrays["size"][0]), "due": self.next_due(ring)}
 
     @takes({"events": [(optional(EVENT), TIME)], "duration": INTEGER, "due": DUE})
     def restore(self, ring: Ring, state: State) -> None:
         hold_timed(ring, state["events"])
-        ring.arrays["size"][0] = duration_in(state)
+        ring.arrays["size"][0] = read_duration(state)
         if state["due"] != self.next_due(ring):
             raise Declined("a time window whose clock was set back")
 
@@ -127,12 +127,12 @@ class ExtTimedWindow(PeriodWindow):
         code.add("ob = head")
 
     def state(self, ring: Ring) -> State:
-        return {"duration": int(ring.arrays["size"][0]), "events": timed_events(ring)}
+        return {"duration": int(ring.arrays["size"][0]), "events": events_with_times(ring)}
 
     @takes({"events": [(optional(EVENT), TIME)], "duration": INTEGER})
     def restore(self, ring: Ring, state: State) -> None:
         hold_timed(ring, state["events"])
-        ring.arrays["size"][0] = duration_in(state)
+        ring.arrays["size"][0] = read_duration(state)
 
 
 class LastEventWindow(Window):
@@ -199,13 +199,13 @@ class TimeAccumWindow(TimeWindow):
 
 def own_time(timestamp: TypedExpression, printer: ScalarPrinter) -> str:
     """Return the text of an event's own time: null counts as 0."""
-    if kind_of(timestamp.type) not in INTEGERS:
+    if column_kind(timestamp.type) not in INTEGERS:
         raise NotCompilable("a timestamp that is not an integer")
     text = printer.value(timestamp)
     return f"np.int64({text.value})" if text.valid is None else f"np.int64({text.value} if {text.valid} else 0)"
 
 
-def timed_events(ring: Ring) -> State:
+def events_with_times(ring: Ring) -> State:
     """Return ``[event, time]`` in order."""
     positions = ring.positions()
     return Long([event, time] for event, time in zip(ring.events(positions), ring.at("w_time", positions).tolist()))

@@ -10,20 +10,20 @@ import numpy as np
 from epl.java_hash import hash_of_keys, spread_hash
 from epl.plan.expressions import TypedExpression
 from runtime.batch.compiler.hosted import fill_table
-from runtime.batch.printing.expressions import kind_of
+from runtime.batch.printing.expressions import column_kind
 from runtime.batch.printing.java_hash import follow, hash_text, print_order, spread
-from runtime.batch.printing.python_values import word_of, word_text
+from runtime.batch.printing.python_values import encode_word, word_text
 from runtime.batch.printing.source_code import Code
 from runtime.batch.refusals import NotCompilable
 from runtime.batch.runs.ring import Ring
 from runtime.batch.runs.run import RunContext
-from runtime.batch.storage.arrays import CODES, ONE, RING, Array, Arrays, Field
+from runtime.batch.storage.arrays import CODES, ONE, RING, Array, ArrayField, Arrays
 from runtime.batch.storage.kinds import INTEGERS, TEXTS
 from runtime.batch.storage.strings import StringPool
 from runtime.batch.windows.base import RowPrinter, Take, Window
 from windows.keys import key_of_values, values_of_key
 from windows.protocol import Damaged, State
-from windows.shape import ANYTHING, COUNT, EVENT, compiled, of_type, takes
+from windows.shape import ANYTHING, COUNT, EVENT, compile_check, of_type, takes
 from windows.unique import FirstUnique, Unique
 
 TABLE = "unique table"
@@ -47,7 +47,7 @@ class UniqueWindow(Window):
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        kinds = tuple(kind_of(key.type) for key in self.keys)
+        kinds = tuple(column_kind(key.type) for key in self.keys)
         if not kinds:
             raise NotCompilable("unique(*)")
         for kind in kinds:
@@ -55,12 +55,12 @@ class UniqueWindow(Window):
                 raise NotCompilable(f"{self.config.names[0]} by {kind}")
         return kinds
 
-    def fields(self) -> list[Field]:
+    def fields(self) -> list[ArrayField]:
         return [
-            Field("u_table", np.int64, TABLE, -1), Field("u_words", np.int64, RING, 0, len(self.kinds) + 1),
-            Field("u_place", np.int64, RING, -1), Field("u_count", np.int64, ONE), Field("u_peak", np.int64, ONE),
-            *([Field(f"u_{name}", np.int64, RING) for name in ("hash", "buckets", "order")] if self.sorted else []),
-            *([Field("u_codes", np.int64, CODES), Field("u_known", np.int64, ONE)] if self._by_text else []),
+            ArrayField("u_table", np.int64, TABLE, -1), ArrayField("u_words", np.int64, RING, 0, len(self.kinds) + 1),
+            ArrayField("u_place", np.int64, RING, -1), ArrayField("u_count", np.int64, ONE), ArrayField("u_peak", np.int64, ONE),
+            *([ArrayField(f"u_{name}", np.int64, RING) for name in ("hash", "buckets", "order")] if self.sorted else []),
+            *([ArrayField("u_codes", np.int64, CODES), ArrayField("u_known", np.int64, ONE)] if self._by_text else []),
         ]
 
     # ------------------------------------------------------------------ the order of an iterator
@@ -168,7 +168,7 @@ class UniqueWindow(Window):
     def restore(self, ring: Ring, state: State) -> None:
         arrays, pool = ring.arrays, ring.surroundings.pool
         entries = list(state["events"])
-        check_keys = compiled(tuple(of_type(key.type) for key in self.keys))
+        check_keys = compile_check(tuple(of_type(key.type) for key in self.keys))
         for values, _ in entries:
             check_keys(values)
         if len({tuple(self._words(values, pool)) for values, _ in entries}) != len(entries):
@@ -187,7 +187,7 @@ class UniqueWindow(Window):
         self._fill(arrays)
 
     def _words(self, values: list[Any], pool: StringPool) -> list[int]:
-        words = [0 if value is None else word_of(value, kind, pool) for value, kind in zip(values, self.kinds)]
+        words = [0 if value is None else encode_word(value, kind, pool) for value, kind in zip(values, self.kinds)]
         return [*words, sum(1 << number for number, value in enumerate(values) if value is None)]
 
 

@@ -13,18 +13,18 @@ from runtime.dialects.automaton import Automaton, State
 from runtime.dialects.flink_recognition import FlinkRecognition
 from runtime.dialects.frames import Frame
 from runtime.dialects.run_queue import RunQueue
-from runtime.dialects.runs import Run, Runs, taken_by
+from runtime.dialects.runs import PatternRun, Runs, rows_in_runs
 from runtime.dialects.streaming.held_rows import ScatteredRows
-from runtime.dialects.streaming.partition import NO_QUERIES, Partition, Row, States, admitted
-from runtime.dialects.streaming.stored import PLACE, check_between
+from runtime.dialects.streaming.partition import NO_QUERIES, Row, StreamPartition, StreamStates, admit
+from runtime.dialects.streaming.stored import PLACE, check_range
 from runtime.dialects.visited import is_exceeded
-from windows.shape import INTEGER, Check, Shape, integer, one_of
+from windows.shape import INTEGER, Check, Shape, class_check, integer
 
 FEW_ROWS = 16
 """So many rows are not looked through for those that are no longer needed."""
 
 
-class FlinkPartition(Partition):
+class FlinkPartition(StreamPartition):
     """``runs``: the machine over the rows; ``now``: no row before that time comes any more. ``most``: with more rows, those that no run has
     are dropped."""
 
@@ -47,7 +47,7 @@ class FlinkPartition(Partition):
     def drop(self) -> None:
         """Drop the rows that no run has."""
         runs = self.runs
-        needed = taken_by((*runs.runs, *runs.complete))
+        needed = rows_in_runs((*runs.runs, *runs.complete))
         self.rows.keep(needed)
         self.times.keep(needed)
         self.most = 2 * len(needed) + FEW_ROWS
@@ -56,13 +56,13 @@ class FlinkPartition(Partition):
 class FlinkRecognizer:
     """Runs a clause of the dialects ``flink`` and ``alibaba``. ``within``: in engine units."""
 
-    def __init__(self, plan: RecognitionPlan, states: States, within: int | None) -> None:
+    def __init__(self, plan: RecognitionPlan, states: StreamStates, within: int | None) -> None:
         self.plan = plan
         self.states = states
         self.within = within
         self.writer = FlinkRecognition(plan, NO_QUERIES)
         self.automaton = self.writer.automaton
-        self.numbered = numbered(self.automaton)
+        self.numbered = number_states(self.automaton)
         self.numbers = {id(state): number for number, state in enumerate(self.numbered)}
 
     def partition(self) -> FlinkPartition:
@@ -115,7 +115,7 @@ class FlinkRecognizer:
         self._settle(partition)
         return output
 
-    def _write(self, partition: FlinkPartition, ended: Iterator[tuple[Run, bool]], output: list[Row]) -> None:
+    def _write(self, partition: FlinkPartition, ended: Iterator[tuple[PatternRun, bool]], output: list[Row]) -> None:
         """Add the rows of matches, and of runs that time has ended. Where a measure fails there is no row."""
         for run, is_match in ended:
             if is_match or self.plan.timeouts:
@@ -127,7 +127,7 @@ class FlinkRecognizer:
     def _settle(self, partition: FlinkPartition) -> None:
         """Count the runs (those beyond the limit, the newest ones, do not begin), and drop the rows that none has, some at once."""
         runs = partition.runs
-        allowed = admitted(partition, self.states, len(runs.runs))
+        allowed = admit(partition, self.states, len(runs.runs))
         if allowed < len(runs.runs):
             runs.runs = RunQueue(sorted(runs.runs, key=lambda run: run.start)[:allowed])
         if len(partition.rows.items) > partition.most:
@@ -150,15 +150,15 @@ class FlinkRecognizer:
         runs = partition.runs
         partition.drop()
         rows = [[number, time, list(partition.rows[number])] for number, time in partition.times.items.items()]
-        return [rows, len(partition.rows), *(list(map(self._written, each)) for each in (runs.runs, runs.complete))]
+        return [rows, len(partition.rows), *(list(map(self._write_run, each)) for each in (runs.runs, runs.complete))]
 
-    def _written(self, run: Run) -> list[Any]:
-        taken = run.taken()
+    def _write_run(self, run: PatternRun) -> list[Any]:
+        taken = run.variables_and_rows()
         return [self.numbers[id(run.state)], [label for label, _ in taken], [row for _, row in taken]]
 
     def shape(self, row: Check) -> Shape:
         """Return what ``state`` looks like."""
-        run = (integer("the number of a state", 0, len(self.numbered) - 1), [one_of("a variable", str)], [PLACE])
+        run = (integer("the number of a state", 0, len(self.numbered) - 1), [class_check("a variable", str)], [PLACE])
         return [(PLACE, INTEGER, row)], PLACE, [run], [run]
 
     def restore(self, state: Any) -> FlinkPartition:
@@ -167,7 +167,7 @@ class FlinkRecognizer:
         numbers = [number for number, _, _ in rows]
         if numbers != sorted(set(numbers)):
             raise ValueError("rows that are not in order")
-        check_between("the number of the last row", -1, max(numbers, default=-1), count - 1)
+        check_range("the number of the last row", -1, max(numbers, default=-1), count - 1)
         for _, labels, taken in (*runs, *complete):
             self._check(labels, taken, set(numbers))
         partition = self.partition()
@@ -187,7 +187,7 @@ class FlinkRecognizer:
         if not numbers.issuperset(taken) or taken != sorted(set(taken)):
             raise ValueError("a run has not taken rows one after another")
 
-    def _read(self, partition: FlinkPartition, number: int, labels: list[str], rows: list[int]) -> Run:
+    def _read(self, partition: FlinkPartition, number: int, labels: list[str], rows: list[int]) -> PatternRun:
         runs = partition.runs
         run = attrs.evolve(runs.waiting, state=self.numbered[number])
         marks, totals = run.marks, run.totals
@@ -199,7 +199,7 @@ class FlinkRecognizer:
         return run
 
 
-def numbered(automaton: Automaton) -> list[State]:
+def number_states(automaton: Automaton) -> list[State]:
     """Return the states in the order in which they are reached, which is the same whenever the pattern is compiled."""
     states, seen = [automaton.start], {id(automaton.start)}
     for state in states:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence, Set
 from typing import Any, overload
 
 
-class HeldRows(Sequence[Any]):
+class StreamBuffer(Sequence[Any]):
     """``base``: the number of the first row held; ``ended``: no row follows the last one. The length counts dropped rows too."""
 
     __slots__ = ("base", "ended", "items")
@@ -82,4 +82,4 @@ class ScatteredRows(Sequence[Any]):
         self.items = {number: row for number, row in self.items.items() if number in numbers}
 
 
-__all__ = ["HeldRows", "ScatteredRows"]
+__all__ = ["ScatteredRows", "StreamBuffer"]

@@ -4,17 +4,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from epl.dialects.errors import failure_of
+from epl.dialects.errors import query_failure
 from epl.dialects.plans import Plan
 from runtime.dialects.limits import USUAL
 from runtime.dialects.step_limit import StepLimit
-from runtime.dialects.streaming.held_rows import HeldRows
+from runtime.dialects.streaming.held_rows import StreamBuffer
 from windows.shape import Check, Shape
 
 Row = tuple[Any, ...]
 
 
-class States(Protocol):
+class StreamStates(Protocol):
     """How many partial matches the runtime holds, in all statements, and their limit."""
 
     count: int
@@ -23,7 +23,7 @@ class States(Protocol):
         """Return whether one more may begin, which then counts."""
 
 
-class Partition:
+class StreamPartition:
     """The rows of one key: ``rows`` and their ``times`` (engine units; 0 without a time). ``held``: partial matches that count.
 
     ``failure``: the first error of an expression since it was last asked for; the rest was processed.
@@ -32,8 +32,8 @@ class Partition:
     __slots__ = ("due", "failure", "held", "rows", "times", "turn")
 
     def __init__(self) -> None:
-        self.rows: Any = HeldRows()
-        self.times: Any = HeldRows()
+        self.rows: Any = StreamBuffer()
+        self.times: Any = StreamBuffer()
         self.held = 0
         self.failure: Exception | None = None
         self.due: int | None = None
@@ -44,11 +44,11 @@ class Partition:
     def fail(self, error: Exception) -> None:
         """Note that an expression failed."""
         if self.failure is None:
-            self.failure = failure_of(error)
+            self.failure = query_failure(error)
             self.failure.__cause__ = None if self.failure is error else error
 
 
-def admitted(partition: Partition, states: States, count: int) -> int:
+def admit(partition: StreamPartition, states: StreamStates, count: int) -> int:
     """Let so many partial matches of a partition count, as far as the limit goes; return how many do."""
     while partition.held < count and states.try_increase():
         partition.held += 1
@@ -103,4 +103,4 @@ class _NoQueries:
 
 NO_QUERIES = _NoQueries()
 
-__all__ = ["NO_QUERIES", "Partition", "Recognizer", "Row", "States", "admitted"]
+__all__ = ["NO_QUERIES", "Recognizer", "Row", "StreamPartition", "StreamStates", "admit"]

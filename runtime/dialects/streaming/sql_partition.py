@@ -15,12 +15,12 @@ from epl.dialects.errors import QueryFailed
 from epl.dialects.plans import RecognitionPlan
 from runtime.dialects.frames import Frame, Marks
 from runtime.dialects.program import DONE, END, JUMP, MATCH, SPLIT, START, compile_pattern
-from runtime.dialects.recognition import RowWriter, skipped_to
-from runtime.dialects.streaming.held_rows import HeldRows
-from runtime.dialects.streaming.partition import NO_QUERIES, Partition, Row, States
-from runtime.dialects.streaming.stored import PLACE, check_between, check_held
+from runtime.dialects.recognition import RowWriter, next_start
+from runtime.dialects.streaming.held_rows import StreamBuffer
+from runtime.dialects.streaming.partition import NO_QUERIES, Row, StreamPartition, StreamStates
+from runtime.dialects.streaming.stored import PLACE, check_held, check_range
 from runtime.dialects.streaming.waiting import StreamFrameCompiler, Waiting, looks_behind, numbers_matches
-from runtime.dialects.visited import MOST_OF_A_PARTITION, MOST_VISITS, Visited, is_exceeded, too_many, visits_of
+from runtime.dialects.visited import MOST_OF_A_PARTITION, MOST_VISITS, Visited, is_exceeded, too_many, visit_limit
 from windows.shape import BOOLEAN, INTEGER, Check, Shape, integer, optional
 
 Way = tuple[int, int, Marks, Marks]
@@ -34,7 +34,7 @@ class Search:
 
     __slots__ = ("done", "frame", "paths", "pending", "taken", "tried", "visited")
 
-    def __init__(self, rows: HeldRows, start: int, number: int, marks: Marks, totals: Marks) -> None:
+    def __init__(self, rows: StreamBuffer, start: int, number: int, marks: Marks, totals: Marks) -> None:
         self.frame = Frame(rows)
         self.frame.start, self.frame.number = start, number
         self.taken: list[int] = []
@@ -50,7 +50,7 @@ class Search:
         return len(self.visited.states) + self.visited.spent + self.tried
 
 
-class SqlPartition(Partition):
+class SqlPartition(StreamPartition):
     """``here``: the first row of the search; ``number``: of the match that it finds; ``last``: the last row that a match had. ``search``:
     None until a row asks for it. ``now``: no row before that time comes any more. ``hopeless``: by row the instructions that lead nowhere,
     whatever the first row is; empty where conditions depend on that."""
@@ -68,7 +68,7 @@ class SqlPartition(Partition):
 class SqlRecognizer:
     """Runs a clause of dialect ``sql``. ``within``: in engine units."""
 
-    def __init__(self, plan: RecognitionPlan, states: States, within: int | None, most_visits: int = MOST_VISITS) -> None:
+    def __init__(self, plan: RecognitionPlan, states: StreamStates, within: int | None, most_visits: int = MOST_VISITS) -> None:
         self.plan = plan
         self.states = states
         self.within = within
@@ -95,17 +95,17 @@ class SqlRecognizer:
             self._begin_again(partition)
         partition.rows.append(row)
         partition.times.append(time)
-        return self._go_on(partition)
+        return self._continue_search(partition)
 
     def advance(self, partition: SqlPartition, now: int) -> list[Row]:
         """Move time: no row before ``now`` comes any more."""
         partition.now = now
-        return self._go_on(partition)
+        return self._continue_search(partition)
 
     def finish(self, partition: SqlPartition) -> list[Row]:
         """End the input: no row comes any more."""
         partition.rows.ended = True
-        return self._go_on(partition)
+        return self._continue_search(partition)
 
     def deadline(self, partition: SqlPartition) -> int | None:
         """Return when no row can be of the match any more that is searched."""
@@ -120,13 +120,13 @@ class SqlRecognizer:
 
     def _begin_again(self, partition: SqlPartition) -> None:
         """After the end of the input comes another one."""
-        partition.rows, partition.times = HeldRows(), HeldRows()
+        partition.rows, partition.times = StreamBuffer(), StreamBuffer()
         partition.here, partition.number, partition.last, partition.now = 0, 1, -1, None
         partition.hopeless.clear()
 
     # the search
 
-    def _go_on(self, partition: SqlPartition) -> list[Row]:
+    def _continue_search(self, partition: SqlPartition) -> list[Row]:
         """Search as far as the rows go; return the output rows of what is decided."""
         output: list[Row] = []
         begun, spent, most = partition.here, 0, MOST_OF_A_PARTITION * self.most_visits
@@ -189,8 +189,8 @@ class SqlRecognizer:
         count = len(rows)
         visited, paths, looks_around = search.visited, search.paths, self.compiler.looks_around
         search.tried = 0
-        visited.limit = visits_of(count - start, len(operations), self.most_visits)
-        is_last = rows.ended or self._is_over(partition, start)
+        visited.limit = visit_limit(count - start, len(operations), self.most_visits)
+        is_last = rows.ended or self._is_expired(partition, start)
         while pending:
             way = pending.pop()
             pc, row, marks, totals = way
@@ -211,7 +211,7 @@ class SqlRecognizer:
                         break
                     pending.append((pc, row, marks, totals))
                     return False
-                if (row in hopeless and pc in hopeless[row]) or visited.seen(pc, row, marks, totals, paths[-1]):
+                if (row in hopeless and pc in hopeless[row]) or visited.visit(pc, row, marks, totals, paths[-1]):
                     break
                 if operation == SPLIT:
                     pending.append((second[pc], row, marks, totals))
@@ -226,7 +226,7 @@ class SqlRecognizer:
                     try:
                         accepted = self._test(partition, frame, pc, row, marks, totals)
                     except Waiting:
-                        if not self._may_lead_on(partition, search, pc, row):
+                        if not self._may_reach_match(partition, search, pc, row):
                             break
                         visited.forget(pc, row, marks, totals, paths[-1])
                         pending.append((pc, row, marks, totals))
@@ -241,7 +241,7 @@ class SqlRecognizer:
                 pc += 1
         return True
 
-    def _may_lead_on(self, partition: SqlPartition, search: Search, pc: int, row: int) -> bool:
+    def _may_reach_match(self, partition: SqlPartition, search: Search, pc: int, row: int) -> bool:
         """Return whether a way may come to a match that takes a row of which its condition knows too little; where it cannot, nothing has
         to be waited for."""
         frame = search.frame
@@ -260,7 +260,7 @@ class SqlRecognizer:
             raise too_many(search.visited.limit)
         return leads_on
 
-    def _is_over(self, partition: SqlPartition, start: int) -> bool:
+    def _is_expired(self, partition: SqlPartition, start: int) -> bool:
         """Return whether time alone says that no further row is of a match that begins there."""
         return self.within is not None and partition.now is not None and partition.now - partition.times[start] >= self.within
 
@@ -292,7 +292,7 @@ class SqlRecognizer:
         here, plan = partition.here, self.plan
         if not search.done:
             if self.shows_unmatched and here > partition.last:
-                output.append(self.writer.unmatched(partition.rows, here))
+                output.append(self.writer.row_without_match(partition.rows, here))
             partition.here += 1
             return
         frame = self.writer.frame(partition.rows, here, partition.number, search.taken)
@@ -300,7 +300,7 @@ class SqlRecognizer:
             rows = [] if plan.all_rows and plan.empties == "omit" else [self.writer.empty(frame)]
             following = here + 1
         else:
-            rows = list(self.writer.matched(frame, search.taken))
+            rows = list(self.writer.match_rows(frame, search.taken))
         output.extend(rows)
         partition.number += 1
         if search.taken:
@@ -310,7 +310,7 @@ class SqlRecognizer:
 
     def _following(self, partition: SqlPartition, frame: Frame) -> int:
         try:
-            return skipped_to(self.plan.skip, frame)
+            return next_start(self.plan.skip, frame)
         except QueryFailed as error:
             partition.fail(error)
             return frame.start + 1
@@ -333,10 +333,10 @@ class SqlRecognizer:
         """Return the machine; its search is done again with the next row, or when its time has come."""
         rows, times, base, here, number, last, now, ended = state
         end = check_held(rows, times, base)
-        check_between("the row that is next", base if base == 0 else base + self.behind, here, end)
-        check_between("the last row of a match", -1, last, end - 1)
+        check_range("the row that is next", base if base == 0 else base + self.behind, here, end)
+        check_range("the last row of a match", -1, last, end - 1)
         partition = SqlPartition()
-        partition.rows, partition.times = HeldRows([tuple(row) for row in rows], base), HeldRows(times, base)
+        partition.rows, partition.times = StreamBuffer([tuple(row) for row in rows], base), StreamBuffer(times, base)
         partition.here, partition.number, partition.last, partition.now = here, number, last, now
         partition.rows.ended = ended
         if here < len(partition.rows):

@@ -8,7 +8,7 @@ from typing import Any
 
 from epl.dialects import types as k
 from epl.dialects.types import SqlType
-from windows.shape import ANYTHING, Check, integer, one_of
+from windows.shape import ANYTHING, Check, class_check, integer
 
 PLACE = integer("the number of a row", 0, 1 << 62)
 CLASSES: dict[str, tuple[type, ...]] = {
@@ -21,7 +21,7 @@ CLASSES: dict[str, tuple[type, ...]] = {
 def of_sql_type(kind: SqlType) -> Check:
     """Accept a value of the type, or null."""
     classes = CLASSES.get(kind.name)
-    return ANYTHING if classes is None else one_of(f"a value of type {kind}", *classes, type(None))
+    return ANYTHING if classes is None else class_check(f"a value of type {kind}", *classes, type(None))
 
 
 def check_held(rows: Sequence[Any], times: Sequence[Any], base: int) -> int:
@@ -31,10 +31,10 @@ def check_held(rows: Sequence[Any], times: Sequence[Any], base: int) -> int:
     return base + len(rows)
 
 
-def check_between(what: str, least: int, value: int, most: int) -> None:
+def check_range(what: str, least: int, value: int, most: int) -> None:
     """Raise ValueError for a number that is not in a range, ends included."""
     if not least <= value <= most:
         raise ValueError(f"{what} is {value}, not from {least} to {most}")
 
 
-__all__ = ["PLACE", "check_between", "check_held", "of_sql_type"]
+__all__ = ["PLACE", "check_held", "check_range", "of_sql_type"]

@@ -20,19 +20,19 @@ class Waiting(Exception):
 class StreamFrameCompiler(FrameCompiler):
     """Compiles as ``FrameCompiler``; a function raises ``Waiting`` where its value depends on a row that has not come."""
 
-    def compiled(self, typed: y.Typed) -> Function:
+    def compile_expression(self, typed: y.Typed) -> Function:
         """Return the function that computes the expression."""
         if isinstance(typed, y.Junction) and looks_ahead(typed):
-            return _junction([self.compiled(each) for each in typed.operands], typed.is_all, is_condition=False)
+            return _junction([self.compile_expression(each) for each in typed.operands], typed.is_all, is_condition=False)
         if isinstance(typed, y.Apply) and not typed.takes_null and looks_ahead(typed):
-            return _strict(typed.function, [self.compiled(each) for each in typed.arguments], typed.at)
-        return super().compiled(typed)
+            return _strict(typed.function, [self.compile_expression(each) for each in typed.arguments], typed.at)
+        return super().compile_expression(typed)
 
     def condition(self, typed: y.Typed) -> Function:
         """Return the function that computes a condition, which holds where it is true: null is as good as false."""
         if isinstance(typed, y.Junction) and looks_ahead(typed):
             return _junction([self.condition(each) for each in typed.operands], typed.is_all, is_condition=True)
-        return self.compiled(typed)
+        return self.compile_expression(typed)
 
     def _position(self, navigation: y.Navigation, of_label: bool) -> Callable[[Any], int]:
         shift = navigation.shift

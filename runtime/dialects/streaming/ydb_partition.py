@@ -11,9 +11,9 @@ from epl.dialects.plans import RecognitionPlan
 from runtime.dialects.frames import Frame, Marks
 from runtime.dialects.matcher import MOST_VISITS
 from runtime.dialects.program import MATCH
-from runtime.dialects.streaming.held_rows import HeldRows
-from runtime.dialects.streaming.partition import NO_QUERIES, Partition, Row, States, admitted
-from runtime.dialects.streaming.stored import PLACE, check_between
+from runtime.dialects.streaming.held_rows import StreamBuffer
+from runtime.dialects.streaming.partition import NO_QUERIES, Row, StreamPartition, StreamStates, admit
+from runtime.dialects.streaming.stored import PLACE, check_range
 from runtime.dialects.visited import EXCEEDED, LEAST_VISITS, is_exceeded
 from runtime.dialects.ydb_recognition import Way, YdbRecognition
 from windows.shape import Check, Shape, integer, optional
@@ -30,7 +30,7 @@ class Begun:
     best: Way | None
 
 
-class YdbPartition(Partition):
+class YdbPartition(StreamPartition):
     """``begun``: by first row, ascending; ``after``: matches that begin before that row are not emitted."""
 
     __slots__ = ("after", "begun", "ended")
@@ -45,7 +45,7 @@ class YdbPartition(Partition):
 class YdbRecognizer(YdbRecognition):
     """Runs a clause of dialect ``ydb``."""
 
-    def __init__(self, plan: RecognitionPlan, states: States, within: int | None, most_visits: int = MOST_VISITS) -> None:
+    def __init__(self, plan: RecognitionPlan, states: StreamStates, within: int | None, most_visits: int = MOST_VISITS) -> None:
         super().__init__(plan, NO_QUERIES, most_visits)
         self.states = states
 
@@ -60,7 +60,7 @@ class YdbRecognizer(YdbRecognition):
         place = len(partition.rows) - 1
         output: list[Row] = []
         try:
-            begun, final = self._moved(partition, place)
+            begun, final = self._move_all(partition, place)
         except Exception as error:  # noqa: BLE001 - law 6
             partition.rows.pop()
             partition.fail(error)
@@ -73,7 +73,7 @@ class YdbRecognizer(YdbRecognition):
         self._settle(partition)
         return output
 
-    def _moved(self, partition: YdbPartition, place: int) -> tuple[list[Begun], list[Begun]]:
+    def _move_all(self, partition: YdbPartition, place: int) -> tuple[list[Begun], list[Begun]]:
         """Return what goes on with a row, and what is final, in the order in which it is."""
         states: Ways = {}
         best = self._reach(states, 0, self.compiler.start_marks(), self.no_way)
@@ -86,11 +86,11 @@ class YdbRecognizer(YdbRecognition):
         if sum(len(each.states) for each in everything) > most:
             raise QueryFailed(EXCEEDED, f"the row pattern is ambiguous: one row needs more than {most} steps")
         for each in everything:
-            moved = self._moved_one(frame, each, place)
+            moved = self._move(frame, each, place)
             (going_on if moved.states else final).append(moved)
         return going_on, final
 
-    def _moved_one(self, frame: Frame, begun: Begun, place: int) -> Begun:
+    def _move(self, frame: Frame, begun: Begun, place: int) -> Begun:
         following: Ways = {}
         ended: Way | None = None
         frame.start = begun.start
@@ -111,14 +111,14 @@ class YdbRecognizer(YdbRecognition):
                 continue
             partition.after = max(partition.after, begun.start + len(begun.best))
             try:
-                output.extend(list(self._shown(partition.rows, begun.start, tuple(begun.best))))
+                output.extend(list(self._show_rows(partition.rows, begun.start, tuple(begun.best))))
             except Exception as error:  # noqa: BLE001 - law 6
                 partition.fail(error)
         if past_last:
             partition.begun = [begun for begun in partition.begun if begun.start >= partition.after]
 
     def _settle(self, partition: YdbPartition) -> None:
-        allowed = admitted(partition, self.states, len(partition.begun))
+        allowed = admit(partition, self.states, len(partition.begun))
         if allowed < len(partition.begun):
             partition.begun = partition.begun[:allowed]
         partition.rows.drop(partition.begun[0].start if partition.begun else len(partition.rows))
@@ -164,11 +164,11 @@ class YdbRecognizer(YdbRecognition):
         rows, base, after, begun = state
         end, before = base + len(rows), base - 1
         for start, ways, best in begun:
-            check_between("the first row of a match", before + 1, start, end - 1)
+            check_range("the first row of a match", before + 1, start, end - 1)
             before = start
             self._check(ways, best, end - start)
         partition = YdbPartition()
-        partition.rows = HeldRows([tuple(row) for row in rows], base)
+        partition.rows = StreamBuffer([tuple(row) for row in rows], base)
         partition.after = after
         frame = Frame(partition.rows)
         for start, ways, best in begun:

@@ -9,7 +9,7 @@ from runtime.expressions import compile_expression
 from runtime.result_set.output_rate.conditions import TimeContext
 from runtime.result_set.shapes import ResultSet, Stage
 from windows.event import NO_EVENTS, Event
-from windows.protocol import Sink, State
+from windows.protocol import RowReceiver, State
 from windows.shape import ANYTHING, BOOLEAN, COUNT, DUE, takes
 
 
@@ -63,11 +63,11 @@ class AfterStage(Stage):
         inner.child = self._gate
 
     @property
-    def child(self) -> Sink:
+    def child(self) -> RowReceiver:
         return self._gate.child
 
     @child.setter
-    def child(self, sink: Sink) -> None:
+    def child(self, sink: RowReceiver) -> None:
         self._gate.child = sink
 
     def update(self, new: Sequence[Row], old: Sequence[Row]) -> None:
@@ -95,7 +95,7 @@ class AfterStage(Stage):
 class _Gate:
     """Between a result set and its child. ``removes_only``: the child gets the remove stream's rows, as its new ones."""
 
-    child: Sink
+    child: RowReceiver
 
     def __init__(self, after: After, *, removes_only: bool) -> None:
         self._after = after

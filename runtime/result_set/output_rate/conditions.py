@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from epl.attribute_text import named
+from epl.attribute_text import name_attributes
 from epl.plan.expressions import TypedExpression
 from epl.plan.result_set import OUTPUT_NAMES, OutputPlan
 from epl.plan.statements import StatementPlan
@@ -39,7 +39,7 @@ class TimeContext(Protocol):
     def on_end(self, action: Callable[[], None]) -> None: ...
 
 
-class Condition:
+class OutputCondition:
     """When to emit. ``fire`` is called then; ``add`` reports the rows that came in."""
 
     def add(self, new: int, old: int) -> None:
@@ -50,7 +50,7 @@ class Condition:
 
     def steps(self) -> GeneratedSteps:
         """Return the steps of ``add`` of one event that comes in."""
-        return GeneratedSteps([], [f"{named('condition', self).add}(1, 0)"], self.objects())
+        return GeneratedSteps([], [f"{name_attributes('condition', self).add}(1, 0)"], self.objects())
 
     def objects(self) -> dict[str, Any]:
         """Return its own objects that its steps name."""
@@ -90,10 +90,10 @@ class Trigger:
         if plan.assignments:
             self._assign = Assignments(plan.assignments, environment, lambda e: over_counts(e, environment))
 
-    def met(self, counts: Counts) -> bool:
+    def is_met(self, counts: OutputCounts) -> bool:
         return self._condition(*counts.values()) is True
 
-    def then(self, counts: Counts) -> None:
+    def then(self, counts: OutputCounts) -> None:
         if self._assign is not None:
             self._assign(*counts.values())
 
@@ -104,7 +104,7 @@ def over_counts(expression: TypedExpression, environment: Environment) -> Callab
     return lambda *values: function(True, (), *values)
 
 
-class Counts:
+class OutputCounts:
     """Rows in and out since the last output and in all, and when that was (at first: ``now``): the values of OUTPUT_NAMES."""
 
     __slots__ = ("new", "new_total", "old", "old_total", "last")
@@ -131,7 +131,7 @@ class Counts:
         self.new, self.new_total, self.old, self.old_total, self.last = values
 
 
-class When(Condition):
+class When(OutputCondition):
     """Whenever rows have come and the condition is true: rows are emitted (listeners are called without any where there are none, as in
     Esper), then the variables are set.
 
@@ -144,7 +144,7 @@ class When(Condition):
         self._trigger = Trigger(plan, context)
         self._context = context
         self._fire = fire
-        self._counts = Counts(context.now())
+        self._counts = OutputCounts(context.now())
         self._timer = context.timer(self._due)
         self._scheduled: int | None = None
         self._assigning = False
@@ -152,7 +152,7 @@ class When(Condition):
 
     def add(self, new: int, old: int) -> None:
         self._counts.add(new, old)
-        if self._trigger.met(self._counts):
+        if self._trigger.is_met(self._counts):
             self._fire(True)
             self._then()
             self._counts.flush(self._context.now())
@@ -165,7 +165,7 @@ class When(Condition):
             self._assigning = False
 
     def _variable_set(self) -> None:
-        if self._assigning or self._scheduled is not None or not self._trigger.met(self._counts):
+        if self._assigning or self._scheduled is not None or not self._trigger.is_met(self._counts):
             return
         self._scheduled = self._context.now()
         self._then()
@@ -190,4 +190,4 @@ class When(Condition):
             self._timer.set(self._scheduled)
 
 
-__all__ = ["Condition", "Counts", "LastRate", "TimeContext", "Trigger", "When", "over_counts"]
+__all__ = ["LastRate", "OutputCondition", "OutputCounts", "TimeContext", "Trigger", "When", "over_counts"]

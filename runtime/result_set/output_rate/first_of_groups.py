@@ -11,12 +11,12 @@ from runtime.aggregation.factory import Row
 from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.clock.crontab import Crontab
 from runtime.expressions import compile_expression
-from runtime.result_set.output_rate.conditions import Counts, LastRate, TimeContext, Trigger
+from runtime.result_set.output_rate.conditions import LastRate, OutputCounts, TimeContext, Trigger
 from runtime.result_set.projection import OutputRows
 from windows.failures import Failures
 from windows.paging import Paged
 from windows.protocol import State
-from windows.shape import ANYTHING, BOOLEAN, COUNT, DUE, INTEGER, TIME, compiled, takes
+from windows.shape import ANYTHING, BOOLEAN, COUNT, DUE, INTEGER, TIME, compile_check, takes
 
 NEVER = 1 << 63
 
@@ -31,7 +31,7 @@ class Poll:
         self.new = self.old = 0
         self.first = True
 
-    def met(self, new: int, old: int) -> bool:
+    def is_met(self, new: int, old: int) -> bool:
         self.new += new
         self.old += old
         every = self.every()
@@ -76,7 +76,7 @@ class TimePoll:
         self.add_period = add_period
         self.next: int | None = None
 
-    def met(self, new: int, old: int) -> bool:
+    def is_met(self, new: int, old: int) -> bool:
         now = self.now()
         if self.next is not None and now < self.next:
             return False
@@ -105,7 +105,7 @@ class VariableTimePoll:
         self.last: int | None = None
         self.due: int | None = None
 
-    def met(self, new: int, old: int) -> bool:
+    def is_met(self, new: int, old: int) -> bool:
         now = self.now()
         end_of_period = self.add_period(now if self.last is None else self.last)
         due = self.due if self.last is None else end_of_period
@@ -119,10 +119,10 @@ class VariableTimePoll:
 
     def restore(self, state: State) -> None:
         if isinstance(state, (list, tuple)):
-            compiled((TIME,))(state)
+            compile_check((TIME,))(state)
             (self.last,) = state
         else:
-            compiled(DUE)(state)
+            compile_check(DUE)(state)
             self.due = state
 
 
@@ -134,11 +134,11 @@ class WhenPoll:
     def __init__(self, trigger: Trigger, now: Callable[[], int]) -> None:
         self.trigger = trigger
         self.now = now
-        self.counts = Counts(now())
+        self.counts = OutputCounts(now())
 
-    def met(self, new: int, old: int) -> bool:
+    def is_met(self, new: int, old: int) -> bool:
         self.counts.add(new, old)
-        if not self.trigger.met(self.counts):
+        if not self.trigger.is_met(self.counts):
             return False
         self.counts.flush(self.now())
         self.trigger.then(self.counts)
@@ -161,7 +161,7 @@ def poll_maker(plan: OutputPlan, context: TimeContext) -> Callable[[], AnyPoll]:
         return lambda: WhenPoll(trigger, context.now)
     if plan.crontab is not None:
         crontab = Crontab(plan.crontab, context.constant, context.environment.settings)
-        return lambda: TimePoll(context.now, lambda now: _or_never(crontab.next_after(now)))
+        return lambda: TimePoll(context.now, lambda now: _or_never(crontab.next_due(now)))
     if plan.every is not None and plan.unit == "time":
         period = plan.every
         poll_of_time = VariableTimePoll if any(isinstance(node, VariableValue) for node in period.walk()) else TimePoll
@@ -185,12 +185,12 @@ class Polls:
         self._pages = Paged("first", lambda: self._polls, key_to_state, lambda key, poll: poll.state())
         self._make = poll_maker(plan, context)
 
-    def met(self, key: Any, new: int, old: int) -> bool:
+    def is_met(self, key: Any, new: int, old: int) -> bool:
         self._pages.touch(key)
         poll = self._polls.get(key)
         if poll is None:
             poll = self._polls[key] = self._make()
-        return poll.met(new, old)
+        return poll.is_met(new, old)
 
     def state(self) -> State:
         return self._pages
@@ -255,7 +255,7 @@ class FirstOfGroups:
 
     def _look(self, level: Any, polls: Polls, first: dict[Any, tuple[Row, OutputRows]], row: Row, entered: bool) -> None:
         key = level.key(row)
-        if polls.met(key, int(entered), int(not entered)) and key not in first:
+        if polls.is_met(key, int(entered), int(not entered)) and key not in first:
             batch = OutputRows()
             level.rows(((key, row),), entered, batch)
             first[key] = row, batch
@@ -269,7 +269,7 @@ class FirstOfGroups:
                 key = level.key(row)
                 batch = OutputRows()
                 level.rows(((key, row),), True, batch)
-                if not batch.events or not polls.met(key, int(entered), int(not entered)) or key in done:
+                if not batch.events or not polls.is_met(key, int(entered), int(not entered)) or key in done:
                     continue
                 done.add(key)
                 if self.inner.needs_new:
@@ -305,7 +305,7 @@ class FirstOfGroupEvents:
                 batch = OutputRows()
                 self.inner.rows((row,), False, batch)
                 key = self.inner.statement_key(row)
-                if batch.events and self._polls.met(key, int(entered), int(not entered)):
+                if batch.events and self._polls.is_met(key, int(entered), int(not entered)):
                     first[key] = batch
         new_rows = OutputRows()
         for batch in first.values():

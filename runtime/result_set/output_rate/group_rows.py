@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from epl.attribute_text import named
+from epl.attribute_text import name_attributes
 from runtime.aggregation.factory import Row
 from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.expressions.generated_steps import GeneratedSteps
 from runtime.result_set.projection import OutputRows
-from runtime.result_set.rows_in_state import row_in
-from windows.failures import Failures, keyed
+from runtime.result_set.rows_in_state import restore_row
+from windows.failures import Failures, pair_keys
 from windows.paging import Paged
 from windows.protocol import State
 
@@ -38,7 +38,7 @@ class OneLevel:
     def steps(self) -> GeneratedSteps:
         """Return the steps of ``touch`` with one event ``e`` of the key ``k``, for an output that does not want the rows as they were
         before."""
-        level, pages = named("level", self), named("level_pages", self.pages)
+        level, pages = name_attributes("level", self), name_attributes("level_pages", self.pages)
         noted = [f"{level.rows}[k] = e", f"{level.touched.add}(k)", f"if {pages.touched} is not None: {pages.touched}[k] = None"]
         return GeneratedSteps([], noted, self.objects())
 
@@ -49,10 +49,10 @@ class OneLevel:
     def touch(self, new: Sequence[Row], old: Sequence[Row], needs_old: bool) -> None:
         """Note the groups of a delta that is about to be applied."""
         failures = Failures()
-        for row, key in keyed(new, self.key, failures):
+        for row, key in pair_keys(new, self.key, failures):
             self._touch(key, row, True, needs_old, failures)
             self.rows[key] = row
-        for row, key in keyed(old, self.key, failures):
+        for row, key in pair_keys(old, self.key, failures):
             self._touch(key, row, False, needs_old, failures)
             if not self.by_new:
                 self.rows[key] = row
@@ -63,7 +63,7 @@ class OneLevel:
         istream() is true if it has entered."""
         if needs_old and key not in self.before:
             batch = OutputRows()
-            before = self._row_before(key)
+            before = self._previous_row(key)
             failures.attempt(self.add_rows, ((key, row if before is None else before),), entered and before is None, batch)
             self._keep(key, batch)
         self.touched.add(key)
@@ -78,7 +78,7 @@ class OneLevel:
                 self._keep(key, batch)
                 self.pages.touch(key)
 
-    def _row_before(self, key: Any) -> Row | None:
+    def _previous_row(self, key: Any) -> Row | None:
         """Return the row that stands for a group before it is touched, None where none does."""
         return self.rows.get(key)
 
@@ -130,7 +130,7 @@ class OneLevel:
         for values, (saved, before, touched, *more) in entries:
             key = key_from_state(values)
             if saved is not None:
-                self.rows[key] = row_in(saved)
+                self.rows[key] = restore_row(saved)
             if touched:
                 self.touched.add(key)
             if before is not None:
@@ -154,7 +154,7 @@ class SearchedLevel(OneLevel):
         self.standing: set[Any] = set()
         self._places: dict[Any, int] = {}
 
-    def _row_before(self, key: Any) -> Row | None:
+    def _previous_row(self, key: Any) -> Row | None:
         return self.rows.get(key) if key in self.standing else None
 
     def _keep(self, key: Any, batch: OutputRows) -> None:

@@ -12,9 +12,9 @@ from runtime.result_set.output_rate.group_rows import OneLevel, SearchedLevel
 from runtime.result_set.output_rate.rows import collect_whole
 from runtime.result_set.projection import OutputRows
 from runtime.result_set.rollup import Rollup
-from runtime.result_set.rows_in_state import row_in
+from runtime.result_set.rows_in_state import restore_row
 from runtime.result_set.shapes import ResultSet, RowPerEvent, RowPerGroup
-from windows.failures import Failures, keyed
+from windows.failures import Failures, pair_keys
 from windows.paging import Paged
 from windows.protocol import State
 from windows.shape import ANYTHING, ROW, optional, takes
@@ -140,7 +140,7 @@ class LastOfGroupEvents(BufferBase):
         for kept, saved in zip((self._new, self._old), state, strict=True):
             kept.clear()
             for row, batch in saved:
-                kept[self._key(row_in(row))] = row_in(row), OutputRows.of(batch)
+                kept[self._key(restore_row(row))] = restore_row(row), OutputRows.of(batch)
 
 
 class AllGroupEvents(BufferBase):
@@ -162,7 +162,7 @@ class AllGroupEvents(BufferBase):
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         failures = Failures()
-        for row, key in keyed(new, self._key, failures):
+        for row, key in pair_keys(new, self._key, failures):
             self._pages.touch(key)
             self._last[key] = self._touched[key] = row
         failures.attempt(collect_whole, self.inner, new, old, self._new, self._old)
@@ -203,8 +203,8 @@ class AllGroupEvents(BufferBase):
         new, old, groups = state
         entries = [(key_from_state(values), *rows) for values, rows in groups]
         self._new, self._old = OutputRows.of(new), OutputRows.of(old)
-        self._last = {key: row_in(last) for key, last, _ in entries}
-        self._touched = {key: row_in(touched) for key, _, touched in entries if touched is not None}
+        self._last = {key: restore_row(last) for key, last, _ in entries}
+        self._touched = {key: restore_row(touched) for key, _, touched in entries if touched is not None}
 
 
 __all__ = ["AllGroupEvents", "AllGroups", "LastOfGroupEvents", "LastOfGroups"]

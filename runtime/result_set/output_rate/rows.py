@@ -9,10 +9,10 @@ from runtime.aggregation.grouped import key_from_state, key_to_state
 from runtime.result_set.output_rate.gathering import BufferBase
 from runtime.result_set.projection import OutputRows
 from runtime.result_set.rollup import Rollup
-from runtime.result_set.rows_in_state import delta_in, delta_out, row_in
+from runtime.result_set.rows_in_state import delta_out, restore_delta, restore_row
 from runtime.result_set.shapes import Aggregating, FullyAggregated, ResultSet, RowPerGroup, Unaggregated
 from windows.event import Event
-from windows.failures import Failures, keyed
+from windows.failures import Failures, pair_keys
 from windows.paging import Paged
 from windows.protocol import State
 from windows.shape import ANYTHING, BOOLEAN, COUNT, ROW, takes
@@ -62,7 +62,7 @@ class Deltas(BufferBase):
 
     @takes({"deltas": [([ROW], [ROW])], "kept": [COUNT]})
     def restore(self, state: State) -> None:
-        self._deltas = [delta_in(delta) for delta in state["deltas"]]
+        self._deltas = [restore_delta(delta) for delta in state["deltas"]]
         self._kept = set(state["kept"])
 
 
@@ -143,7 +143,7 @@ class LastAggregatedRow(Unlimited, LastRow):
     """last, of a row per event with aggregations."""
 
 
-class LateRows(AllRows):
+class DelayedRows(AllRows):
     """all, of rows without aggregations that may change until output, which are made then. As in Esper having tests them as they come, and
     again at output."""
 
@@ -190,11 +190,11 @@ class LateRows(AllRows):
 
     @takes({"rows": ([ROW], [ROW]), "made": ANYTHING})
     def _restore(self, state: State) -> None:
-        self._late = delta_in(state["rows"])
+        self._late = restore_delta(state["rows"])
         super().restore(state["made"])
 
 
-class LastLateRow(LateRows):
+class LastLateRow(DelayedRows):
     """last, of rows without aggregations: the last row of each stream."""
 
     keep_last = True
@@ -294,7 +294,7 @@ class Withheld:
 
     @takes({"deltas": [([ROW], [ROW])], "skip": [COUNT], "keep": [COUNT], "gathered": ANYTHING})
     def _restore(self, state: State) -> None:
-        self._deltas = [delta_in(delta) for delta in state["deltas"]]
+        self._deltas = [restore_delta(delta) for delta in state["deltas"]]
         self._others = {place: name for name in ("skip", "keep") for place in state[name]}
         self.gathers.restore(state["gathered"])
 
@@ -370,7 +370,7 @@ class Snapshot(BufferBase):
 
     def take(self, new: Sequence[Row], old: Sequence[Row]) -> bool:
         failures = Failures()
-        pairs = () if self._key is None else keyed(new, self._key, failures)
+        pairs = () if self._key is None else pair_keys(new, self._key, failures)
         self._keep(pairs[:1])
         failures.attempt(self.inner.apply, new, old)
         self._keep(pairs[1:])
@@ -414,10 +414,20 @@ class Snapshot(BufferBase):
 
     @takes([(ANYTHING, ROW)])
     def restore(self, state: State) -> None:
-        self._rows = {key_from_state(values): row_in(row) for values, row in state}
+        self._rows = {key_from_state(values): restore_row(row) for values, row in state}
 
 
 __all__ = [
-    "AllRows", "Deltas", "First", "LastAggregatedRow", "LastFullyAggregated", "LastLateRow", "LastRow", "LateRows", "Snapshot", "Withheld",
-    "add_current", "collect_whole",
+    "AllRows",
+    "DelayedRows",
+    "Deltas",
+    "First",
+    "LastAggregatedRow",
+    "LastFullyAggregated",
+    "LastLateRow",
+    "LastRow",
+    "Snapshot",
+    "Withheld",
+    "add_current",
+    "collect_whole",
 ]

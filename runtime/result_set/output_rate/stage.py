@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from epl.attribute_text import named
+from epl.attribute_text import name_attributes
 from epl.plan.expressions import Constant, TimeSpan, TypedExpression, VariableValue
 from epl.plan.result_set import OutputPlan
 from runtime.aggregation.factory import Row
@@ -19,20 +19,20 @@ from runtime.expressions import compile_expression
 from runtime.expressions.generated_steps import GeneratedSteps
 from runtime.result_set.late_rows import may_change
 from runtime.result_set.output_rate.after import After
-from runtime.result_set.output_rate.conditions import Condition, LastRate, TimeContext, When
+from runtime.result_set.output_rate.conditions import LastRate, OutputCondition, TimeContext, When
 from runtime.result_set.output_rate.first_of_groups import FirstOfGroupEvents, FirstOfGroups
 from runtime.result_set.output_rate.gathering import BufferBase, OutputBuffer
 from runtime.result_set.output_rate.group_rows import OneLevel
 from runtime.result_set.output_rate.groups import AllGroupEvents, AllGroups, LastOfGroupEvents, LastOfGroups
 from runtime.result_set.output_rate.rows import (
     AllRows,
+    DelayedRows,
     Deltas,
     First,
     LastAggregatedRow,
     LastFullyAggregated,
     LastLateRow,
     LastRow,
-    LateRows,
     Snapshot,
     Withheld,
 )
@@ -44,7 +44,7 @@ from windows.protocol import State
 from windows.shape import ANYTHING, COUNT, DUE, INTEGER, NOTHING, takes
 
 
-class EveryEvents(Condition):
+class EveryEvents(OutputCondition):
     """As soon as ``every`` rows have come in, or as many have left, since the last time."""
 
     def __init__(self, every: Callable[[], int], fire: Callable[[bool], None]) -> None:
@@ -83,7 +83,7 @@ class EveryVariable(EveryEvents):
         self._new, self._old, self._rate.last = state
 
 
-class AtTimes(Condition):
+class AtTimes(OutputCondition):
     """Each time that is due, from the first rows on; a clock that jumps over several due times fires once.
 
     ``following(due, now)`` gives the time that comes next: the first one where ``due`` is None; None where none ever comes. ``once``: a
@@ -106,7 +106,7 @@ class AtTimes(Condition):
 
     def steps(self) -> GeneratedSteps:
         """Return the steps; once the first time is known nothing is to be done."""
-        condition = named("condition", self)
+        condition = name_attributes("condition", self)
         return GeneratedSteps([], [f"if {condition.next} is None: {condition.add}(1, 0)"], self.objects())
 
     def _due(self) -> None:
@@ -155,7 +155,7 @@ class AtChangingTimes(AtTimes):
             self._schedule()
 
     def steps(self) -> GeneratedSteps:
-        return Condition.steps(self)
+        return OutputCondition.steps(self)
 
     def _multiple(self, due: int | None, now: int) -> int | None:
         self._length = self._context.add_time(0, self._period)
@@ -198,7 +198,7 @@ def periods(context: TimeContext, period: TypedExpression) -> Callable[[int | No
     return following
 
 
-class Always(Condition):
+class Always(OutputCondition):
     """Every delta: the groups of ``output first`` have their own conditions."""
 
     def __init__(self, fire: Callable[[bool], None]) -> None:
@@ -231,7 +231,7 @@ GATHERINGS: Mapping[tuple[str, type[ResultSet]], Callable[..., BufferBase]] = {
     ("first", RowPerEvent): First,
 }
 """The selectors that depend on the shape, where rows have no groups or are groups; rows of events with groups are below."""
-LATE: Mapping[str, Callable[..., BufferBase]] = {"all": LateRows, "last": LastLateRow}
+LATE: Mapping[str, Callable[..., BufferBase]] = {"all": DelayedRows, "last": LastLateRow}
 """Of rows without aggregations that may change until the output, where its clause is optimized."""
 
 
@@ -261,13 +261,13 @@ def build_gathering(plan: OutputPlan, inner: ResultSet, context: Any) -> OutputB
     return Withheld(gathering) if waits else gathering
 
 
-def build_condition(plan: OutputPlan, context: TimeContext, flush: Callable[[bool], None], *, once: bool = False) -> Condition:
+def build_condition(plan: OutputPlan, context: TimeContext, flush: Callable[[bool], None], *, once: bool = False) -> OutputCondition:
     """Return what calls ``flush`` when rows are to be emitted; not at the end of a partition. ``once``: see AtTimes."""
     if plan.only_terminated:
         return NoOther()
     if plan.crontab is not None:
         crontab = Crontab(plan.crontab, context.constant, context.environment.settings)
-        return AtTimes(context, lambda due, now: crontab.next_after(now), flush)
+        return AtTimes(context, lambda due, now: crontab.next_due(now), flush)
     if plan.condition is not None:
         return When(plan, context, flush)
     assert plan.every is not None
@@ -304,7 +304,7 @@ class OutputStage(Stage):
             gathers.call_for_omitted()
         self._terminated: WhenTerminated | None = None
         if plan.condition is not None and isinstance(self.gathering, (FirstOfGroups, FirstOfGroupEvents)):  # which have it themselves
-            self.condition: Condition = Always(self._flush)
+            self.condition: OutputCondition = Always(self._flush)
         else:
             once = plan.selector == "snapshot" and self.plan.unidirectional
             self.condition = build_condition(plan, context, self._flush, once=once)
@@ -350,7 +350,7 @@ class OutputStage(Stage):
     def _flush(self, force: bool) -> None:
         self.gathering.flush(force and not self._quiet)
         if self._terminated is not None:
-            self._terminated.emitted()
+            self._terminated.note_emission()
 
     def iterate(self, contents: Iterable[Row]) -> list[Event]:
         return self.inner.iterate(self.gathering.contents(contents))

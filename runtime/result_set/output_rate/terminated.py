@@ -4,13 +4,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from epl.plan.result_set import TerminatedOutput
-from runtime.result_set.output_rate.conditions import Condition, Counts, TimeContext, over_counts
+from runtime.result_set.output_rate.conditions import OutputCondition, OutputCounts, TimeContext, over_counts
 from runtime.stores.assignments import Assignments
 from windows.protocol import State
 from windows.shape import ANYTHING, takes
 
 
-class NoOther(Condition):
+class NoOther(OutputCondition):
     """In place of a condition where rows are emitted at no other time."""
 
     def add(self, new: int, old: int) -> None:
@@ -23,19 +23,19 @@ class NoOther(Condition):
         """Do nothing."""
 
 
-class WhenTerminated(Condition):
+class WhenTerminated(OutputCondition):
     """Around the condition for the other times: ``fire(force)`` is called at the end of the partition, if the clause's own condition holds;
     its assignments are made in any case. ``force``: listeners are called also where there is nothing to emit."""
 
     def __init__(
-        self, plan: TerminatedOutput, context: TimeContext, inner: Condition, fire: Callable[[bool], None], *, force: bool
+        self, plan: TerminatedOutput, context: TimeContext, inner: OutputCondition, fire: Callable[[bool], None], *, force: bool
     ) -> None:
         environment = context.environment
         self._inner = inner
         self._fire = fire
         self._force = force
         self._context = context
-        self._counts = Counts(context.now())
+        self._counts = OutputCounts(context.now())
         self._holds = None if plan.condition is None else over_counts(plan.condition, environment)
         self._assign: Assignments | None = None
         if plan.assignments:
@@ -46,7 +46,7 @@ class WhenTerminated(Condition):
         self._counts.add(new, old)
         self._inner.add(new, old)
 
-    def emitted(self) -> None:
+    def note_emission(self) -> None:
         """Note that rows are emitted now."""
         self._counts.flush(self._context.now())
 

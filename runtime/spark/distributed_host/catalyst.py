@@ -17,7 +17,7 @@ from epl.plan.contracts import Contract
 from epl.plan.expressions import StreamProperty, TypedExpression
 from epl.plan.result_set import ResultSetPlan
 from epl.plan.statements import CreateSchemaPlan, SelectPlan, StatementPlan
-from epl.plan.streams import FilterPlan, IndexKey, StreamPlan, filter_of, only_stream
+from epl.plan.streams import FilterPlan, IndexKey, StreamPlan, only_stream, stream_filter
 from runtime.clock.late_rows import LatePolicy
 from runtime.spark.pushdown import NotPushable, SparkPredicate
 from runtime.spark.schemas import spark_schema
@@ -43,7 +43,7 @@ class NativeSparkPlan:
         return merged.filter(self.condition).select(*self.columns)
 
 
-def spoken(
+def translate_statement(
     plan: StatementPlan, plans: Sequence[StatementPlan], types: Sequence[EventType], merged: spark.StructType, policy: LatePolicy
 ) -> NativeSparkPlan | None:
     """Return the statement in Spark's own terms, None where it cannot be said. ``plans``: all of the module; ``types`` of the sources."""
@@ -55,7 +55,7 @@ def spoken(
     if READS.beyond(body) is not None or rows.shape != "un-aggregated":
         return None
     try:
-        filter_plan = filter_of(only_stream(body.streams, NotPushable), NotPushable)
+        filter_plan = stream_filter(only_stream(body.streams, NotPushable), NotPushable)
         place = _place(filter_plan.event_type, types)
         said = SparkPredicate(place, merged, exact=True)
         condition = (F.col(f"`{TYPE}`") == place) & said.filter(filter_plan)
@@ -102,4 +102,4 @@ def _in_time(condition: Column, event_type: EventType, policy: LatePolicy) -> Co
     return condition & checked  # the plain condition in front is what Spark can ask of a file's row groups
 
 
-__all__ = ["NativeSparkPlan", "spoken"]
+__all__ = ["NativeSparkPlan", "translate_statement"]

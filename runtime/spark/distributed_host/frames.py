@@ -24,35 +24,35 @@ from pyspark import TaskContext
 from pyspark.sql import DataFrame, GroupedData, SparkSession
 from pyspark.sql import functions as F
 
-from epl.analysis.partitioning import AnySplit, Partitioning, SplitBy, Whole, partitioning_of
+from epl.analysis.partitioning import AnySplit, Partitioning, SplitBy, Whole, analyse_partitioning
 from epl.analysis.partitioning.recognition_streams import refuse_other_orders
-from epl.dialects.front_door import annotated
+from epl.dialects.front_door import annotate_module
 from epl.durations import Duration
 from epl.errors import EplError, EplRuntimeError, EplUnsupportedError
 from epl.parse import parse_module
 from epl.settings import Settings
 from epl.syntax import InsertInto, Module, Node, TypeFilter
 from epl.syntax.patterns import FilterAtom
-from epl.texts import text_of
-from runtime.api.runtime import engine_of
-from runtime.arguments import checked
-from runtime.clock.instants import Instant, instant_of
+from epl.texts import load_text
+from runtime.api.runtime import internal_engine
+from runtime.arguments import check_arguments
+from runtime.clock.instants import Instant, to_instant
 from runtime.clock.late_rows import MAX_BUFFERED, late_policy, wall_clock
 from runtime.clock.schedule import MAX_STOPS, TimeMode
-from runtime.conversion.batch_order import Options
-from runtime.spark.distributed_host.catalyst import NativeSparkPlan, spoken
+from runtime.conversion.batch_order import BatchOptions
+from runtime.spark.distributed_host.catalyst import NativeSparkPlan, translate_statement
 from runtime.spark.distributed_host.packing import BLOB, OUTPUT_DDL, PACKED_DDL, SHARD, Pack, Unpack
-from runtime.spark.distributed_host.results import Result, result_of
+from runtime.spark.distributed_host.results import Result, plan_result
 from runtime.spark.distributed_host.shards import check_state_store, shard_ids, with_hashes, with_shards
 from runtime.spark.distributed_host.workers import settle
-from runtime.spark.feed import Entry, Feed, Rules, Step, is_lenient
+from runtime.spark.feed import Feed, FeedRules, FeedStep, LogEntry, is_lenient
 from runtime.spark.heartbeat import SYSTEM, Beat
 from runtime.spark.historical_sources import HistoricalRegistration, Register
 from runtime.spark.metrics import with_totals
 from runtime.spark.probe import check_workers
-from runtime.spark.pushdown import Wanted, narrowed, wanted_rows
-from runtime.spark.sources import ALL_READ, ROW, SEQUENCE, TIME, TYPE, Choice, Sources, check_frames, check_streaming, merge, observed
-from runtime.spark.task import Task, chosen, named, only_read, undeclared
+from runtime.spark.pushdown import Wanted, narrow, read_condition
+from runtime.spark.sources import ALL_READ, ROW, SEQUENCE, TIME, TYPE, Choice, Sources, check_frames, check_streaming, merge, observe
+from runtime.spark.task import Task, choose_statement, infer_schemas, name_error, only_read
 from runtime.spark.wiring import check_columns_known, check_filled, check_read
 from runtime.state.seal import check_key
 
@@ -95,15 +95,15 @@ class BatchTask:
                 yield from self._rows(feed, self._entry(until=max(ends)))
             yield from self._tables(feed, feed.finish(lenient=self.task.lenient))
 
-    def _rows(self, feed: Feed, entry: Entry) -> Iterator[pa.RecordBatch]:
+    def _rows(self, feed: Feed, entry: LogEntry) -> Iterator[pa.RecordBatch]:
         yield from self._tables(feed, feed.process(entry))
 
-    def _tables(self, feed: Feed, step: Step) -> Iterator[pa.RecordBatch]:
+    def _tables(self, feed: Feed, step: FeedStep) -> Iterator[pa.RecordBatch]:
         for rows in self.result.tables(step, feed.sources):
             yield from rows.to_batches()
 
-    def _entry(self, rows: pa.Table | None = None, until: int | None = None) -> Entry:
-        return Entry(rows, until=until, lenient=self.task.lenient)
+    def _entry(self, rows: pa.Table | None = None, until: int | None = None) -> LogEntry:
+        return LogEntry(rows, until=until, lenient=self.task.lenient)
 
     def _start(self, batch: pa.RecordBatch) -> int:
         if self.start_time is not None:
@@ -144,7 +144,7 @@ def errors_by_partition(output: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordB
         yield from output
     except EplError as error:
         context = TaskContext.get()
-        raise named(error, "a partition" if context is None else f"partition {context.partitionId()}") from error
+        raise name_error(error, "a partition" if context is None else f"partition {context.partitionId()}") from error
 
 
 @overload
@@ -153,7 +153,7 @@ def transform(epl: str | PathLike[str], sources: Mapping[str, DataFrame], statem
 def transform(
     epl: str | PathLike[str], sources: None = None, statement: str | None = None, **options: Any
 ) -> Callable[[DataFrame], DataFrame]: ...
-@checked  # type: ignore[misc]
+@check_arguments  # type: ignore[misc]
 def transform(
     epl: str | PathLike[str], sources: Mapping[str, DataFrame] | None = None, statement: str | None = None, *,
     event_type: str | None = None, time: Choice = None, sequence: Choice = None, time_mode: TimeMode = "span", max_stops: int = MAX_STOPS,
@@ -215,7 +215,7 @@ def transform(
         ```
     """
     _check_options(time, sequence, distribute, shards, time_mode, max_stops)
-    module, lenient = text_of(epl), is_lenient(on_error)
+    module, lenient = load_text(epl), is_lenient(on_error)
     historical = HistoricalRegistration.of(tables, register)
 
     def apply(frames: Mapping[str, DataFrame]) -> DataFrame:
@@ -224,16 +224,16 @@ def transform(
         if streaming:
             check_streaming(frames)
         used = settings or Settings()
-        text = annotated(module, used.dialect).text
+        text = annotate_module(module, used.dialect).text
         policy = late_policy(late, on_late, ahead, max_buffered, used.units_per_second)
-        names, schemas = tuple(frames), undeclared(text, frames)
-        rules = Rules(policy, time_mode, max_stops, at_wall=clock == SYSTEM and time is None)
+        names, schemas = tuple(frames), infer_schemas(text, frames)
+        rules = FeedRules(policy, time_mode, max_stops, at_wall=clock == SYSTEM and time is None)
         key = check_key(snapshot_key)
         task = Task(text, statement or "", names, schemas, used, functions or {}, time, sequence, rules, tier, lenient, key, historical)
         beat = Beat.of(clock, idle, heartbeat, used.units_per_second)
         _check_end(streaming, beat, until)
         begin, end = (
-            None if instant is None else instant_of(option, instant, used.units_per_second)
+            None if instant is None else to_instant(option, instant, used.units_per_second)
             for option, instant in (("start_time", start_time), ("until", until))
         )
         read: Mapping[str, Collection[str]] = ALL_READ
@@ -246,7 +246,7 @@ def transform(
 
     if sources is not None:
         return apply(sources)
-    written = annotated(module, None if settings is None else settings.dialect).text
+    written = annotate_module(module, None if settings is None else settings.dialect).text
     name = event_type or only_type(parse_module(written), tables or ())
     return lambda frame: apply({name: frame})
 
@@ -265,7 +265,7 @@ def _check_end(streaming: bool, beat: Beat | None, until: Instant | None) -> Non
 def _check_options(
     time: Choice, sequence: Choice, distribute: str, shards: int | None, time_mode: TimeMode, max_stops: int
 ) -> None:
-    Options(time, sequence, "refuse", time_mode, max_stops)
+    BatchOptions(time, sequence, "refuse", time_mode, max_stops)
     if distribute not in DISTRIBUTE:
         raise EplRuntimeError(f"distribute is one of {', '.join(DISTRIBUTE)}, not {distribute!r}")
     if shards is not None and shards < 1:
@@ -275,8 +275,8 @@ def _check_options(
 @attrs.frozen
 class _Planned:
     """A task that has been checked here and now. ``verdict``: how rows are split, None: not at all; ``shards``: over how many engines,
-    None: as Spark chooses (batch DataFrames); ``needed``: which rows any statement reads; ``spoken``: the statement in Spark's own terms,
-    None where an engine runs it."""
+    None: as Spark chooses (batch DataFrames); ``needed``: which rows any statement reads; ``translate_statement``: the statement in Spark's
+    own terms, None where an engine runs it."""
 
     task: Task
     sources: Sources
@@ -294,18 +294,18 @@ class _Planned:
     ) -> _Planned:
         session = next(iter(frames.values())).sparkSession
         with task.runtime(0) as trial:
-            statement = chosen(trial.deploy(task.epl), task.statement)
+            statement = choose_statement(trial.deploy(task.epl), task.statement)
             sources = Sources.of(tuple(trial.event_type(name) for name in task.type_names), task.time, task.sequence)
-            plans = engine_of(trial).plans()
+            plans = internal_engine(trial).plans()
             check_read(plans, {name: trial.event_type(name) for name in task.schemas})
             check_filled(plans, [statement.plan], sources.types)
             check_columns_known(plans, statement.plan, task.functions)
-            verdict: Partitioning | None = partitioning_of(plans, statement.plan, settings=task.settings)
+            verdict: Partitioning | None = analyse_partitioning(plans, statement.plan, settings=task.settings)
             if isinstance(verdict, SplitBy):
-                verdict = refuse_other_orders(verdict, plans, lambda name: time_of(task.time, name))
+                verdict = refuse_other_orders(verdict, plans, lambda name: time_column(task.time, name))
             batch = not any(frame.isStreaming for frame in frames.values())
             merged = merge(frames, sources, task.settings.time_unit == "microseconds", number_rows=batch, read=read)
-            output, result = result_of(statement.event_type, sources, merged.schema, beside=task.rules.policy.on_late == "side")
+            output, result = plan_result(statement.event_type, sources, merged.schema, beside=task.rules.policy.on_late == "side")
         if isinstance(verdict, Whole):
             if distribute == "always":
                 raise EplUnsupportedError(f"statement '{statement.name}' cannot be spread: {verdict.describe()}", hint="distribute='auto'")
@@ -315,29 +315,29 @@ class _Planned:
         policy = attrs.evolve(task.rules.policy, bound=None, ahead=None) if batch else task.rules.policy
         task = attrs.evolve(task, statement=statement.name, rules=attrs.evolve(task.rules, policy=policy))
         stateless = not whole and isinstance(verdict, AnySplit) and verdict.stateless
-        said = spoken(statement.plan, plans, sources.types, merged.schema, policy) if stateless else None
+        said = translate_statement(statement.plan, plans, sources.types, merged.schema, policy) if stateless else None
         if said is not None:
             log.info("statement '%s' runs in Spark's own terms, without an engine", statement.name)
-        needed = wanted_rows(plans, sources.types)
+        needed = read_condition(plans, sources.types)
         return cls(task, sources, merged, output, result, None if whole else verdict, count, needed, said)
 
     @property
     def _split(self) -> SplitBy | None:
         return self.verdict if isinstance(self.verdict, SplitBy) else None
 
-    def _sharded(self, merged: DataFrame, ids: Sequence[int]) -> DataFrame:
+    def _shard_rows(self, merged: DataFrame, ids: Sequence[int]) -> DataFrame:
         return with_shards(merged, self.sources.types, self._split, ids)
 
     def _ids(self, count: int) -> tuple[int, ...]:
         session = self.merged.sparkSession
         return shard_ids(session, count, _shuffle_partitions(session))
 
-    def _parted(self, merged: DataFrame) -> DataFrame:
+    def _repartition(self, merged: DataFrame) -> DataFrame:
         """Return a partition an engine. Where Spark chooses how many there are, it makes few of few rows (adaptive execution): an engine
         costs more than some thousands of rows."""
         if self.shards is None:
             return with_hashes(merged, self.sources.types, self._split).repartition(SHARD)
-        return self._sharded(merged, self._ids(self.shards)).repartition(self.shards, SHARD)
+        return self._shard_rows(merged, self._ids(self.shards)).repartition(self.shards, SHARD)
 
     def batch(self, start_time: int | None, until: int | None) -> DataFrame:
         if self.spoken is not None:
@@ -349,18 +349,18 @@ class _Planned:
             if self.sources.times is not None:
                 ends = merged.agg(F.min(f"`{TIME}`").alias(FIRST), F.max(f"`{TIME}`").alias(LAST))
                 merged = merged.crossJoin(F.broadcast(ends))
-                merged = narrowed(merged, self.needed).filter(F.col(f"`{TYPE}`").isNotNull())
-            parted = self._parted(merged)
+                merged = narrow(merged, self.needed).filter(F.col(f"`{TYPE}`").isNotNull())
+            parted = self._repartition(merged)
         else:
             present = [F.col(f"`{name}`").isNotNull() for name in (TYPE, TIME) if name in merged.columns]
-            parted = narrowed(merged, self.needed).filter(reduce(or_, present)).repartition(1)
+            parted = narrow(merged, self.needed).filter(reduce(or_, present)).repartition(1)
         ordered = parted.sortWithinPartitions(*order, F.col(f"`{TYPE}`"), F.col(f"`{ROW}`"))
         return ordered.mapInArrow(BatchTask(self.task, self.result, start_time, until), self.output)
 
     def streaming(self, start_time: int | None, beat: Beat | None) -> DataFrame:
         merged = self.merged
         if isinstance(self.verdict, AnySplit) and self.verdict.stateless:
-            rows = observed(merged)
+            rows = observe(merged)
             if self.spoken is not None:
                 return self.spoken(rows)
             condition = self.needed(merged)
@@ -371,7 +371,7 @@ class _Planned:
         assert self.shards is not None
         ids = self._ids(self.shards)
         # Observed after the split: Spark then makes both projections one.
-        parted = observed(self._sharded(narrowed(merged, self.needed), ids))
+        parted = observe(self._shard_rows(narrow(merged, self.needed), ids))
         pack = Pack(ids, self.sources.times is not None, self.task.rules.policy.ahead, self.task.settings.units_per_second)
         packed = parted.mapInArrow(pack, PACKED_DDL)
         processor = shard_processor(self.task, self.result, ids, start_time, uuid.uuid4().hex, beat)
@@ -396,7 +396,7 @@ def _shuffle_partitions(session: SparkSession) -> int:
     return int(session.conf.get("spark.sql.shuffle.partitions") or 1)
 
 
-def time_of(choice: Choice, name: str) -> str | None:
+def time_column(choice: Choice, name: str) -> str | None:
     """Return the column of the times of a source."""
     return choice if choice is None or isinstance(choice, str) else choice.get(name)
 
@@ -425,4 +425,4 @@ def _nodes(value: Any) -> Iterator[Node]:
             yield from _nodes(getattr(value, field.name))
 
 
-__all__ = ["chosen", "only_type", "transform"]
+__all__ = ["choose_statement", "only_type", "transform"]

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from runtime.clock.late_rows import table_of, wall_clock
+from runtime.clock.late_rows import read_table, wall_clock
 from runtime.spark.distributed_host.workers import settle
 from runtime.spark.sources import TIME, TYPE
 
@@ -55,9 +55,9 @@ class Pack:
             gathered.append(batch)
             rows += batch.num_rows
             if rows >= ROWS_A_BLOB:
-                yield from self._packed(gathered)
+                yield from self._pack(gathered)
                 gathered, rows = [], 0
-        yield from self._packed(gathered)
+        yield from self._pack(gathered)
         count = len(self.shards)
         yield pa.RecordBatch.from_arrays(
             [pa.array(self.shards, pa.int32()), pa.array([newest] * count, pa.int64()), pa.nulls(count, pa.binary())], schema=PACKED
@@ -69,7 +69,7 @@ class Pack:
         latest: int | None = pc.max(times).as_py()
         return latest
 
-    def _packed(self, batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def _pack(self, batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         if not batches:
             return
         table = pa.Table.from_batches(batches).combine_chunks()
@@ -94,7 +94,7 @@ class Unpack:
         settle()
         for batch in batches:
             for blob in batch.column(BLOB).drop_null():
-                yield from table_of(blob.as_buffer()).to_batches()
+                yield from read_table(blob.as_buffer()).to_batches()
 
 
 def _blob(table: pa.Table) -> bytes:
@@ -104,10 +104,10 @@ def _blob(table: pa.Table) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-def joined(blobs: list[bytes]) -> pa.Table | None:
+def join_blobs(blobs: list[bytes]) -> pa.Table | None:
     """Return blobs of one shard as one table."""
-    tables = [table_of(blob) for blob in blobs]
+    tables = [read_table(blob) for blob in blobs]
     return pa.concat_tables(tables, promote_options="default") if tables else None
 
 
-__all__ = ["BLOB", "NEWEST", "OUTPUT_DDL", "PACKED_DDL", "REPORTED", "SHARD", "Pack", "Unpack", "joined"]
+__all__ = ["BLOB", "NEWEST", "OUTPUT_DDL", "PACKED_DDL", "REPORTED", "SHARD", "Pack", "Unpack", "join_blobs"]

@@ -18,7 +18,7 @@ from pyspark.sql.pandas.types import to_arrow_type
 
 from epl.errors import EplRuntimeError
 from epl.event_types import EventType
-from runtime.spark.feed import Step
+from runtime.spark.feed import FeedStep
 from runtime.spark.schemas import arrow_for_spark, spark_schema
 from runtime.spark.sources import ZONE, Sources
 
@@ -32,7 +32,7 @@ class Result:
     schema: pa.Schema
     beside: bool
 
-    def tables(self, step: Step, sources: Sources) -> Iterator[pa.Table]:
+    def tables(self, step: FeedStep, sources: Sources) -> Iterator[pa.Table]:
         """Yield what a step gave."""
         for output in step.outputs.values():
             if output.new is not None:
@@ -43,9 +43,9 @@ class Result:
         if self.beside:
             for why, left in (("late", step.late), ("ahead", step.ahead)):
                 if left is not None:
-                    yield from self._left_out(why, sources.tables(left))
+                    yield from self._late_rows(why, sources.tables(left))
 
-    def _left_out(self, why: str, tables: dict[str, pa.Table]) -> Iterator[pa.Table]:
+    def _late_rows(self, why: str, tables: dict[str, pa.Table]) -> Iterator[pa.Table]:
         kind: Any = self.schema.field(LEFT_OUT).type
         for name, rows in tables.items():
             if not rows.num_rows:
@@ -60,7 +60,7 @@ class Result:
             yield pa.table([*(pa.nulls(count, f.type) for f in self.schema if f.name != LEFT_OUT), column], schema=self.schema)
 
 
-def result_of(event_type: EventType, sources: Sources, merged: spark.StructType, *, beside: bool) -> tuple[spark.StructType, Result]:
+def plan_result(event_type: EventType, sources: Sources, merged: spark.StructType, *, beside: bool) -> tuple[spark.StructType, Result]:
     """Return the Spark schema of the rows, and how they are made. ``merged``: the schema of the merged DataFrame. Raise EplRuntimeError
     where the statement or the sources already use the names that left-out rows need."""
     schema, arrow = spark_schema(event_type), arrow_for_spark(event_type)
@@ -84,4 +84,4 @@ def result_of(event_type: EventType, sources: Sources, merged: spark.StructType,
     )
 
 
-__all__ = ["LEFT_OUT", "Result", "result_of"]
+__all__ = ["LEFT_OUT", "Result", "plan_result"]

@@ -23,13 +23,13 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from epl.errors import EplError, EplRuntimeError
 from runtime.clock.late_rows import ipc, wall_clock
 from runtime.spark.distributed_host.differences import difference
-from runtime.spark.distributed_host.packing import BLOB, NEWEST, REPORTED, joined
+from runtime.spark.distributed_host.packing import BLOB, NEWEST, REPORTED, join_blobs
 from runtime.spark.distributed_host.results import Result
 from runtime.spark.distributed_host.workers import look_again, settle
-from runtime.spark.feed import Entry, Feed, Rules, Step, parts_of
+from runtime.spark.feed import Feed, FeedRules, FeedStep, LogEntry, split_state
 from runtime.spark.heartbeat import Beat, Quiet
-from runtime.spark.task import Task, named
-from runtime.state.seal import reading, sealed, unsealed
+from runtime.spark.task import Task, name_error
+from runtime.state.seal import reading, seal_payload, unseal_payload
 
 NO_REPORT = dict.fromkeys(REPORTED)
 CHUNK = 4 << 20
@@ -40,7 +40,7 @@ VERSION = 5
 KEPT = 64
 """How many engines a worker keeps."""
 
-_kept: OrderedDict[tuple[str, int], Kept] = OrderedDict()
+_kept: OrderedDict[tuple[str, int], KeptEngine] = OrderedDict()
 """The engines that this worker process has run. A shard may land on any worker at any batch, so that what is here may be old: an engine is
 used only if its id is in the state, and it is taken out before it is changed."""
 
@@ -63,7 +63,7 @@ class Head:
     snapshot_seconds: float
     shards: tuple[int, ...]
     task: bytes
-    rules: Rules
+    rules: FeedRules
     quiet: Quiet
 
     @property
@@ -76,7 +76,7 @@ class Head:
         """Bytes of snapshot and log."""
         return self.snapshot_bytes + self.old_bytes + self.log_bytes
 
-    def id_of(self, step: int) -> bytes | None:
+    def step_id(self, step: int) -> bytes | None:
         """Return the name of a step, None for one that the log does not lead on from."""
         return self.ids[step - self.first] if self.first <= step <= self.step else None
 
@@ -91,11 +91,11 @@ class Head:
             if version != VERSION:
                 raise EplRuntimeError(f"shard state version {version} is not known here; this is version {VERSION}")
             named = dict(zip((f.name for f in attrs.fields(cls)), counters, strict=True))
-            return cls(**{**named, "rules": Rules.decode(named["rules"]), "quiet": Quiet(*named["quiet"])})
+            return cls(**{**named, "rules": FeedRules.decode(named["rules"]), "quiet": Quiet(*named["quiet"])})
 
 
 @attrs.frozen(eq=False)
-class Kept:
+class KeptEngine:
     """An engine and the step that it has done."""
 
     step: int
@@ -126,14 +126,14 @@ class ShardProcessor(StatefulProcessor):
         try:
             yield from self._batch(shard, rows, timerValues)
         except EplError as error:
-            raise named(error, f"shard {shard}") from error
+            raise name_error(error, f"shard {shard}") from error
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[Any]:
         shard = int(key[0])
         try:
             yield from self._time(shard, timerValues)
         except EplError as error:
-            raise named(error, f"shard {shard}") from error
+            raise name_error(error, f"shard {shard}") from error
 
     def close(self) -> None:
         """Do nothing: nothing is held open."""
@@ -145,13 +145,13 @@ class ShardProcessor(StatefulProcessor):
                 blobs.append(bytes(row[BLOB]))
             if row[NEWEST] is not None:
                 newest = row[NEWEST] if newest is None else max(newest, row[NEWEST])
-        table = joined(blobs)
+        table = join_blobs(blobs)
         head = self._head(shard)  # it is looked at where nothing has come too: the shards may be others
         if newest is None and table is None:
             return
         wall = wall_clock(self.task.settings.units_per_second)
-        feed = self.task.feed(self._begins(wall)) if head is None else self._found(shard, head)
-        yield from self._step(shard, head, Entry(table, newest, wall=wall, lenient=self.task.lenient), feed)
+        feed = self.task.feed(self._begins(wall)) if head is None else self._find_feed(shard, head)
+        yield from self._step(shard, head, LogEntry(table, newest, wall=wall, lenient=self.task.lenient), feed)
         if head is None:
             self._look_later(timers)
 
@@ -166,20 +166,20 @@ class ShardProcessor(StatefulProcessor):
         head = self._head(shard)
         if head is None or self.beat is None:
             return
-        feed = self._found(shard, head)
+        feed = self._find_feed(shard, head)
         wall = wall_clock(self.task.settings.units_per_second)
         until = self.beat.target(feed, wall, head.quiet)
         if until is None:
             self._keep(shard, head, feed)
         else:
-            yield from self._step(shard, head, Entry(until=until, wall=wall, lenient=self.task.lenient), feed)
+            yield from self._step(shard, head, LogEntry(until=until, wall=wall, lenient=self.task.lenient), feed)
         self._look_later(timers)
 
     def _look_later(self, timers: Any) -> None:
         if self.beat is not None:
             self.handle.registerTimer(timers.getCurrentProcessingTimeInMs() + int(self.beat.every * 1000))
 
-    def _step(self, shard: int, head: Head | None, entry: Entry, feed: Feed) -> Iterator[Row]:
+    def _step(self, shard: int, head: Head | None, entry: LogEntry, feed: Feed) -> Iterator[Row]:
         begun = time.perf_counter()
         step = feed.process(entry)
         quiet = head.quiet if head is not None and entry.until is not None else Quiet.since(entry.wall, feed)
@@ -190,15 +190,15 @@ class ShardProcessor(StatefulProcessor):
 
     # ------------------------------------------------------------------ finding the engine
 
-    def _sealed(self, payload: bytes, shard: int, part: str) -> bytes:
-        return sealed(payload, f"{part} of shard {shard}", self.task.key)
+    def _seal(self, payload: bytes, shard: int, part: str) -> bytes:
+        return seal_payload(payload, f"{part} of shard {shard}", self.task.key)
 
-    def _unsealed(self, data: Any, shard: int, part: str) -> bytes:
-        return unsealed(bytes(data), f"{part} of shard {shard}", self.task.key)
+    def _unseal(self, data: Any, shard: int, part: str) -> bytes:
+        return unseal_payload(bytes(data), f"{part} of shard {shard}", self.task.key)
 
     def _head(self, shard: int) -> Head | None:
         row = self.head.get()
-        head = None if row is None else Head.decode(self._unsealed(row[0], shard, "head"))
+        head = None if row is None else Head.decode(self._unseal(row[0], shard, "head"))
         if head is not None and head.shards != self.shards:
             before, now = len(head.shards), len(self.shards)
             if before == now:
@@ -210,39 +210,39 @@ class ShardProcessor(StatefulProcessor):
                 f"the checkpoint was made with {before} shards, and there are {now} now", hint=f"continue with shards={before}"
             )
         if head is not None and head.task != self.digest and head.task not in self.former_digests:
-            what = difference(self.task, parts_of(self._snapshot_of(shard))[0])
+            what = difference(self.task, split_state(self._shard_snapshot(shard))[0])
             raise EplRuntimeError(
                 "the checkpoint was made with another module, statement, schema, time or sequence" + (f": {what}" if what else ""),
                 hint="begin with an empty checkpoint folder",
             )
         return head
 
-    def _snapshot_of(self, shard: int) -> bytes:
-        packed = self._unsealed(b"".join(bytes(each[0]) for each in self.snapshot.get()), shard, "snapshot")
+    def _shard_snapshot(self, shard: int) -> bytes:
+        packed = self._unseal(b"".join(bytes(each[0]) for each in self.snapshot.get()), shard, "snapshot")
         with reading("the snapshot of the shard"):
             return zlib.decompress(packed)
 
-    def _found(self, shard: int, head: Head) -> Feed:
+    def _find_feed(self, shard: int, head: Head) -> Feed:
         """Return the shard's engine after its last step; from here on it follows the rules of this run."""
         kept = _kept.pop((self.name, shard), None)
-        if kept is not None and head.id_of(kept.step) == kept.id:
+        if kept is not None and head.step_id(kept.step) == kept.id:
             feed, behind = kept.feed, kept.step
             feed.follow(head.rules)
         else:
             if kept is not None:
                 look_again()
-            feed, behind = self.task.restored(*parts_of(self._snapshot_of(shard)), head.rules), head.base
+            feed, behind = self.task.restore_feed(*split_state(self._shard_snapshot(shard)), head.rules), head.base
         for step in range(behind + 1, head.step + 1):
             row = self.log.getValue((step,))
             if row is None:
                 raise EplRuntimeError(f"the state of the shard is damaged: step {step} of its log is missing")
-            feed.process(Entry.decode(self._unsealed(row[0], shard, f"step {step} of the log")))
+            feed.process(LogEntry.decode(self._unseal(row[0], shard, f"step {step} of the log")))
         feed.follow(self.task.rules)
         return feed
 
     # ------------------------------------------------------------------ writing
 
-    def _write(self, shard: int, head: Head | None, entry: Entry, seconds: float, quiet: Quiet, feed: Feed) -> int:
+    def _write(self, shard: int, head: Head | None, entry: LogEntry, seconds: float, quiet: Quiet, feed: Feed) -> int:
         """``seconds``: that the entry took. → bytes that the state has now. A log is of one set of rules."""
         if head is None or head.rules != feed.rules:
             self.log.clear()
@@ -250,7 +250,7 @@ class ShardProcessor(StatefulProcessor):
             written = Head(step, step, (uuid.uuid4().bytes,), 0, 0, 0.0, 0, 0.0, self.shards, self.digest, feed.rules, quiet)
         else:
             begun = time.perf_counter()
-            packed = self._sealed(entry.encode(), shard, f"step {head.step + 1} of the log")
+            packed = self._seal(entry.encode(), shard, f"step {head.step + 1} of the log")
             self.log.updateValue((head.step + 1,), (packed,))
             seconds += head.log_seconds + time.perf_counter() - begun
             written = attrs.evolve(
@@ -259,14 +259,14 @@ class ShardProcessor(StatefulProcessor):
             )
         if written.base == written.step or _is_due(written):
             written = self._snapshot(shard, written, feed)
-        self.head.update((self._sealed(written.encode(), shard, "head"),))
+        self.head.update((self._seal(written.encode(), shard, "head"),))
         self._keep(shard, written, feed)
         return written.size
 
     def _snapshot(self, shard: int, head: Head, feed: Feed) -> Head:
         """Let the log go back to the snapshot before this one from here on."""
         begun = time.perf_counter()
-        data = self._sealed(zlib.compress(feed.state(), 1), shard, "snapshot")
+        data = self._seal(zlib.compress(feed.state(), 1), shard, "snapshot")
         self.snapshot.put([(data[at : at + CHUNK],) for at in range(0, len(data), CHUNK)])
         for step in range(head.first + 1, head.base + 1):
             self.log.removeKey((step,))
@@ -277,7 +277,7 @@ class ShardProcessor(StatefulProcessor):
 
     def _keep(self, shard: int, head: Head, feed: Feed) -> None:
         """Keep the engine that wrote the state, for the next batch that comes to this worker."""
-        _kept[self.name, shard] = Kept(head.step, head.ids[-1], feed)
+        _kept[self.name, shard] = KeptEngine(head.step, head.ids[-1], feed)
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
 
@@ -287,7 +287,7 @@ def _is_due(head: Head) -> bool:
     return head.log_seconds >= head.snapshot_seconds or head.step - head.base >= MOST_STEPS
 
 
-def _counters(step: Step, feed: Feed, state: int) -> dict[str, int]:
+def _counters(step: FeedStep, feed: Feed, state: int) -> dict[str, int]:
     """Return what packing.REPORTED names."""
     late, ahead = (0 if rows is None else rows.num_rows for rows in (step.late, step.ahead))
     waiting = 0 if feed.buffer is None else feed.buffer.held

@@ -13,7 +13,7 @@ from epl.event_types import EventType
 from epl.functions.partition_hashes import partition_hash
 from epl.value_types import Scalar
 from runtime.spark.distributed_host.packing import SHARD
-from runtime.spark.sources import ROW, SEQUENCE, TIME, TYPE, place_of
+from runtime.spark.sources import ROW, SEQUENCE, TIME, TYPE, merged_column
 
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -101,7 +101,7 @@ def _number(merged: DataFrame, position: int, key: HashedKey) -> Column:
 
 def _property(merged: DataFrame, position: int, path: Path) -> tuple[Column, str]:
     """Return a property of the rows of a type."""
-    column = place_of(position, path[0])
+    column = merged_column(position, path[0])
     data_type = merged.schema[column].dataType
     column_value = F.col(f"`{column}`")
     for name in path[1:]:

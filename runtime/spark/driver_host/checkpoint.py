@@ -6,7 +6,7 @@
     <folder>/identity                      which query of Spark the steps' micro-batches belong to
 
 A file is written under another name, flushed to the disk and then renamed: it is there as a whole or not at all. Steps are numbered from 1
-without a gap. Snapshots and entries have the frame of ``runtime.state.seal``. ``Checkpoint`` takes a path of this machine or a URI that
+without a gap. Snapshots and entries have the frame of ``runtime.state.seal``. ``JobCheckpoint`` takes a path of this machine or a URI that
 pyarrow.fs knows (``hdfs://…``, ``s3://…``).
 """
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from pyarrow import fs
 
 from epl.errors import EplRuntimeError
-from runtime.state.seal import check_key, sealed, unsealed
+from runtime.state.seal import check_key, seal_payload, unseal_payload
 
 KEPT = 2
 """How many snapshots stay: the last, and one in front of it should the last be unreadable."""
@@ -36,7 +36,7 @@ class Files:
     """Whole files under one folder."""
 
     def __init__(self, folder: str, hook: Hook = no_hook) -> None:
-        self.system, self.root = _opened(folder)
+        self.system, self.root = _open_folder(folder)
         self._hook = hook
         self._local = isinstance(self.system, fs.LocalFileSystem)
         self.system.create_dir(self.root, recursive=True)
@@ -82,7 +82,7 @@ class Files:
         self.remove([f.base_name for f in files if f.is_file and f.base_name.startswith("_")])
 
 
-class Checkpoint:
+class JobCheckpoint:
     """``written``: bytes in the log since the last snapshot. ``key``: what snapshots and entries are sealed with."""
 
     def __init__(self, folder: str, hook: Hook = no_hook, key: bytes | None = None) -> None:
@@ -97,7 +97,7 @@ class Checkpoint:
         last = _number(self._snapshots.names(".state")[-1]) if self._snapshots.names(".state") else 0
         self.written = sum(self._log.size(name) for name in self._log.names(".entry") if _number(name) > last)
 
-    def take_over(self) -> None:
+    def claim(self) -> None:
         """Take over: from now on this one alone may write; any other one over the folder is refused at its next step."""
         self._token = uuid.uuid4().hex
         self._head.write("owner", self._token.encode(), "owner")
@@ -119,7 +119,7 @@ class Checkpoint:
         reasons: list[EplRuntimeError] = []
         for name in reversed(self._snapshots.names(".state")):
             try:
-                return _number(name), unsealed(self._snapshots.read(name), name, self._key)
+                return _number(name), unseal_payload(self._snapshots.read(name), name, self._key)
             except EplRuntimeError as error:
                 reasons.append(error)
         if reasons:
@@ -137,7 +137,7 @@ class Checkpoint:
             if number != expected:
                 raise EplRuntimeError(f"the input log in {self.folder} has no entry {expected}, but {number}")
             try:
-                data = unsealed(self._log.read(name), name, self._key)
+                data = unseal_payload(self._log.read(name), name, self._key)
             except EplRuntimeError as error:
                 raise EplRuntimeError(f"the input log in {self.folder} cannot be read: {error.message}", hint=error.hint) from error
             yield number, data
@@ -147,14 +147,14 @@ class Checkpoint:
         """Log that step ``number`` has processed the entry."""
         self._check_owner()
         name = f"{number:012}.entry"
-        self._log.write(name, sealed(entry, name, self._key), "log")
+        self._log.write(name, seal_payload(entry, name, self._key), "log")
         self.written += len(entry)
 
     def snapshot(self, number: int, state: bytes) -> None:
         """Write the state after step ``number``; what only older ones need goes."""
         self._check_owner()
         name = f"{number:012}.state"
-        self._snapshots.write(name, sealed(state, name, self._key), "snapshot")
+        self._snapshots.write(name, seal_payload(state, name, self._key), "snapshot")
         self.written = 0
         names = self._snapshots.names(".state")
         self._snapshots.remove(names[:-KEPT])
@@ -177,7 +177,7 @@ class Checkpoint:
         self._head.write("identity", value.encode(), "identity")
 
 
-def _opened(folder: str) -> tuple[fs.FileSystem, str]:
+def _open_folder(folder: str) -> tuple[fs.FileSystem, str]:
     if "://" in folder:
         system, path = fs.FileSystem.from_uri(folder)
         return system, path
@@ -197,4 +197,4 @@ def _number(name: str) -> int:
     return int(name.partition(".")[0])
 
 
-__all__ = ["Checkpoint", "Files", "Hook", "no_hook"]
+__all__ = ["Files", "Hook", "JobCheckpoint", "no_hook"]

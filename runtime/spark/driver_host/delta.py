@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.types as kinds
 
 from epl.errors import EplRuntimeError, EplUnsupportedError
-from runtime.arguments import checked
+from runtime.arguments import check_arguments
 from runtime.extras import UnsupportedWithout, install
 from runtime.spark.driver_host.sinks import STREAMS, KeptSink
 
@@ -45,7 +45,7 @@ class DeltaSink(KeptSink):
         ```
     """
 
-    @checked
+    @check_arguments
     def __init__(self, folder: str, options: Mapping[str, str] | None = None) -> None:
         try:
             import deltalake
@@ -107,7 +107,8 @@ class DeltaSink(KeptSink):
     def _append(self, stream: str, step: int, batch: pa.RecordBatch) -> None:
         noted = self._delta.CommitProperties(app_transactions=[self._delta.Transaction(WRITER, step)])
         target = self._tables[stream] or f"{self.folder}/{stream}"
-        self._delta.write_deltalake(target, _numbered(batch, step), mode="append", commit_properties=noted, storage_options=self._options)
+        self._delta.write_deltalake(target, _number_rows(batch, step), mode="append", commit_properties=noted,
+            storage_options=self._options)
         if self._tables[stream] is None:
             self._tables[stream] = self._open(stream)
 
@@ -118,14 +119,14 @@ class DeltaSink(KeptSink):
             if there.num_rows:
                 table.delete(f"{STEP} = {step}")
             return
-        rows = _numbered(batch, step)
+        rows = _number_rows(batch, step)
         if not there.equals(rows.cast(there.schema)):
             self._delta.write_deltalake(
                 table, rows, mode="overwrite", predicate=f"{STEP} = {step}", storage_options=self._options
             )
 
 
-def _numbered(batch: pa.RecordBatch, step: int) -> pa.Table:
+def _number_rows(batch: pa.RecordBatch, step: int) -> pa.Table:
     """Return the rows without dictionaries, with the number of their step."""
     table = pa.Table.from_batches([batch])
     for place, field in enumerate(table.schema):

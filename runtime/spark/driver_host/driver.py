@@ -17,30 +17,30 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as spark
 from pyspark.sql.streaming.query import StreamingQuery
 
-from epl.dialects.front_door import annotated
+from epl.dialects.front_door import annotate_module
 from epl.durations import Duration
 from epl.errors import EplDeploymentError, EplError, EplRuntimeError
 from epl.event_types import EventType
 from epl.plan.windows import WindowConfig
 from epl.settings import Settings
-from epl.texts import text_of
+from epl.texts import load_text
 from runtime.api.adoption import adopt
-from runtime.api.runtime import Runtime, engine_of
-from runtime.arguments import checked
-from runtime.clock.instants import Instant, instant_of
+from runtime.api.runtime import Runtime, internal_engine
+from runtime.arguments import check_arguments
+from runtime.clock.instants import Instant, to_instant
 from runtime.clock.late_rows import MAX_BUFFERED, LatePolicy, late_policy, wall_clock
 from runtime.clock.schedule import MAX_STOPS, TimeMode
-from runtime.conversion.batch_order import Options
-from runtime.spark.driver_host.checkpoint import Checkpoint, Hook, no_hook
+from runtime.conversion.batch_order import BatchOptions
+from runtime.spark.driver_host.checkpoint import Hook, JobCheckpoint, no_hook
 from runtime.spark.driver_host.job import Job, MicroBatchError
 from runtime.spark.driver_host.job_state import JobState
-from runtime.spark.driver_host.sinks import Keeping, KeptSink, ParquetSink, Sink
-from runtime.spark.feed import Entry, Feed, Rules, is_lenient, last_step_of
+from runtime.spark.driver_host.sinks import JobSink, Keeping, KeptSink, ParquetSink
+from runtime.spark.feed import Feed, FeedRules, LogEntry, find_last_step, is_lenient
 from runtime.spark.heartbeat import SYSTEM, Beat, Heartbeat
 from runtime.spark.historical_sources import NOTHING, HistoricalRegistration, Register
 from runtime.spark.schemas import event_type_of_spark
-from runtime.spark.sources import Choice, Sources, check_frames, check_streaming, merge, observed
-from runtime.spark.task import equipped, supported, undeclared
+from runtime.spark.sources import Choice, Sources, check_frames, check_streaming, merge, observe
+from runtime.spark.task import drop_unsupported, equip_runtime, infer_schemas
 from runtime.spark.wiring import check_columns_known, check_filled, check_read
 from runtime.statements.callables import check_listeners
 from runtime.statements.statement_output import Listener
@@ -52,7 +52,7 @@ Else the keyword arguments of Spark's ``DataStreamWriter.trigger``."""
 
 
 @attrs.frozen
-class Module:
+class JobModule:
     """What a job runs: a module's text with all that it needs by name, or a runtime that was made and deployed already."""
 
     source: str | Runtime
@@ -71,7 +71,7 @@ class Module:
         """Return the runtime, deployed, at ``start_time``, with nothing sent; types without a declaration have their DataFrames'
         columns."""
         if isinstance(self.source, Runtime):
-            halted = last_step_of(self.source).halted
+            halted = find_last_step(self.source).halted
             if halted is not None:
                 raise EplRuntimeError(
                     f"an error left the runtime in the middle of a step: {halted}",
@@ -82,8 +82,8 @@ class Module:
             self.register(self.source)
             return self.source
         schemas = self.schemas(self.source)
-        runtime = self._deployed(self.source, schemas, start_time)
-        plans = engine_of(runtime).plans()
+        runtime = self._deploy(self.source, schemas, start_time)
+        plans = internal_engine(runtime).plans()
         check_read(plans, {name: runtime.event_type(name) for name in schemas})
         check_filled(plans, plans, [runtime.event_type(name) for name in self.frames])
         return runtime
@@ -91,10 +91,10 @@ class Module:
     def schemas(self, text: str) -> dict[str, spark.StructType]:
         """Return the schemas of the sources whose types the text does not declare, without columns of types that EPL does not have. Raise
         EplError for such a column where a statement reads it."""
-        return supported(undeclared(text, self.frames), partial(self._deployed, text))
+        return drop_unsupported(infer_schemas(text, self.frames), partial(self._deploy, text))
 
-    def _deployed(self, text: str, schemas: Mapping[str, spark.StructType], start_time: int | None = None) -> Runtime:
-        runtime = equipped(start_time or 0, self.settings, self.tier, self.functions, self.aggregations, schemas, self.historical)
+    def _deploy(self, text: str, schemas: Mapping[str, spark.StructType], start_time: int | None = None) -> Runtime:
+        runtime = equip_runtime(start_time or 0, self.settings, self.tier, self.functions, self.aggregations, schemas, self.historical)
         runtime.deploy(text)
         return runtime
 
@@ -103,8 +103,8 @@ class Module:
         statements that are deployed later may."""
         if not isinstance(self.source, str):
             return {}
-        types = [runtime.event_type(name) for name in undeclared(self.source, self.frames)]
-        return {t.name: frozenset(name for plan in engine_of(runtime).plans() for name in plan.reads.of(t)) for t in types}
+        types = [runtime.event_type(name) for name in infer_schemas(self.source, self.frames)]
+        return {t.name: frozenset(name for plan in internal_engine(runtime).plans() for name in plan.reads.of(t)) for t in types}
 
     def register(self, runtime: Runtime) -> None:
         """Register the types of sources that the runtime does not know; EplRuntimeError, with none registered, where no statement reads
@@ -115,17 +115,17 @@ class Module:
                 runtime.event_type(name)
             except EplRuntimeError:
                 unknown[name] = event_type_of_spark(name, frame.schema)
-        check_read(engine_of(runtime).plans(), unknown)
+        check_read(internal_engine(runtime).plans(), unknown)
         for event_type in unknown.values():
             runtime.register_type(event_type)
 
-    def restored(self, snapshot: bytes) -> Runtime:
+    def restore_runtime(self, snapshot: bytes) -> Runtime:
         """Restore the runtime as the snapshot has it, old texts included."""
         functions, aggregations, tier, settings = self.functions, self.aggregations, self.tier, self.settings
         windows: Collection[type[WindowConfig]] = ()
         register: Callable[[Runtime], object] = self.historical
         if isinstance(self.source, Runtime):
-            state = engine_of(self.source).state()
+            state = internal_engine(self.source).state()
             functions, aggregations, tier = state.functions, state.aggregations, self.source.tier
             settings, windows = state.settings, set(state.windows.values())
             register = self.source.share_sources
@@ -139,19 +139,19 @@ def in_settings(module: str | PathLike[str] | Runtime, settings: Settings | None
     """Return a module's text with the dialect that the settings say; raise TypeError for what is no module."""
     if isinstance(module, Runtime):
         return module
-    return annotated(text_of(module, others="a Runtime"), None if settings is None else settings.dialect).text
+    return annotate_module(load_text(module, others="a Runtime"), None if settings is None else settings.dialect).text
 
 
 @attrs.frozen
 class Setup:
     """How a job reads its input and keeps its state, whatever it runs."""
 
-    module: Module
+    module: JobModule
     policy: Callable[[Runtime], LatePolicy]
     choice: tuple[Choice, Choice]
     options: Mapping[str, Any]
     keeping: Keeping
-    checkpoint: Checkpoint | None
+    checkpoint: JobCheckpoint | None
     forget: Collection[str]
     wall: Callable[[], int] | None
     lenient: bool = False
@@ -165,16 +165,16 @@ class Setup:
         settings = self.module.source.settings if isinstance(self.module.source, Runtime) else self.module.settings
         return wall_clock(settings.units_per_second) if self.wall is None else self.wall()
 
-    def rules(self, runtime: Runtime) -> Rules:
+    def rules(self, runtime: Runtime) -> FeedRules:
         """Return the rules by which the job's entries become steps."""
-        return Rules(self.policy(runtime), **self.options)
+        return FeedRules(self.policy(runtime), **self.options)
 
     def job(self, runtime: Runtime) -> Job:
         """Return a job over a runtime."""
         feed = Feed(runtime, self.sources(runtime), self.rules(runtime))
         for statement in (s for d in runtime.deployments.values() for s in d):
             if isinstance(self.keeping.sinks.get(statement.name), KeptSink):
-                check_columns_known(engine_of(runtime).plans(), statement.plan, engine_of(runtime).definitions.user_functions)
+                check_columns_known(internal_engine(runtime).plans(), statement.plan, internal_engine(runtime).definitions.user_functions)
         return Job(feed, self.keeping, self.checkpoint, self.wall, lenient=self.lenient)
 
     def sources(self, runtime: Runtime) -> Sources:
@@ -185,20 +185,21 @@ class Setup:
     def former(self, runtime: Runtime, state: JobState) -> Job:
         """Return the job as it was, sources and rules included, so that the log means what it meant."""
         sources = Sources.of_layout(state.layout, runtime.event_type)
-        job = Job(Feed(runtime, sources, state.rules, state=state.waiting), _known(self.keeping, runtime), self.checkpoint, self.wall,
+        job = Job(Feed(runtime, sources, state.rules, state=state.waiting), _statement_sinks(self.keeping, runtime), self.checkpoint,
+            self.wall,
                   lenient=self.lenient)
         job.step, job.last, job.dynamic = state.step, state.last, list(state.dynamic)
         return job
 
 
-@checked
+@check_arguments
 def start(
     module: str | PathLike[str] | Runtime, sources: Mapping[str, DataFrame], *,
     time: Choice = None, sequence: Choice = None, time_mode: TimeMode = "span", max_stops: int = MAX_STOPS,
     start_time: Instant | None = None, late: Duration | None = None, on_late: str = "refuse", ahead: Duration | None = None,
     max_buffered: int = MAX_BUFFERED,
     clock: str = "events", idle: Duration | None = None, heartbeat: float = 1.0, wall: Callable[[], int] | None = None,
-    checkpoint: str | None = None, outputs: Collection[str] = (), sinks: Mapping[str, Sink] | None = None,
+    checkpoint: str | None = None, outputs: Collection[str] = (), sinks: Mapping[str, JobSink] | None = None,
     listeners: Mapping[str, Listener] | None = None, trigger: Trigger = None, query_name: str | None = None,
     settings: Settings | None = None, functions: Mapping[str, Callable[..., Any]] | None = None,
     aggregations: Mapping[str, Callable[[], Any]] | None = None, tier: str = "auto", on_error: str = "stop",
@@ -272,19 +273,19 @@ def start(
     _check_options(time, sequence, time_mode, checkpoint, keeps=keeps, waits=waits)
     Beat.of(clock, idle, heartbeat, 1000)  # refused before anything is made
     used = text.settings if isinstance(text, Runtime) else settings or Settings()
-    began = None if start_time is None else instant_of("start_time", start_time, used.units_per_second)
+    began = None if start_time is None else to_instant("start_time", start_time, used.units_per_second)
     setup = Setup(
-        Module(
+        JobModule(
             text, sources, settings or Settings(), functions or {}, aggregations or {}, tier,
             HistoricalRegistration.of(tables, register),
         ),
         lambda runtime: late_policy(late, on_late, ahead, max_buffered, runtime.settings.units_per_second), (time, sequence),
         {"time_mode": time_mode, "max_stops": max_stops, "at_wall": clock == SYSTEM and time is None},
         _keeping(outputs, sinks or {}, checkpoint, hook),
-        None if checkpoint is None else Checkpoint(f"{checkpoint}/state", hook, snapshot_key), forget,
+        None if checkpoint is None else JobCheckpoint(f"{checkpoint}/state", hook, snapshot_key), forget,
         wall, lenient, began, fill or {},
     )
-    job = resumed(setup, listeners or {})
+    job = resume(setup, listeners or {})
     job.progress.update_state(job.feed)
     beat = Beat.of(clock, idle, heartbeat, job.runtime.settings.units_per_second)
     if job.feed.rules.policy.on_late != "side":  # rows that are set aside are whole
@@ -293,10 +294,10 @@ def start(
     return job
 
 
-def _keeping(outputs: Collection[str], sinks: Mapping[str, Sink], checkpoint: str | None, hook: Hook) -> Keeping:
+def _keeping(outputs: Collection[str], sinks: Mapping[str, JobSink], checkpoint: str | None, hook: Hook) -> Keeping:
     """Return what becomes of the output: that of ``outputs`` is kept as files in the checkpoint's folder."""
     folder = None if checkpoint is None else f"{checkpoint}/output"
-    kept: dict[str, Sink] = {name: ParquetSink(f"{folder}/{name}", hook) for name in outputs}
+    kept: dict[str, JobSink] = {name: ParquetSink(f"{folder}/{name}", hook) for name in outputs}
     return Keeping({**kept, **sinks}, folder, hook)
 
 
@@ -311,7 +312,7 @@ def _check_options(
     time: Choice, sequence: Choice, time_mode: TimeMode, checkpoint: str | None, *, keeps: bool, waits: bool
 ) -> None:
     """``keeps``: files are asked for; ``waits``: bounds in time are."""
-    Options(time, sequence, "refuse", time_mode)
+    BatchOptions(time, sequence, "refuse", time_mode)
     if keeps and checkpoint is None:
         raise EplRuntimeError("files are kept in the checkpoint's folder", hint="start(…, checkpoint=folder)")
     if time is None and waits:
@@ -320,7 +321,7 @@ def _check_options(
 
 def _query(job: Job, merged: DataFrame, checkpoint: str | None, name: str | None, trigger: Trigger) -> StreamingQuery:
     """Spark's query over all sources, the job's input."""
-    writer = observed(merged).writeStream.foreachBatch(job)
+    writer = observe(merged).writeStream.foreachBatch(job)
     if checkpoint is not None:
         job.check_identity(f"{checkpoint}/spark")
         writer = writer.option("checkpointLocation", f"{checkpoint}/spark")
@@ -345,10 +346,10 @@ def _free_name(job: Job, session: SparkSession) -> str | None:
 # ------------------------------------------------------------------ coming back
 
 
-def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
+def resume(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
     """Return a new job, or the one that the checkpoint holds: snapshot, then the log after it, then what changed in the module."""
     if setup.checkpoint is not None:
-        setup.checkpoint.take_over()
+        setup.checkpoint.claim()
     newest = None if setup.checkpoint is None else setup.checkpoint.newest()
     if newest is None:
         runtime = setup.module.runtime(setup.begins())
@@ -363,15 +364,15 @@ def resumed(setup: Setup, listeners: Mapping[str, Listener]) -> Job:
             job.snapshot()
         return job
     state = JobState.decode(newest[1])
-    before = setup.module.restored(state.snapshot)
+    before = setup.module.restore_runtime(state.snapshot)
     job = setup.former(before, state)
     job.progress.state_bytes = len(newest[1])
     assert setup.checkpoint is not None
     for _, data in setup.checkpoint.entries(state.step):
-        job.replay(Entry.decode(data))
+        job.replay(LogEntry.decode(data))
     # Listeners have had these steps: a step is logged after their calls.
     if not _is_unchanged(setup, before, state):
-        return _changed(setup, job, listeners)
+        return _change_job(setup, job, listeners)
     sources = setup.sources(before)
     sources.check_forms(job.feed.sources)
     job.feed.sources = sources
@@ -398,7 +399,7 @@ def _alike(one: EventType, other: EventType) -> bool:
     return {n: str(p.type) for n, p in one.properties.items()} == {n: str(p.type) for n, p in other.properties.items()}
 
 
-def _changed(setup: Setup, old: Job, listeners: Mapping[str, Listener]) -> Job:
+def _change_job(setup: Setup, old: Job, listeners: Mapping[str, Listener]) -> Job:
     """Return the job that the module asks for now, with the state of what did not change; the log in front of it is the old one's."""
     assert setup.checkpoint is not None
     before = old.runtime
@@ -406,9 +407,9 @@ def _changed(setup: Setup, old: Job, listeners: Mapping[str, Listener]) -> Job:
     for deployment_id in old.dynamic:
         if deployment_id in runtime.deployments:
             continue  # it is the runtime that ran them
-        deployment = engine_of(before).deployer.deployments[deployment_id]
+        deployment = internal_engine(before).deployer.deployments[deployment_id]
         runtime.deploy(deployment.plan.text, name=deployment_id, parameters=dict(deployment.parameters))
-    if last_step_of(runtime).logged != (setup.checkpoint.folder, old.step):
+    if find_last_step(runtime).logged != (setup.checkpoint.folder, old.step):
         adopt(runtime, before, setup.forget)
     job = setup.job(runtime)
     job.feed.sources.check_forms(old.feed.sources)
@@ -425,7 +426,7 @@ def _take_over_waiting(old: Job, job: Job) -> None:
         if old.feed.buffer is not None and old.feed.buffer.held:
             raise EplDeploymentError("rows wait for earlier ones, and the sources have no time column any more")
         return
-    if old.feed.buffer.held and not job.feed.sources.goes_on(old.feed.sources):
+    if old.feed.buffer.held and not job.feed.sources.is_continued(old.feed.sources):
         raise EplDeploymentError(
             f"{old.feed.buffer.held} rows wait for earlier ones, and the sources are not the ones they came from",
             hint="continue with the old sources until none wait",
@@ -433,7 +434,7 @@ def _take_over_waiting(old: Job, job: Job) -> None:
     job.feed.buffer.restore(old.feed.buffer.state())
 
 
-def _known(keeping: Keeping, runtime: Runtime) -> Keeping:
+def _statement_sinks(keeping: Keeping, runtime: Runtime) -> Keeping:
     """Sinks of the statements that the runtime has."""
     names = {s.name for d in runtime.deployments.values() for s in d}
     return attrs.evolve(keeping, sinks={n: sink for n, sink in keeping.sinks.items() if n in names})
@@ -444,7 +445,7 @@ def _listen(job: Job, listeners: Mapping[str, Listener]) -> None:
         job.statement(name).add_listener(listener)
 
 
-@checked
+@check_arguments
 def error_of(job: Job) -> EplError | None:
     """Return the error that ended a job's query; None if none did.
 
@@ -468,4 +469,4 @@ def _trigger(trigger: str | Mapping[str, str | bool]) -> dict[str, Any]:
     return {"availableNow": True} if trigger == "availableNow" else {"processingTime": trigger}
 
 
-__all__ = ["MicroBatchError", "Module", "Setup", "error_of", "resumed", "start"]
+__all__ = ["JobModule", "MicroBatchError", "Setup", "error_of", "resume", "start"]

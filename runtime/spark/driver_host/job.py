@@ -13,26 +13,26 @@ from pyspark.sql.types import StructField, StructType
 
 from epl.analysis.names.suggestions import did_you_mean
 from epl.errors import EplRuntimeError
-from epl.texts import text_of
+from epl.texts import load_text
 from runtime.api.deployment import Deployment
 from runtime.api.queried_partitions import Selectors
 from runtime.api.queries import Parameters, QueryRows
-from runtime.api.statement import Statement, output_of
-from runtime.arguments import checked_methods
-from runtime.clock.instants import Instant, instant_of, shown
+from runtime.api.statement import Statement, internal_output
+from runtime.arguments import check_methods
+from runtime.clock.instants import Instant, show_instant, to_instant
 from runtime.clock.late_rows import ipc
 from runtime.spark.driver_host.job_steps import JobSteps, MicroBatchError
 from runtime.spark.driver_host.sinks import KeptSink
-from runtime.spark.feed import Entry, query_entry
+from runtime.spark.feed import LogEntry, query_entry
 from runtime.spark.schemas import spark_schema
-from runtime.spark.sources import table_of
+from runtime.spark.sources import to_arrow_table
 from runtime.statements.running import EVERY_PARTITION, Selector
 
 if TYPE_CHECKING:
-    from runtime.live.job_view import JobView
+    from runtime.live.job_view import LiveJobView
 
 
-@checked_methods()
+@check_methods()
 class Job(JobSteps):
     '''A job in driver mode, which ``start`` returns: what its statements hold and have emitted, its progress, and its end.
 
@@ -91,9 +91,9 @@ class Job(JobSteps):
         Raises:
             EplRuntimeError: ``until`` is neither; nothing has happened.
         """
-        target = instant_of("until", until, self.runtime.settings.units_per_second)
+        target = to_instant("until", until, self.runtime.settings.units_per_second)
         with self.runtime.lock:
-            self._take(Entry(until=target, wall=self.wall()))
+            self._take(LogEntry(until=target, wall=self.wall()))
 
     def deploy(
         self, module: str | PathLike[str], *, name: str | None = None, parameters: Mapping[str | int, Any] | None = None
@@ -109,10 +109,10 @@ class Job(JobSteps):
             EplError: The module is refused; the job goes on.
             TypeError: ``module`` is neither.
         """
-        module = text_of(module)
+        module = load_text(module)
         with self.runtime.lock:
             deployment_id = name or f"job-{self.step + 1}"
-            self._take(Entry(change={"deploy": module, "name": deployment_id, "parameters": list((parameters or {}).items())}))
+            self._take(LogEntry(change={"deploy": module, "name": deployment_id, "parameters": list((parameters or {}).items())}))
             return self.runtime.deployments[deployment_id]
 
     def undeploy(self, name: str) -> None:
@@ -125,7 +125,7 @@ class Job(JobSteps):
             EplDeploymentError: As for ``Runtime.undeploy``.
         """
         with self.runtime.lock:
-            self._take(Entry(change={"undeploy": name}))
+            self._take(LogEntry(change={"undeploy": name}))
 
     # ------------------------------------------------------------------ snapshots
 
@@ -188,7 +188,7 @@ class Job(JobSteps):
             EplError: The query is refused or fails; or it changes something and a listener runs it.
             TypeError: ``text`` is neither.
         """
-        text = text_of(text)
+        text = load_text(text)
         with self.runtime.lock:
             self.check_whole()
             plan = self.runtime.compile_query(text)
@@ -212,7 +212,7 @@ class Job(JobSteps):
         with self.runtime.lock:
             self.check_whole()
             self._check_between_steps()
-            rows: int = self._take(Entry(change={"fill": name, "rows": ipc(table_of(frame, name))})).result
+            rows: int = self._take(LogEntry(change={"fill": name, "rows": ipc(to_arrow_table(frame, name))})).result
             return rows
 
     def window(self, name: str) -> DataFrame:
@@ -338,7 +338,7 @@ class Job(JobSteps):
             return "not started"
         return "running" if self.is_active else "stopped"
 
-    def live(self, *names: str, rows: int = 20) -> JobView:
+    def live(self, *names: str, rows: int = 20) -> LiveJobView:
         """Return a widget for notebooks that shows the job's progress and the latest rows of statements while it runs, until ``close()`` or
         the job's end. It costs a step what a batch listener costs, and statements stay in their tier.
 
@@ -350,10 +350,10 @@ class Job(JobSteps):
             ImportError: without anywidget, which the extra ``live`` brings.
             EplRuntimeError: There is no such statement.
         """
-        from runtime.live.job_view import JobView
+        from runtime.live.job_view import LiveJobView
 
         with self.runtime.lock:
-            return JobView([self.statement(name) for name in names or self._keeping.sinks], self._facts, shown=rows)
+            return LiveJobView([self.statement(name) for name in names or self._keeping.sinks], self._facts, shown=rows)
 
     def _facts(self) -> dict[str, str]:
         """Return what there is to know of it at a glance."""
@@ -362,7 +362,7 @@ class Job(JobSteps):
         facts = {
             "status": self.status,
             "step": str(self.step),
-            "engine time": shown(self.runtime.now, self.runtime.settings.units_per_second),
+            "engine time": show_instant(self.runtime.now, self.runtime.settings.units_per_second),
             "sources": ", ".join(each.name for each in sources.types),
             "rows": f"{progress.rows} in, {progress.out} out, {waiting} waiting, {progress.late} late, {progress.ahead} ahead",
         }
@@ -379,7 +379,7 @@ class Job(JobSteps):
         facts = "".join(f"<tr><th>{escape(name)}</th><td>{escape(value)}</td></tr>" for name, value in self._facts().items())
         statements = "".join(
             f"<tr><td>{escape(s.name)}</td><td>{'files' if isinstance(sink, KeptSink) else 'a sink' if sink else ''}</td>"
-            f"<td>{output_of(s).listener_count - (s in self.feed.listeners)}</td></tr>"
+            f"<td>{internal_output(s).listener_count - (s in self.feed.listeners)}</td></tr>"
             for d in self.runtime.deployments.values() for s in d if s.plan.body.output_type is not None
             for sink in [self._keeping.sinks.get(s.name)]
         )
@@ -388,9 +388,9 @@ class Job(JobSteps):
 
     def _pictures(self) -> str:
         """Return how events flow between the statements."""
-        from runtime.explain.notebook_html import folded_html, picture_html
+        from runtime.explain.notebook_html import fold_html, picture_html
 
-        return "".join(folded_html(f"deployment {d.id}", picture_html(d.graph())) for d in self.runtime.deployments.values())
+        return "".join(fold_html(f"deployment {d.id}", picture_html(d.graph())) for d in self.runtime.deployments.values())
 
     # ------------------------------------------------------------------ state
 

@@ -6,8 +6,8 @@ from typing import Any
 import attrs
 
 from epl.errors import EplRuntimeError
-from runtime.spark.feed import Rules, parts_of
-from runtime.state.codec import list_of, unpacked
+from runtime.spark.feed import FeedRules, split_state
+from runtime.state.codec import as_list, unpack
 from runtime.state.seal import reading
 
 VERSION = 3
@@ -21,7 +21,7 @@ class JobState:
     step: int
     last: int | None
     layout: list[Any]
-    rules: Rules
+    rules: FeedRules
     dynamic: list[str]
     snapshot: bytes
     waiting: bytes | None
@@ -30,11 +30,11 @@ class JobState:
     def decode(cls, data: bytes) -> JobState:
         """Decode the state; raise EplRuntimeError for another version, and for another structure."""
         with reading("the state of the job"):
-            version, *rest = list_of(unpacked(data))
+            version, *rest = as_list(unpack(data))
             if version != VERSION:
                 raise EplRuntimeError(f"job state version {version} is not known here; this is version {VERSION}")
             step, last, layout, rules, dynamic, feed = rest
-            return cls(step, last, layout, Rules.decode(rules), dynamic, *parts_of(feed))
+            return cls(step, last, layout, FeedRules.decode(rules), dynamic, *split_state(feed))
 
 
 __all__ = ["VERSION", "JobState"]

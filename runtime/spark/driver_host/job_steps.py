@@ -29,14 +29,14 @@ from runtime.api.runtime import Runtime
 from runtime.api.statement import Statement
 from runtime.clock.late_rows import wall_clock
 from runtime.conversion.arrow import arrow_schema
-from runtime.spark.driver_host.checkpoint import Checkpoint
+from runtime.spark.driver_host.checkpoint import JobCheckpoint
 from runtime.spark.driver_host.job_state import VERSION
 from runtime.spark.driver_host.sinks import DroppedRows, Keeping, KeptSink
-from runtime.spark.feed import Entry, Feed, Step
+from runtime.spark.feed import Feed, FeedStep, LogEntry
 from runtime.spark.heartbeat import Heartbeat
 from runtime.spark.progress import Progress
-from runtime.spark.pushdown import Wanted, take, wanted_rows
-from runtime.spark.sources import fetched
+from runtime.spark.pushdown import Wanted, read_condition, take
+from runtime.spark.sources import fetch
 
 log = logging.getLogger("epl.spark")
 
@@ -61,7 +61,7 @@ class JobSteps:
     """Internal to epl-spark: what Spark's query and restarts call. It may change in any version; applications use ``Job``."""
 
     def __init__(
-        self, feed: Feed, keeping: Keeping, checkpoint: Checkpoint | None = None, wall: Callable[[], int] | None = None, *,
+        self, feed: Feed, keeping: Keeping, checkpoint: JobCheckpoint | None = None, wall: Callable[[], int] | None = None, *,
         lenient: bool = True,
     ) -> None:
         self.feed = feed
@@ -92,19 +92,19 @@ class JobSteps:
     def __call__(self, frame: DataFrame, batch_id: int) -> None:
         """What foreachBatch calls, on the driver."""
         ahead = self.feed.rules.policy.ahead
-        rows, newest = take(frame, self._wanted_rows(), None if ahead is None else self.wall() + ahead)
-        table = fetched(rows, self.feed.sources)
+        rows, newest = take(frame, self._pushdown(), None if ahead is None else self.wall() + ahead)
+        table = fetch(rows, self.feed.sources)
         try:
             self.process_batch(batch_id, table, newest())
         except EplError as error:
             self.error = error
             raise MicroBatchError(f"[epl:{error.code}] {error.message}", hint=error.hint) from error
 
-    def _wanted_rows(self) -> Wanted:
+    def _pushdown(self) -> Wanted:
         """Return what Spark need not bring, by the statements that are deployed now."""
         basis = tuple(self.runtime.deployments.values()), self.feed.sources.types
         if self._wanted is None or self._wanted[0] != basis:
-            self._wanted = basis, wanted_rows([s.plan for d in basis[0] for s in d], basis[1])
+            self._wanted = basis, read_condition([s.plan for d in basis[0] for s in d], basis[1])
         return self._wanted[1]
 
     def process_batch(self, batch_id: int, table: pa.Table, newest: int | None = None) -> None:
@@ -120,7 +120,7 @@ class JobSteps:
                 log.info("micro-batch %d is repeated: it was processed as step %d", batch_id, self.step)
                 return
             self._check_order(batch_id)
-            self._take(Entry(table, newest, wall=self.wall(), batch=batch_id))
+            self._take(LogEntry(table, newest, wall=self.wall(), batch=batch_id))
 
     def _check_order(self, batch_id: int) -> None:
         expected = 0 if self.last is None else self.last + 1
@@ -138,14 +138,14 @@ class JobSteps:
             )
         raise EplRuntimeError(f"micro-batch {batch_id} came after {self.last}: expected {expected}")
 
-    def _take(self, entry: Entry) -> Step:
+    def _take(self, entry: LogEntry) -> FeedStep:
         """Return what one step gave, done in the order that makes it happen once. Raises EplError that names the step; where it may have
         had effects the runtime is halted then, and the job takes no other step and writes no state: a restart begins in front of it, or
         writes its output again."""
         started = time.perf_counter()
         entry = attrs.evolve(entry, lenient=self.lenient)
         self.step += 1
-        with self._named(entry):
+        with self._name_errors(entry):
             outer, self._at_work = self._at_work, True
             try:
                 packed = b"" if self._checkpoint is None else entry.encode()
@@ -155,7 +155,7 @@ class JobSteps:
                 raise
             finally:
                 self._at_work = outer
-        with self._named(entry, "what it led to could not be written: ", halts=True):
+        with self._name_errors(entry, "what it led to could not be written: ", halts=True):
             if self._checkpoint is not None:
                 self._checkpoint.log(self.step, packed)
                 self.feed.last_step.logged = (self._checkpoint.folder, self.step)
@@ -166,7 +166,7 @@ class JobSteps:
         return step
 
     @contextmanager
-    def _named(self, entry: Entry, what: str = "", *, halts: bool = False) -> Iterator[None]:
+    def _name_errors(self, entry: LogEntry, what: str = "", *, halts: bool = False) -> Iterator[None]:
         """Errors name the step that was at work. ``halts``: whatever is raised leaves the runtime where no other step may follow."""
         was_whole = self.halted is None
         try:
@@ -176,7 +176,7 @@ class JobSteps:
                 self.feed.last_step.halted = in_words(error)
             if not isinstance(error, Exception) or (entry.change is not None and isinstance(error, EplError)):
                 raise
-            located = self._located(error, entry, what)
+            located = self._locate_error(error, entry, what)
             if self.halted is not None:
                 if was_whole:
                     self.feed.last_step.halted = in_words(error)  # which names the step by now
@@ -186,7 +186,7 @@ class JobSteps:
             raise located from error
 
     @staticmethod
-    def _located(error: Exception, entry: Entry, what: str) -> EplError:
+    def _locate_error(error: Exception, entry: LogEntry, what: str) -> EplError:
         if entry.change is not None:
             work = ", ".join(f"{what} '{entry.change[what]}'" for what in ("name", "undeploy", "query", "fill") if what in entry.change)
         else:
@@ -196,7 +196,7 @@ class JobSteps:
             return error
         return EplRuntimeError(f"{work}: {what}{in_words(error)}")
 
-    def replay(self, entry: Entry) -> None:
+    def replay(self, entry: LogEntry) -> None:
         """Replay a step from the input log, after a restart: its output is written again, also where it has none any more (a function was
         fixed). It counts towards the next snapshot, so that the log does not grow from one death to the next."""
         self.step += 1
@@ -206,7 +206,7 @@ class JobSteps:
             self._keeping.sinks[name].write(self.step, None, None)
         self._flush(step)
 
-    def apply(self, entry: Entry) -> Step:
+    def apply(self, entry: LogEntry) -> FeedStep:
         """Apply the step to the runtime."""
         if entry.change is not None and ("deploy" in entry.change or "undeploy" in entry.change):
             self._change(entry.change)
@@ -246,7 +246,7 @@ class JobSteps:
             sink.begin(arrow_schema(statement.event_type))
         self.feed.gather(statement)
 
-    def _flush(self, step: Step) -> None:
+    def _flush(self, step: FeedStep) -> None:
         for name, output in step.outputs.items():
             sink = self._keeping.sinks.get(name)
             if sink is not None:

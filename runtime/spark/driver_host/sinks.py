@@ -16,14 +16,14 @@ from runtime.spark.driver_host.checkpoint import Files, Hook, no_hook
 STREAMS = ("new", "old")
 
 
-class Sink(Protocol):
+class JobSink(Protocol):
     """``write`` gets the insert and the remove stream of one step, None where empty, and replaces what the step wrote before. Both are
     None only where a step that comes again after a restart emits nothing: what it wrote before, if anything, has to go."""
 
     def write(self, step: int, new: pa.RecordBatch | None, old: pa.RecordBatch | None) -> None: ...
 
 
-class KeptSink(Sink):
+class KeptSink(JobSink):
     """A sink whose rows ``Job.output`` reads."""
 
     def begin(self, schema: pa.Schema) -> None:
@@ -52,7 +52,7 @@ class ParquetSink(KeptSink):
         for stream, batch in zip(STREAMS, (new, old)):
             name = f"{step:012}.parquet"
             if batch is not None:
-                self._files[stream].write(name, _encoded(batch), "sink")
+                self._files[stream].write(name, _encode(batch), "sink")
             elif name in self._before[stream]:
                 self._before[stream].remove(name)
                 self._files[stream].remove([name])
@@ -86,15 +86,15 @@ class Keeping:
     """Where a job's output and the rows that it drops go. ``sinks``: by statement; ``folder``: where its own files are, None: nothing is
     kept."""
 
-    sinks: Mapping[str, Sink]
+    sinks: Mapping[str, JobSink]
     folder: str | None = None
     hook: Hook = no_hook
 
 
-def _encoded(batch: pa.RecordBatch) -> bytes:
+def _encode(batch: pa.RecordBatch) -> bytes:
     sink = pa.BufferOutputStream()
     parquet.write_table(pa.Table.from_batches([batch]), sink, coerce_timestamps="us")
     return bytes(sink.getvalue())
 
 
-__all__ = ["STREAMS", "DroppedRows", "Keeping", "KeptSink", "ParquetSink", "Sink"]
+__all__ = ["STREAMS", "DroppedRows", "JobSink", "Keeping", "KeptSink", "ParquetSink"]

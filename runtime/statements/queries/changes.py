@@ -72,7 +72,7 @@ class InsertQuery:
 def insertion(store: Store, rows: Sequence[Event]) -> Change:
     """Return the change that inserts events of the window's type, of a table's plain type."""
     if isinstance(store, TableStore):
-        return Change([StoreChange(store, [store.row_of(row) for row in rows], NO_EVENTS)], NO_EVENTS)
+        return Change([StoreChange(store, [store.build_row(row) for row in rows], NO_EVENTS)], NO_EVENTS)
     return Change([StoreChange(store, rows, NO_EVENTS)], rows)
 
 

@@ -11,17 +11,17 @@ from epl.errors import EplDeploymentError, EplRuntimeError
 from epl.event_types import EventType
 from epl.generated_code import field_name
 from epl.plan.expressions import StreamProperty, TypedExpression
-from epl.plan.join.historical import historical_of, stored_table_of
+from epl.plan.join.historical import historical_plan, table_stream_plan
 from epl.plan.join.lookups import IndexPlan, LookupPlan
 from epl.plan.join.subqueries import SubqueryPlan, without_index
 from epl.plan.stores.queries import RowsPlan
 from epl.plan.stores.tables import Table
-from epl.plan.streams import NamedWindow, StreamPlan, store_of
+from epl.plan.streams import NamedWindow, StreamPlan, stream_store_plan
 from runtime.aggregation.grouped import build_aggregator
 from runtime.expressions import Environment, compile_predicate
 from runtime.expressions.compiled import compile_row
 from runtime.historical.stream import HistoricalStream
-from runtime.operators.subquery_answers import Answer, answer_of
+from runtime.operators.subquery_answers import Answer, build_answer
 from runtime.stores.by_partition import PartitionedTable, PartitionedWindow
 from runtime.stores.indexes import HashIndex, IndexedRows
 from runtime.stores.lookup import LookUp, compile_lookup
@@ -67,7 +67,7 @@ class Stores:
         return rows
 
 
-def tests_of(conditions: Iterable[TypedExpression | None], environment: Environment, arity: int) -> list[Test]:
+def compile_tests(conditions: Iterable[TypedExpression | None], environment: Environment, arity: int) -> list[Test]:
     """Return the conditions as functions of so many events."""
     return [compile_predicate(each, environment, arity) for each in conditions if each is not None]
 
@@ -96,11 +96,11 @@ class StreamRows:
         order = None if arrived else self._order(store)
         if find is None:
             own = plan.lookup.applied if plan.where is None else (plan.where,)
-            rows = passing(store.rows if arrived or order is not None else store, tests_of((*self._conditions, *own), environment, 1))
+            rows = passing(store.rows if arrived or order is not None else store, compile_tests((*self._conditions, *own), environment, 1))
         else:
-            rows = passing(find((None,)), tests_of((*self._conditions, plan.where), environment, 1))
+            rows = passing(find((None,)), compile_tests((*self._conditions, plan.where), environment, 1))
             if order is None and not arrived and plan.lookup.named is None and _is_whole(store):
-                return list(store.ordered(rows))
+                return list(store.order_rows(rows))
         return rows if order is None else sorted(rows, key=order)
 
     def _order(self, store: Store) -> Callable[[Event], Any] | None:
@@ -149,7 +149,7 @@ def _places_of_key(table: Table, plan: LookupPlan) -> list[int] | None:
 
 def _by_primary_key(plan: LookupPlan, places: Sequence[int], store: TableStore, environment: Environment) -> LookUp:
     """Return the look-up in the table's own rows by key."""
-    values_of, tests = compile_row(plan.keys, environment, 1), tests_of(plan.conditions, environment, 1)
+    values_of, tests = compile_row(plan.keys, environment, 1), compile_tests(plan.conditions, environment, 1)
     null_safe = plan.null_safe
 
     def look_up(partial: Sequence[Event | None]) -> Iterable[Event]:
@@ -172,22 +172,22 @@ def _by_created(plan: LookupPlan, index: IndexPlan, store: Store, environment: E
     return compile_lookup(plain, store.queried, environment, 1)
 
 
-def contents_of(stream: StreamPlan, stores: Stores, environment: Environment, arity: int) -> IndexedRows:
+def stream_rows(stream: StreamPlan, stores: Stores, environment: Environment, arity: int) -> IndexedRows:
     """Return all rows of a stream, for look-ups: in the order in which the window iterates."""
-    source = source_of(stream)
+    source = stream_source(stream)
     if source is None:
-        historical = historical_of(stream)
+        historical = historical_plan(stream)
         assert historical is not None
         return HistoricalStream(historical, environment, arity).rows((None,) * arity)
     store = stores[source[0]]
     if source[1]:
-        return IndexedRows(passing(store, tests_of(source[1], environment, 1)))
+        return IndexedRows(passing(store, compile_tests(source[1], environment, 1)))
     return store.queried if isinstance(store, TableStore) or store.in_order else IndexedRows(store)
 
 
-def source_of(stream: StreamPlan) -> tuple[NamedWindow | Table, Sequence[TypedExpression]] | None:
+def stream_source(stream: StreamPlan) -> tuple[NamedWindow | Table, Sequence[TypedExpression]] | None:
     """Return the named window or table that the stream reads, and its filter; None for any other source."""
-    window, table = store_of(stream), stored_table_of(stream)
+    window, table = stream_store_plan(stream), table_stream_plan(stream)
     if window is not None:
         return window.window, window.conditions
     return None if table is None else (table.table, table.conditions)
@@ -200,18 +200,18 @@ class QueriedSubquery:
     __slots__ = ("answer",)
 
     def __init__(self, plan: SubqueryPlan, stores: Stores, environment: Environment, *, counts_null: bool) -> None:
-        rows = contents_of(plan.stream, stores, environment, 1)
+        rows = stream_rows(plan.stream, stores, environment, 1)
         index = None if plan.lookup is None else plan.lookup.index
         if index is not None and (index.unique or index.space) and index not in rows.indexes:
             plan, index = environment.printed("without index", (plan,), lambda: without_index(plan)), None
         aggregator = None
         if plan.running:
             aggregator = build_aggregator(plan.aggregations, plan.group_by, environment, 1, unbound=False)
-            aggregator.apply(passing(rows, tests_of((plan.where,), environment, 1)), NO_EVENTS)
-        self.answer: Answer = answer_of(plan, rows, aggregator, environment)
+            aggregator.apply(passing(rows, compile_tests((plan.where,), environment, 1)), NO_EVENTS)
+        self.answer: Answer = build_answer(plan, rows, aggregator, environment)
         if counts_null and plan.counts_null and index is not None:
             evaluated = environment.printed("without index", (plan,), lambda: without_index(plan))
-            self.answer = _counting_null(plan, self.answer, answer_of(evaluated, rows, None, environment), rows, environment)
+            self.answer = _counting_null(plan, self.answer, build_answer(evaluated, rows, None, environment), rows, environment)
 
 
 def _counting_null(plan: SubqueryPlan, by_index: Answer, evaluated: Answer, rows: IndexedRows, environment: Environment) -> Answer:
@@ -241,4 +241,4 @@ def _has_null(rows: IndexedRows, plan: IndexPlan, keys: Sequence[TypedExpression
     return any(None in values_of(row, True, None) for row in rows)
 
 
-__all__ = ["QueriedSubquery", "Store", "Stores", "StreamRows", "contents_of", "source_of", "tests_of"]
+__all__ = ["QueriedSubquery", "Store", "Stores", "StreamRows", "compile_tests", "stream_rows", "stream_source"]

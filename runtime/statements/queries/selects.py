@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from epl.plan.join.historical import historical_of
+from epl.plan.join.historical import historical_plan
 from epl.plan.join.joins import DrivePlan, JoinPlan
 from epl.plan.join.lookups import LookupPlan
 from epl.plan.stores.queries import SelectQueryPlan
@@ -12,8 +12,8 @@ from runtime import result_set
 from runtime.expressions import Environment
 from runtime.historical.stream import HistoricalStream
 from runtime.join.drive import JoinedRow, LookUp, compile_drive
-from runtime.join.loops import chain_of, compile_loops
-from runtime.statements.queries.rows import Stores, StreamRows, contents_of, source_of, tests_of
+from runtime.join.loops import compile_loops, step_chain
+from runtime.statements.queries.rows import Stores, StreamRows, compile_tests, stream_rows, stream_source
 from runtime.stores.indexes import IndexedRows
 from runtime.stores.lookup import compile_lookup
 from windows.event import NO_EVENTS, Event
@@ -34,7 +34,7 @@ class SelectQuery:
 
     def __init__(self, plan: SelectQueryPlan, *, prepared: bool) -> None:
         self._plan = plan
-        source = source_of(plan.streams[plan.looked_up]) if plan.streams else None
+        source = stream_source(plan.streams[plan.looked_up]) if plan.streams else None
         self._first: StreamRows | None = None
         if source is not None and plan.rows is not None:
             self._first = StreamRows(*source, plan.rows, prepared=prepared)
@@ -52,16 +52,16 @@ class SelectQuery:
         plan = self._plan
         if plan.join is not None:
             joined = QueriedJoin(plan, plan.join, stores, environment, self._first).rows()
-            tests = tests_of((plan.where,), environment, len(plan.streams))
+            tests = compile_tests((plan.where,), environment, len(plan.streams))
             return [row for row in joined if all(test(*row) for test in tests)] if tests else joined
         if not plan.streams:
-            return [None] if all(test() for test in tests_of((plan.where,), environment, 0)) else NO_EVENTS
+            return [None] if all(test() for test in compile_tests((plan.where,), environment, 0)) else NO_EVENTS
         if self._first is not None:
             return self._first.rows(environment, stores)
         assert plan.rows is not None
         conditions = plan.rows.lookup.applied if plan.rows.where is None else (plan.rows.where,)
-        tests = tests_of(conditions, environment, 1)
-        return [row for row in contents_of(plan.streams[0], stores, environment, 1) if all(test(row) for test in tests)]
+        tests = compile_tests(conditions, environment, 1)
+        return [row for row in stream_rows(plan.streams[0], stores, environment, 1) if all(test(row) for test in tests)]
 
 
 class QueriedJoin:
@@ -74,13 +74,13 @@ class QueriedJoin:
         self._arity = len(plan.streams)
         self._calls: dict[int, HistoricalStream] = {
             number: HistoricalStream(historical, environment, self._arity) for number, stream in enumerate(plan.streams)
-            if (historical := historical_of(stream)) is not None and source_of(stream) is None
+            if (historical := historical_plan(stream)) is not None and stream_source(stream) is None
         }
         self._contents: dict[int, IndexedRows] = {}
 
     def rows(self) -> Sequence[JoinedRow]:
         """Return the rows; those of an outer join that several streams find once."""
-        parts = [self._driven(drive) for drive in self._drives()]
+        parts = [self._drive(drive) for drive in self._drives()]
         return parts[0] if len(parts) == 1 else tuple(dict.fromkeys(row for part in parts for row in part))
 
     def _drives(self) -> Sequence[DrivePlan]:
@@ -91,25 +91,25 @@ class QueriedJoin:
             return drives
         if self._first is not None:
             return [next(drive for drive in drives if drive.stream == self._plan.looked_up)]
-        return [max(drives, key=lambda drive: len(self._rows_of(drive.stream)))]
+        return [max(drives, key=lambda drive: len(self._stream_rows(drive.stream)))]
 
-    def _driven(self, drive: DrivePlan) -> Sequence[JoinedRow]:
-        chain = chain_of(drive)
+    def _drive(self, drive: DrivePlan) -> Sequence[JoinedRow]:
+        chain = step_chain(drive)
         environment = self._environment
         if chain is None or self._calls:
             run = compile_drive(drive, self._join, self._look_up, environment)
         else:
-            run = compile_loops(drive, chain, [self._rows_of(number) for number in range(self._arity)], environment)
+            run = compile_loops(drive, chain, [self._stream_rows(number) for number in range(self._arity)], environment)
         if self._first is not None and drive.stream == self._plan.looked_up:
             return run(self._first.rows(environment, self._stores))
-        return run(self._rows_of(drive.stream))
+        return run(self._stream_rows(drive.stream))
 
-    def _rows_of(self, stream: int) -> IndexedRows:
+    def _stream_rows(self, stream: int) -> IndexedRows:
         rows = self._contents.get(stream)
         if rows is None:
             call = self._calls.get(stream)
             if call is None:
-                rows = contents_of(self._plan.streams[stream], self._stores, self._environment, self._arity)
+                rows = stream_rows(self._plan.streams[stream], self._stores, self._environment, self._arity)
             else:
                 rows = call.rows((None,) * self._arity)
             self._contents[stream] = rows
@@ -119,7 +119,7 @@ class QueriedJoin:
         call = self._calls.get(plan.sought)
         if call is not None:
             return call.look_up(plan)
-        return compile_lookup(plan, self._rows_of(plan.sought), self._environment, self._arity)
+        return compile_lookup(plan, self._stream_rows(plan.sought), self._environment, self._arity)
 
 
 __all__ = ["SelectQuery"]

@@ -8,7 +8,7 @@ from functools import cache
 import attrs
 
 from epl.spans import Span
-from runtime.tools.language_server.words import Word, Words, closing, lower
+from runtime.tools.language_server.words import SourceWord, Words, closing, lower
 from runtime.tools.vocabulary import vocabulary
 
 CREATED = {"schema": "type", "window": "window", "table": "table", "context": "context"}
@@ -17,7 +17,7 @@ TYPES = frozenset(["type", "window", "table"])
 
 
 @attrs.frozen
-class Declaration:
+class DeclaredName:
     """``kind``: type, window, table, context, variable, expression, index, statement; of one statement alone: stream, tag, row variable,
     column. ``statement``: the number of the statement; ``written``: whether it is declared in so many words, not by an ``insert into``."""
 
@@ -32,7 +32,7 @@ class Declaration:
         return self.kind not in ("stream", "tag", "row variable", "column")
 
 
-def of_module(words: Words, statement: int) -> Iterator[Declaration]:
+def of_module(words: Words, statement: int) -> Iterator[DeclaredName]:
     """Yield what a statement declares for others, and its name."""
     begin = 0
     while lower(words, begin) == "@":
@@ -42,44 +42,44 @@ def of_module(words: Words, statement: int) -> Iterator[Declaration]:
         if lower(words, begin) == "(":
             end = closing(words, begin)
             if lower(words, begin - 1) == "name":
-                yield from _name_of(words[begin + 1 : end], statement)
+                yield from _read_name(words[begin + 1 : end], statement)
             begin = end + 1
     if lower(words, begin) == "context":
         begin += 2
     if lower(words, begin) == "create":
-        yield from _created(words, begin + 1, statement)
+        yield from _read_create(words, begin + 1, statement)
     for index in range(begin, len(words)):
         if lower(words, index) == "into" and lower(words, index - 1) in ("insert", "istream", "rstream", "irstream"):
-            target = _name_at(words, index + 1)
+            target = _name_word(words, index + 1)
             if target is not None:
-                yield Declaration(target.name, "type", target.span, statement, written=False)
+                yield DeclaredName(target.name, "type", target.span, statement, written=False)
 
 
-def _name_of(words: Words, statement: int) -> Iterator[Declaration]:
+def _read_name(words: Words, statement: int) -> Iterator[DeclaredName]:
     for word in words:
         if word.kind == "string" and len(word.text) > 1:
-            yield Declaration(word.text[1:-1], "statement", Span(word.start + 1, word.span.end - 1), statement)
+            yield DeclaredName(word.text[1:-1], "statement", Span(word.start + 1, word.span.end - 1), statement)
 
 
-def _name_at(words: Words, index: int) -> Word | None:
+def _name_word(words: Words, index: int) -> SourceWord | None:
     return words[index] if 0 <= index < len(words) and words[index].kind == "name" else None
 
 
-def _created(words: Words, index: int, statement: int) -> Iterator[Declaration]:
+def _read_create(words: Words, index: int, statement: int) -> Iterator[DeclaredName]:
     for at in range(index, min(index + 3, len(words))):
         what = lower(words, at)
         name = None
         if what in CREATED:
-            what, name = CREATED[what], _name_at(words, at + 1)
+            what, name = CREATED[what], _name_word(words, at + 1)
         elif what == "index":
-            name = _name_at(words, at + 1)
+            name = _name_word(words, at + 1)
         elif what == "variable":
-            name = _name_at(words, _past_type(words, at + 1))
+            name = _name_word(words, _past_type(words, at + 1))
         elif what == "expression":
             name = next((words[each] for each in range(at + 1, len(words)) if lower(words, each + 1) in ("{", "[", "(", "alias")), None)
         if what in (*CREATED.values(), "index", "variable", "expression"):
             if name is not None and name.kind == "name":
-                yield Declaration(name.name, what, name.span, statement)
+                yield DeclaredName(name.name, what, name.span, statement)
             return
 
 
@@ -99,44 +99,44 @@ def _past_type(words: Words, index: int) -> int:
     return index
 
 
-def of_statement(words: Words, statement: int, types: Collection[str]) -> Iterator[Declaration]:
+def of_statement(words: Words, statement: int, types: Collection[str]) -> Iterator[DeclaredName]:
     """Yield what a statement declares for itself: aliases of streams, tags, variables of row patterns, names of columns and of expressions.
     ``types``: the names that streams are known by."""
     for index, word in enumerate(words):
         text = word.text.lower()
         if word.kind == "name" and word.name in types and lower(words, index - 1) not in (".", "into"):
-            if lower(words, index - 1) == "=" and lower(words, index - 3) != "." and _name_at(words, index - 2) is not None:
-                yield Declaration(words[index - 2].name, "tag", words[index - 2].span, statement)
+            if lower(words, index - 1) == "=" and lower(words, index - 3) != "." and _name_word(words, index - 2) is not None:
+                yield DeclaredName(words[index - 2].name, "tag", words[index - 2].span, statement)
             alias = _alias(words, _past_views(words, index + 1))
             if alias is not None:
-                yield Declaration(alias.name, "stream", alias.span, statement)
+                yield DeclaredName(alias.name, "stream", alias.span, statement)
         elif text == "]" and lower(words, index + 1) not in ("", "from"):  # a pattern, a database or method join
             alias = _alias(words, _past_views(words, index + 1)) if lower(words, _past_views(words, index + 1)) == "as" else None
             if alias is not None:
-                yield Declaration(alias.name, "stream", alias.span, statement)
-        elif text == "as" and (alias := _name_at(words, index + 1)) is not None and lower(words, index + 2) not in (".", "("):
-            yield Declaration(alias.name, "column", alias.span, statement)
+                yield DeclaredName(alias.name, "stream", alias.span, statement)
+        elif text == "as" and (alias := _name_word(words, index + 1)) is not None and lower(words, index + 2) not in (".", "("):
+            yield DeclaredName(alias.name, "column", alias.span, statement)
         elif text == "pattern" and lower(words, index + 1) == "(":
             yield from _row_variables(words, index + 1, statement)
         elif text == "expression" and lower(words, index - 1) != "create":
             name = next((words[each] for each in range(index + 1, len(words)) if lower(words, each + 1) in ("{", "[", "(", "alias")), None)
             if name is not None and name.kind == "name":
-                yield Declaration(name.name, "tag", name.span, statement)
+                yield DeclaredName(name.name, "tag", name.span, statement)
 
 
-def _row_variables(words: Words, opening: int, statement: int) -> Iterator[Declaration]:
+def _row_variables(words: Words, opening: int, statement: int) -> Iterator[DeclaredName]:
     end = closing(words, opening)
     names = dict.fromkeys(word.name for word in words[opening:end] if word.kind == "name" and word.text.lower() != "permute")
     for name in names:
         defined = next((word for index, word in enumerate(words) if index > end and word.kind == "name" and word.name == name
                         and lower(words, index + 1) == "as" and lower(words, index - 1) in ("define", ",")), None)
         first = next(word for word in words[opening:end] if word.kind == "name" and word.name == name)
-        yield Declaration(name, "row variable", (defined or first).span, statement)
+        yield DeclaredName(name, "row variable", (defined or first).span, statement)
 
 
-def _alias(words: Words, index: int) -> Word | None:
+def _alias(words: Words, index: int) -> SourceWord | None:
     has_as = lower(words, index) == "as"
-    name = _name_at(words, index + has_as)
+    name = _name_word(words, index + has_as)
     return name if name is not None and (has_as or name.text.lower() not in _keywords()) else None
 
 
@@ -165,11 +165,11 @@ def column(words: Words, name: str) -> Span | None:
     for index, word in enumerate(words):
         if word.kind != "name" or word.name != name:
             continue
-        if lower(words, index - 1) in ("(", ",") and _name_at(words, index + 1) is not None and lower(words, index + 1) != "from":
+        if lower(words, index - 1) in ("(", ",") and _name_word(words, index + 1) is not None and lower(words, index + 1) != "from":
             return word.span
         if lower(words, index - 1) == "as":
             return word.span
     return None
 
 
-__all__ = ["TYPES", "Declaration", "column", "of_module", "of_statement"]
+__all__ = ["TYPES", "DeclaredName", "column", "of_module", "of_statement"]

@@ -10,7 +10,7 @@ from typing import Literal
 import attrs
 
 from epl import syntax as S
-from epl.analysis.statements.annotations import ATTRIBUTES, BY_NAME, warning_of
+from epl.analysis.statements.annotations import ATTRIBUTES, BY_NAME, annotation_warning
 from epl.catalog import Catalog
 from epl.errors import AlreadyDeclaredError, EplError, EplWarning
 from epl.event_types import EventType
@@ -18,11 +18,11 @@ from epl.parse import parse_statement
 from epl.settings import Settings
 from epl.spans import Span
 from runtime.api.preconditions import locate
-from runtime.api.runtime import Runtime, engine_of
+from runtime.api.runtime import Runtime, internal_engine
 from runtime.tools.checking import check_piece
-from runtime.tools.completion import Candidate, complete
-from runtime.tools.language_server.names import Names
-from runtime.tools.modules import Piece, pieces
+from runtime.tools.completion import CompletionItem, complete
+from runtime.tools.language_server.names import DocumentNames
+from runtime.tools.modules import ModulePiece, pieces
 from runtime.tools.reference import entries
 
 WORD = re.compile(r"[A-Za-z_$][\w$]*(?:-[a-z]+)*|`[^`]*`")
@@ -70,12 +70,12 @@ class Document:
                 except EplError as error:
                     self._add(Span(0, 0), "error", error.code, f"a module that is deployed first is refused: {error.message}")
             self._check(runtime)
-            self.catalog: Catalog = engine_of(runtime).catalog()
+            self.catalog: Catalog = internal_engine(runtime).catalog()
             runtime.close()
-        self.names = Names(text, self.catalog, self.first)
+        self.names = DocumentNames(text, self.catalog, self.first)
 
     def _check(self, runtime: Runtime) -> None:
-        headers: list[Piece] = []
+        headers: list[ModulePiece] = []
         waiting = list(reversed(list(pieces(self.text))))
         while waiting:
             piece = waiting.pop()
@@ -95,7 +95,7 @@ class Document:
             if checked.internal is not None:
                 self._add(checked.whole, "error", "internal", f"internal error: {type(checked.internal).__name__}: {checked.internal}")
             for annotation in checked.unknown_annotations:
-                self._add(annotation.span or checked.whole, "warning", "annotation", warning_of(annotation))
+                self._add(annotation.span or checked.whole, "warning", "annotation", annotation_warning(annotation))
             for each in checked.doubts:
                 self._add(each.span or checked.whole, "warning", each.code, f"{each.message}\nhint: {each.hint}")
 
@@ -104,7 +104,7 @@ class Document:
 
     # ------------------------------------------------------------------ what editors ask
 
-    def complete(self, text: str, offset: int) -> list[Candidate]:
+    def complete(self, text: str, offset: int) -> list[CompletionItem]:
         """Return what may be written at the offset of the text, which may be newer than the document."""
         return complete(text, offset, self.catalog)
 
@@ -125,7 +125,7 @@ class Document:
     def rename(self, offset: int, name: str) -> list[Span]:
         """Return what is to be replaced so that the name at the offset becomes another one. Raise ValueError where that cannot be: the name
         is declared elsewhere, or the new text would have errors that this one does not have."""
-        spans = self.names.renamed(offset, name)
+        spans = self.names.rename_spans(offset, name)
         text = self.text
         for span in reversed(spans):
             text = text[: span.start] + name + text[span.end :]
@@ -136,7 +136,7 @@ class Document:
             raise ValueError(f"'{name}' does not fit: {added.splitlines()[0]}")
         return spans
 
-    def _markdown(self, candidate: Candidate) -> str:
+    def _markdown(self, candidate: CompletionItem) -> str:
         if candidate.entry is not None:
             return candidate.entry.markdown()
         event_type = self._type(candidate.text) if candidate.kind == "type" else None
@@ -159,7 +159,7 @@ _KINDS: dict[type[S.Body], str] = {
 }  # fmt: skip
 
 
-def _symbol(piece: Piece) -> Symbol:
+def _symbol(piece: ModulePiece) -> Symbol:
     """Return how an outline calls a statement: by its name, what it declares or inserts into, or its first words."""
     span = Span(piece.start, piece.start + len(piece.text))
     first = " ".join(piece.text.split())

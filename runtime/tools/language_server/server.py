@@ -82,7 +82,7 @@ def span_range(source: TextDocument, span: Span) -> types.Range:
     return source.range_to_client_units(ServerTextRange(start, end))
 
 
-def made_server(first: Mapping[str, str] | None = None, imports: Sequence[str] = ()) -> EplServer:
+def build_server(first: Mapping[str, str] | None = None, imports: Sequence[str] = ()) -> EplServer:
     """Return a server with its features."""
     server = EplServer(first, imports)
     _follow(server)
@@ -96,17 +96,17 @@ def _follow(server: EplServer) -> None:
     """Check texts that are opened and changed."""
 
     @server.feature(types.TEXT_DOCUMENT_DID_OPEN)
-    def opened(params: types.DidOpenTextDocumentParams) -> None:
+    def on_open(params: types.DidOpenTextDocumentParams) -> None:
         server.check(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CHANGE)
-    async def changed(params: types.DidChangeTextDocumentParams) -> None:
+    async def on_change(params: types.DidChangeTextDocumentParams) -> None:
         await asyncio.sleep(QUIET)
         if server.workspace.get_text_document(params.text_document.uri).version == params.text_document.version:
             server.check(params.text_document.uri)
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
-    def closed(params: types.DidCloseTextDocumentParams) -> None:
+    def on_close(params: types.DidCloseTextDocumentParams) -> None:
         server.documents.pop(params.text_document.uri, None)
         server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(params.text_document.uri, []))
 
@@ -204,7 +204,7 @@ def serve(first: Mapping[str, str], imports: Sequence[str]) -> None:
     # Copies, since pygls closes them; what anything prints goes to standard error, and not between the messages.
     reading, writing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    made_server(first, imports).start_io(reading, writing)
+    build_server(first, imports).start_io(reading, writing)
 
 
-__all__ = ["EplServer", "made_server", "serve"]
+__all__ = ["EplServer", "build_server", "serve"]

@@ -20,7 +20,7 @@ WORDS = re.compile(
 
 
 @attrs.frozen
-class Word:
+class SourceWord:
     """``kind``: name, string or sign. ``name``: without the quotes of a quoted name."""
 
     text: str
@@ -36,23 +36,23 @@ class Word:
         return Span(self.start, self.start + len(self.text))
 
 
-Words = Sequence[Word]
+Words = Sequence[SourceWord]
 """Of one statement."""
 
 
-def statements_of(text: str) -> list[Words]:
+def split_statements(text: str) -> list[Words]:
     """Return the words of each statement.
 
-    >>> [[word.text for word in words] for words in statements_of("select a /* b */ from `c`; // end")]
+    >>> [[word.text for word in words] for words in split_statements("select a /* b */ from `c`; // end")]
     [['select', 'a', 'from', '`c`']]
     """
-    return [words_of(piece.text, piece.start) for piece in pieces(text)]
+    return [read_words(piece.text, piece.start) for piece in pieces(text)]
 
 
-def words_of(text: str, start: int = 0) -> Words:
+def read_words(text: str, start: int = 0) -> Words:
     """Return the words of a text that begins at the offset ``start`` of its module."""
     return [
-        Word(match.group(), start + match.start(), match.lastgroup or "")
+        SourceWord(match.group(), start + match.start(), match.lastgroup or "")
         for match in WORDS.finditer(text) if match.lastgroup != "comment"
     ]  # fmt: skip
 
@@ -73,4 +73,4 @@ def closing(words: Words, index: int) -> int:
     return len(words)
 
 
-__all__ = ["Word", "Words", "closing", "lower", "statements_of", "words_of"]
+__all__ = ["SourceWord", "Words", "closing", "lower", "read_words", "split_statements"]

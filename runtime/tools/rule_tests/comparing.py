@@ -45,7 +45,7 @@ def differences(expected: Step, actual: Step) -> list[str]:
     if "rows" in expected or "rows" in actual:
         lines += _of_rows("rows", expected.get("rows") or [], actual.get("rows") or [], any_order)
     if "values" in expected and expected["op"] == "get_variable" and not same(expected["values"], actual.get("values")):
-        lines += [f"- values {_shown(expected['values'])}", f"+ values {_shown(actual.get('values'))}"]
+        lines += [f"- values {_show_value(expected['values'])}", f"+ values {_show_value(actual.get('values'))}"]
     return lines
 
 
@@ -81,7 +81,7 @@ def _of_rows(title: str, awaited: Sequence[Any], got: Sequence[Any], any_order: 
     if len(awaited) == len(got) and (_same_in_any_order(awaited, got) if any_order else all(map(same, awaited, got))):
         return
     yield f"{title}:"
-    for line in difflib.ndiff([_shown(row) for row in awaited], [_shown(row) for row in got]):
+    for line in difflib.ndiff([_show_value(row) for row in awaited], [_show_value(row) for row in got]):
         if not line.startswith("?"):
             yield f"  {line}"
 
@@ -96,7 +96,7 @@ def _same_in_any_order(awaited: Sequence[Any], got: Sequence[Any]) -> bool:
     return True
 
 
-def _shown(row: Any) -> str:
+def _show_value(row: Any) -> str:
     return json.dumps(row, ensure_ascii=False, default=str)
 
 

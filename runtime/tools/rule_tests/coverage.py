@@ -8,9 +8,9 @@ import attrs
 from epl.plan.patterns.match_recognize import Program, RowRecognitionPlan
 from epl.plan.patterns.pattern import PatternPlan
 from epl.plan.statements import CreateContextPlan, SelectPlan, StatementPlan
-from epl.plan.walk import plans_of
+from epl.plan.walk import walk_plan
 from runtime.api.statement import Statement
-from runtime.pattern.observed import outcomes_of
+from runtime.pattern.observed import possible_outcomes
 
 Edge = tuple["int | None", int]
 """From a step of a program (None: the beginning) to the step that takes the next row."""
@@ -31,7 +31,7 @@ class Coverage:
     _kept: list[RowRecognitionPlan | PatternPlan] = attrs.field(factory=list)
     _patterns: dict[str, PatternPlan] = attrs.field(factory=dict)
 
-    def deployed(self, statements: Iterable[Statement]) -> None:
+    def add_deployment(self, statements: Iterable[Statement]) -> None:
         """Note the statements of a module that is to be covered."""
         for statement in statements:
             body = statement.plan.body
@@ -43,13 +43,13 @@ class Coverage:
                 self._kept.append(plan)  # its number stays its own
                 self._names.setdefault(id(plan), []).append(statement.name)
                 reached = self.edges.setdefault(statement.name, {})
-                for edge in edges_of(plan.program):
+                for edge in program_edges(plan.program):
                     reached.setdefault(edge, False)
-            self._deployed_patterns(statement.plan)
+            self._add_patterns(statement.plan)
 
-    def _deployed_patterns(self, statement: StatementPlan) -> None:
+    def _add_patterns(self, statement: StatementPlan) -> None:
         of = f"context {statement.body.context.name}" if isinstance(statement.body, CreateContextPlan) else statement.name
-        patterns = [part for part in plans_of(statement.body) if isinstance(part, PatternPlan)]
+        patterns = [part for part in walk_plan(statement.body) if isinstance(part, PatternPlan)]
         for number, pattern in enumerate(patterns, 1):
             name = of if len(patterns) == 1 else f"{of}, pattern {number}"
             self._patterns[name] = pattern
@@ -57,7 +57,7 @@ class Coverage:
             self._names.setdefault(id(pattern), []).append(name)
             reached = self.outcomes.setdefault(name, {})
             for at, node in enumerate(pattern.root.nodes()):
-                for outcome in outcomes_of(node):
+                for outcome in possible_outcomes(node):
                     reached.setdefault((at, outcome), False)
 
     def took(self, plan: RowRecognitionPlan, before: int | None, step: int) -> None:
@@ -91,11 +91,11 @@ class Coverage:
         for name, outcomes in self.outcomes.items():
             yield f"{name}: outcomes of its pattern's operators: {_share(outcomes.values())}"
             pattern = self._patterns[name]
-            titles = [pattern.title_of(node) for node in pattern.root.nodes()]
+            titles = [pattern.node_title(node) for node in pattern.root.nodes()]
             yield from (f"  never {'true' if came else 'false'}: {titles[at]}" for (at, came), reached in outcomes.items() if not reached)
 
 
-def edges_of(program: Program) -> Iterator[Edge]:
+def program_edges(program: Program) -> Iterator[Edge]:
     """Yield every transition of a program."""
     for step in program.start:
         yield None, step
@@ -109,4 +109,4 @@ def _share(reached: Iterable[bool]) -> str:
     return f"{sum(listed)} of {len(listed)} ({100 * sum(listed) // max(len(listed), 1)} %)"
 
 
-__all__ = ["Coverage", "edges_of"]
+__all__ = ["Coverage", "program_edges"]

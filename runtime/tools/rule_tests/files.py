@@ -41,7 +41,7 @@ class BadCaseFile(Exception):
 
 
 @attrs.frozen
-class Case:
+class RuleCase:
     """One case: its steps, what they expect included, after the modules have been deployed. ``is_script``: ``expected_text`` is its output
     as EPL Online prints it; None: none has been written yet."""
 
@@ -59,7 +59,7 @@ class CaseFile:
     modules: tuple[Path, ...]
     imports: tuple[str, ...]
     start_time: int
-    cases: tuple[Case, ...]
+    cases: tuple[RuleCase, ...]
     data: Any
     config: Path | None = None
 
@@ -179,7 +179,7 @@ def _texts(path: Path, head: Mapping[str, Any], key: str, default: list[str]) ->
     return listed
 
 
-def _cases(path: Path, cases: Sequence[Any]) -> Iterable[Case]:
+def _cases(path: Path, cases: Sequence[Any]) -> Iterable[RuleCase]:
     names: set[str] = set()
     for number, case in enumerate(cases, 1):
         where = f"{path}: case {number}"
@@ -191,7 +191,7 @@ def _cases(path: Path, cases: Sequence[Any]) -> Iterable[Case]:
         names.add(name)
         for place, step in enumerate(case["steps"], 1):
             _check_step(f"{where} ({name}), step {place}", step)
-        yield Case(name, tuple(case["steps"]))
+        yield RuleCase(name, tuple(case["steps"]))
 
 
 def _check_step(where: str, step: Any) -> None:
@@ -218,18 +218,18 @@ def _script(path: Path, stem: str, text: str) -> CaseFile:
         raise BadCaseFile(f"{path}:{position[0]}:{position[1]}: {error.message}" if position else f"{path}: {error.message}") from None
     except EplError as error:
         raise BadCaseFile(f"{path}: {error.message}") from None
-    expected = expected_file(path)
-    case = Case(stem, tuple(steps), True, _text(expected) if expected.exists() else None)
+    expected = output_file(path)
+    case = RuleCase(stem, tuple(steps), True, _text(expected) if expected.exists() else None)
     return CaseFile(path, (path.parent / f"{stem}.epl",), (), start, (case,), None)
 
 
-def expected_file(script: Path) -> Path:
+def output_file(script: Path) -> Path:
     """Return the file of a script's expected output.
 
-    >>> expected_file(Path("rules/jumps.test.txt")).as_posix()
+    >>> output_file(Path("rules/jumps.test.txt")).as_posix()
     'rules/jumps.test.out'
     """
     return script.with_suffix(".out")
 
 
-__all__ = ["RESULTS", "BadCaseFile", "Case", "CaseFile", "case_files", "expected_file", "is_case_file", "read_cases", "read_yaml"]
+__all__ = ["RESULTS", "BadCaseFile", "CaseFile", "RuleCase", "case_files", "is_case_file", "output_file", "read_cases", "read_yaml"]

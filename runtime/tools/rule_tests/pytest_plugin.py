@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from runtime.tools.rule_tests.files import BadCaseFile, Case, read_cases
+from runtime.tools.rule_tests.files import BadCaseFile, RuleCase, read_cases
 from runtime.tools.rule_tests.running import CaseRunner
 
 
@@ -12,7 +12,7 @@ class CollectedCases:
 
     def __init__(self, path: Path) -> None:
         self._bad: str | None = None
-        self._cases: dict[str, Case] = {}
+        self._cases: dict[str, RuleCase] = {}
         try:
             file = read_cases(path)
             self._runner = CaseRunner(file)

@@ -13,19 +13,19 @@ from typing import Any, Protocol
 import attrs
 
 from epl.errors import EplRuntimeError
-from runtime.api.runtime import Runtime, engine_of
+from runtime.api.runtime import Runtime, internal_engine
 from runtime.api.statement import Statement
 from runtime.conversion.rows import Rows
 from runtime.replay.epl_online import DEFAULT_START, format_time, output_text, parse_time
 from runtime.replay.trace_values import json_row, json_value
-from runtime.tools.rule_tests.files import SUFFIXES, expected_file
+from runtime.tools.rule_tests.files import SUFFIXES, output_file
 
 WORD = re.compile(r"[A-Za-z_$][\w$]*", re.ASCII)
 BREAK = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 @attrs.frozen
-class Recorded:
+class RecordedScript:
     """What a recording is of: the module and those deployed before it, the beginning of time (ms), what all modules import, and Esper's
     configuration file."""
 
@@ -35,7 +35,7 @@ class Recorded:
     config: Path | None = None
 
 
-class Writer(Protocol):
+class ScriptWriter(Protocol):
     def step(self, step: Mapping[str, Any]) -> None: ...
 
     def output(self, at: int, calls: Sequence[tuple[str, Rows, Rows]]) -> None: ...
@@ -50,10 +50,10 @@ class Recorder:
     none of a test's, and for an event whose values cases cannot hold.
     """
 
-    def __init__(self, path: Path, runtime: Runtime, recorded: Recorded) -> None:
+    def __init__(self, path: Path, runtime: Runtime, recorded: RecordedScript) -> None:
         self.runtime = runtime
-        engine_of(runtime).properties_read.read_all()
-        self._writer: Writer = _writer(path, recorded)
+        internal_engine(runtime).properties_read.read_all()
+        self._writer: ScriptWriter = _writer(path, recorded)
         self._calls: list[tuple[str, Rows, Rows, int]] = []
         for deployment in runtime.deployments.values():
             for statement in deployment:
@@ -123,7 +123,7 @@ def check_record_path(path: Path) -> str:
     return suffix
 
 
-def _writer(path: Path, recorded: Recorded) -> Writer:
+def _writer(path: Path, recorded: RecordedScript) -> ScriptWriter:
     suffix = check_record_path(path)
     return _ScriptWriter(path, recorded) if suffix == ".test.txt" else _CaseWriter(path, recorded, suffix == ".test.json")
 
@@ -131,7 +131,7 @@ def _writer(path: Path, recorded: Recorded) -> Writer:
 class _CaseWriter:
     """A file with one case, a step a line."""
 
-    def __init__(self, path: Path, recorded: Recorded, is_json: bool) -> None:
+    def __init__(self, path: Path, recorded: RecordedScript, is_json: bool) -> None:
         head: dict[str, Any] = {"module": [_beside(path, module) for module in recorded.modules]}
         if recorded.config is not None:
             head["config"] = _beside(path, recorded.config)
@@ -164,7 +164,7 @@ class _CaseWriter:
 class _ScriptWriter:
     """A script of EPL Online, and what comes out as EPL Online prints it."""
 
-    def __init__(self, path: Path, recorded: Recorded) -> None:
+    def __init__(self, path: Path, recorded: RecordedScript) -> None:
         beside = path.with_name(f"{path.name.removesuffix('.test.txt')}.epl")
         if len(recorded.modules) != 1 or recorded.modules[0].resolve() != beside.resolve() or recorded.imports or recorded.config:
             raise EplRuntimeError(
@@ -174,7 +174,7 @@ class _ScriptWriter:
             hint = f"record to {path.with_suffix('.json')}, or leave out --start"
             raise EplRuntimeError(f"the time of a script begins at {DEFAULT_START}", hint=hint)
         self._file = path.open("w", encoding="utf-8", newline="\n")
-        self._out = expected_file(path).open("w", encoding="utf-8", newline="\n")
+        self._out = output_file(path).open("w", encoding="utf-8", newline="\n")
         self._at: int | None = None
         self._calls: list[tuple[str, Rows, Rows]] = []
 
@@ -239,4 +239,4 @@ def _script_value(value: Any) -> str:
     return "null" if value is None else "true" if value is True else "false" if value is False else repr(value)
 
 
-__all__ = ["Recorded", "Recorder", "check_record_path"]
+__all__ = ["RecordedScript", "Recorder", "check_record_path"]

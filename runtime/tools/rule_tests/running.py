@@ -12,7 +12,7 @@ import attrs
 from epl.errors import EplError, EplWarning
 from epl.settings import Settings
 from runtime.api.deployment import Deployment
-from runtime.api.runtime import Runtime, engine_of
+from runtime.api.runtime import Runtime, internal_engine
 from runtime.api.statement import Statement
 from runtime.conversion.rows import Rows
 from runtime.esper_config import EsperConfig, read_esper_config
@@ -20,15 +20,15 @@ from runtime.replay.epl_online import output_text
 from runtime.replay.step_player import Step, StepPlayer
 from runtime.tools.rule_tests.comparing import differences
 from runtime.tools.rule_tests.coverage import Coverage
-from runtime.tools.rule_tests.files import RESULTS, BadCaseFile, Case, CaseFile
+from runtime.tools.rule_tests.files import RESULTS, BadCaseFile, CaseFile, RuleCase
 
 
 @attrs.frozen
-class Result:
+class CaseResult:
     """What one case did. ``steps``: with this engine's output; ``text``: of a script, as EPL Online prints it; ``failure``: lines that say
     what differs, empty where the case passes."""
 
-    case: Case
+    case: RuleCase
     steps: tuple[Mapping[str, Any], ...]
     text: str
     failure: tuple[str, ...]
@@ -47,7 +47,7 @@ class CaseRunner:
         self._register = register
         self._modules = [(path, _module_text(file, path)) for path in file.modules]
 
-    def run(self, case: Case) -> Result:
+    def run(self, case: RuleCase) -> CaseResult:
         player = _Player(self.file, self._coverage, self._register, self._unknown)
         self._deploy(player)
         played: list[Mapping[str, Any]] = []
@@ -57,7 +57,7 @@ class CaseRunner:
         player.runtime.close()
         text = player.text()
         failure = _script_failure(case, played, text) if case.is_script else _failure(case.steps, played)
-        return Result(case, tuple(played), text, tuple(failure))
+        return CaseResult(case, tuple(played), text, tuple(failure))
 
     def _deploy(self, player: _Player) -> None:
         for path, text in self._modules:
@@ -83,7 +83,7 @@ class _Player(StepPlayer):
         super().__init__()
 
     def new_runtime(self) -> Runtime:
-        config = _config_of(self._file)
+        config = _read_config(self._file)
         settings = Settings() if config is None else config.settings
         settings = attrs.evolve(settings, imports=(*settings.imports, *self._file.imports), unknown_properties=self._unknown)
         runtime = Runtime(start_time=self._file.start_time, settings=settings, on_error=self.on_error, tier="row")
@@ -92,7 +92,7 @@ class _Player(StepPlayer):
         if self._register is not None:
             self._register(runtime)
         if self._coverage is not None:
-            engine_of(runtime).observe_patterns(rows=self._coverage.took, events=self._coverage.came)
+            internal_engine(runtime).observe_patterns(rows=self._coverage.took, events=self._coverage.came)
         return runtime
 
     def deploy_module(self, text: str) -> None:
@@ -101,7 +101,7 @@ class _Player(StepPlayer):
     def deploy_item(self, item: Step) -> Deployment:
         deployment = super().deploy_item(item)
         if self._coverage is not None:
-            self._coverage.deployed(deployment)
+            self._coverage.add_deployment(deployment)
         return deployment
 
     def collect(self, new: Rows, old: Rows, statement: Statement, runtime: Runtime) -> None:
@@ -126,7 +126,7 @@ class _Player(StepPlayer):
         return "".join(f"{text}\n" for text in self._texts)
 
 
-def _config_of(file: CaseFile) -> EsperConfig | None:
+def _read_config(file: CaseFile) -> EsperConfig | None:
     if file.config is None:
         return None
     try:
@@ -158,17 +158,17 @@ def _failure(expected: Sequence[Mapping[str, Any]], played: Sequence[Mapping[str
     for number, (awaited, got) in enumerate(zip(expected, played, strict=True), 1):
         of_step = differences(awaited, got)
         if of_step:
-            lines.append(f"step {number} ({_described(awaited)}):")
+            lines.append(f"step {number} ({_describe(awaited)}):")
             lines += [f"  {line}" for line in of_step]
     return lines
 
 
-def _described(step: Mapping[str, Any]) -> str:
+def _describe(step: Mapping[str, Any]) -> str:
     what = next((str(step[key]) for key in ("type", "statement", "ms", "epl") if key in step), "")
     return f"{step['op']} {what[:60]}".strip()
 
 
-def _script_failure(case: Case, played: Sequence[Mapping[str, Any]], text: str) -> list[str]:
+def _script_failure(case: RuleCase, played: Sequence[Mapping[str, Any]], text: str) -> list[str]:
     raised = [f"- exception: None\n+ exception: {step['exception']}" for step in played if "exception" in step]
     if raised:
         return raised
@@ -181,4 +181,4 @@ def _script_failure(case: Case, played: Sequence[Mapping[str, Any]], text: str) 
     return [line.rstrip("\n") for line in difflib.unified_diff(awaited, got, "expected", "actual", lineterm="")]
 
 
-__all__ = ["CaseRunner", "Result"]
+__all__ = ["CaseResult", "CaseRunner"]

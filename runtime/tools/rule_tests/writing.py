@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from runtime.tools.rule_tests.files import RESULTS, CaseFile, expected_file, read_yaml
-from runtime.tools.rule_tests.running import Result
+from runtime.tools.rule_tests.files import RESULTS, CaseFile, output_file, read_yaml
+from runtime.tools.rule_tests.running import CaseResult
 
 
-def update(file: CaseFile, results: Sequence[Result]) -> bool:
+def update(file: CaseFile, results: Sequence[CaseResult]) -> bool:
     """Write the output of all cases of a file as the expected one; return whether the file has changed."""
     if file.path.suffix == ".txt":
-        return _write(expected_file(file.path), results[0].text)
+        return _write(output_file(file.path), results[0].text)
     if file.path.suffix == ".json":
         data = file.data
         _fill(data, results)
@@ -27,14 +27,14 @@ def update(file: CaseFile, results: Sequence[Result]) -> bool:
     return _write(file.path, _yaml_text(data))
 
 
-def _fill(data: Any, results: Sequence[Result], written: Callable[[Any], Any] = lambda value: value) -> None:
+def _fill(data: Any, results: Sequence[CaseResult], written: Callable[[Any], Any] = lambda value: value) -> None:
     cases = data["cases"] if isinstance(data, dict) else data
     for case, result in zip(cases, results, strict=True):
         for step, played in zip(case["steps"], result.steps, strict=True):
             for key in RESULTS:
                 if key == "values" and step["op"] != "get_variable":
                     continue
-                value = _kept(played.get(key)) if key == "out" else played.get(key)
+                value = _drop_empty(played.get(key)) if key == "out" else played.get(key)
                 if value is None:
                     step.pop(key, None)
                 elif step.get(key) != value:
@@ -56,7 +56,7 @@ def _a_line_each(value: Any) -> Any:
     return lines
 
 
-def _kept(calls: Any) -> Any:
+def _drop_empty(calls: Any) -> Any:
     """Return listener calls without what is empty."""
     return None if not calls else [{k: v for k, v in call.items() if v} for call in calls]
 

@@ -16,7 +16,7 @@ import attrs
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from runtime.tools.serve.answers import encoded, fault_json
+from runtime.tools.serve.answers import encode_json, fault_json
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 OPEN_PATHS = frozenset({"/health", "/ready"})
@@ -127,7 +127,7 @@ def _same(one: str, other: str) -> bool:
     return hmac.compare_digest(one.encode("utf-8", "replace"), other.encode("utf-8", "replace"))
 
 
-class Guard:
+class RequestGuard:
     """ASGI middleware: refuses what the policy refuses, and adds the headers that keep browsers from doing more than the page needs."""
 
     def __init__(self, app: ASGIApp, policy: Policy) -> None:
@@ -141,7 +141,7 @@ class Guard:
         if scope["type"] != "http":  # no websockets
             return
 
-        async def guarded(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
@@ -150,13 +150,13 @@ class Guard:
 
         refusal = self._refusal(scope)
         if refusal is None:
-            await self.app(scope, receive, guarded)
+            await self.app(scope, receive, send_with_headers)
             return
-        body = encoded({"error": fault_json("refused", refusal.message, refusal.hint)})
+        body = encode_json({"error": fault_json("refused", refusal.message, refusal.hint)})
         more = [(b"www-authenticate", b"Bearer")] if refusal.status == 401 else []
         headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode()), *more]
-        await guarded({"type": "http.response.start", "status": refusal.status, "headers": headers})
-        await guarded({"type": "http.response.body", "body": body})
+        await send_with_headers({"type": "http.response.start", "status": refusal.status, "headers": headers})
+        await send_with_headers({"type": "http.response.body", "body": body})
 
     def _refusal(self, scope: Scope) -> Refusal | None:
         headers = Headers(scope=scope)
@@ -165,4 +165,4 @@ class Guard:
         return self.policy.refusal(scope["method"], scope["path"], {name.lower(): value for name, value in headers.items()})
 
 
-__all__ = ["HEADERS", "LOOPBACK_NAMES", "PAGE_TOKEN", "Guard", "Policy", "Refusal", "host_name", "is_loopback"]
+__all__ = ["HEADERS", "LOOPBACK_NAMES", "PAGE_TOKEN", "Policy", "Refusal", "RequestGuard", "host_name", "is_loopback"]

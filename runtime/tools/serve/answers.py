@@ -9,7 +9,7 @@ from typing import Any
 from epl.errors import EplDeploymentError, EplError
 from epl.spans import Span
 from runtime.api.statement import Statement
-from runtime.clock.instants import shown
+from runtime.clock.instants import show_instant
 from runtime.conversion.rows import Row
 
 LONGEST = 2000
@@ -42,7 +42,7 @@ def short(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
-def status_of(error: EplError) -> int:
+def http_status(error: EplError) -> int:
     """Return the HTTP status: 409 where the text is right but what is deployed is in its way."""
     return 409 if isinstance(error, EplDeploymentError) else 422
 
@@ -61,10 +61,10 @@ def rows_json(rows: Iterable[Row]) -> str:
 
 def time_text(now: int, units_per_second: int) -> str | None:
     """Return engine time as ISO 8601; None outside of the years 1 to 9999."""
-    return shown(now, units_per_second).partition(" (")[2].rstrip(")") or None
+    return show_instant(now, units_per_second).partition(" (")[2].rstrip(")") or None
 
 
-def encoded(value: Any) -> bytes:
+def encode_json(value: Any) -> bytes:
     """Return a value as JSON."""
     return as_utf8(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
@@ -75,5 +75,14 @@ def as_utf8(text: str) -> bytes:
 
 
 __all__ = [
-    "as_utf8", "encoded", "error_json", "fault_json", "place_json", "rows_json", "short", "statement_json", "status_of", "time_text",
+    "as_utf8",
+    "encode_json",
+    "error_json",
+    "fault_json",
+    "http_status",
+    "place_json",
+    "rows_json",
+    "short",
+    "statement_json",
+    "time_text",
 ]  # fmt: skip

@@ -18,19 +18,19 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp
 
 from epl.errors import EplError
-from runtime.tools.serve.access import Guard, Policy
-from runtime.tools.serve.answers import error_json, fault_json, status_of
+from runtime.tools.serve.access import Policy, RequestGuard
+from runtime.tools.serve.answers import error_json, fault_json, http_status
 from runtime.tools.serve.counters import Counters
-from runtime.tools.serve.engine import TICK, Engine
+from runtime.tools.serve.engine import TICK, ServedEngine
 from runtime.tools.serve.feeding import Feeding
-from runtime.tools.serve.openapi import described
-from runtime.tools.serve.options import Options
+from runtime.tools.serve.openapi import describe_api
+from runtime.tools.serve.options import ServeOptions
 from runtime.tools.serve.playground import Playground
-from runtime.tools.serve.requests import Fault, Json
-from runtime.tools.serve.rules import Rules
+from runtime.tools.serve.requests import Json, RequestFault
+from runtime.tools.serve.rules import RuleEndpoints
 from runtime.tools.serve.sandbox import Busy, Sandbox
 from runtime.tools.serve.stored_state import StoredState
-from runtime.tools.serve.streams import Streams
+from runtime.tools.serve.streams import OutputStreams
 from runtime.tools.serve.tasks import Tasks
 
 log = logging.getLogger("epl.serve")
@@ -42,28 +42,28 @@ READY_SECONDS = 2.0
 class Application:
     """One server. ``engine``: the runtime that REST works on, None where it is switched off."""
 
-    def __init__(self, options: Options, policy: Policy, engine: Engine | None, state: StoredState | None) -> None:
+    def __init__(self, options: ServeOptions, policy: Policy, engine: ServedEngine | None, state: StoredState | None) -> None:
         self.options, self.engine, self.state = options, engine, state
         self.counters = Counters()
         self.tasks = Tasks()
         self.not_saved: str | None = None
         """Why the state was not saved when the server ended."""
-        self.streams: Streams | None = None
+        self.streams: OutputStreams | None = None
         self.sandbox: Sandbox | None = None
         general = {"/health": self.health, "/ready": self.ready, "/metrics": self.metrics, "/openapi.json": self.openapi}
         routes: list[BaseRoute] = [Route(path, handler) for path, handler in general.items()]
         if engine is not None:
-            self.streams = Streams(engine.runtime, options.limits)
+            self.streams = OutputStreams(engine.runtime, options.limits)
             self.counters.watch(engine, self.streams, self.tasks)
-            for handlers in (Rules(engine, self.streams, options.limits), Feeding(engine, self.streams, options)):
+            for handlers in (RuleEndpoints(engine, self.streams, options.limits), Feeding(engine, self.streams, options)):
                 routes += handlers.routes(BASE)
         if options.playground:
             self.sandbox = Sandbox(options.limits, options.allowed)
             routes += Playground(self.sandbox, policy, self.counters, options.limits).routes(BASE)
-        handlers_of = dict.fromkeys((Fault, EplError, Busy, HTTPException, Exception), self._answer)
-        app = Starlette(routes=[self._counted(route) for route in routes], lifespan=self._lifespan, exception_handlers=handlers_of)
+        handlers_of = dict.fromkeys((RequestFault, EplError, Busy, HTTPException, Exception), self._answer)
+        app = Starlette(routes=[self._count_requests(route) for route in routes], lifespan=self._lifespan, exception_handlers=handlers_of)
         app.router.redirect_slashes = False
-        self.asgi: ASGIApp = Guard(app, policy)
+        self.asgi: ASGIApp = RequestGuard(app, policy)
 
     # ------------------------------------------------------------------ beginning and end
 
@@ -84,14 +84,14 @@ class Application:
             if self.engine is not None and self.state is not None:
                 await self._save_last(self.engine, self.state)
 
-    async def _save(self, engine: Engine, state: StoredState) -> None:
+    async def _save(self, engine: ServedEngine, state: StoredState) -> None:
         def work() -> None:
             if not state.is_current(engine.changes):
                 state.write(engine.runtime.snapshot(), engine.changes)
 
         await engine.run(work)
 
-    async def _save_last(self, engine: Engine, state: StoredState) -> None:
+    async def _save_last(self, engine: ServedEngine, state: StoredState) -> None:
         try:
             await self._save(engine, state)
         except Exception as error:  # raised by who runs the server
@@ -129,17 +129,17 @@ class Application:
         return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
 
     async def openapi(self, _: Request) -> Response:
-        return Json(described(rules=self.engine is not None, playground=self.sandbox is not None, token=self.options.token is not None))
+        return Json(describe_api(rules=self.engine is not None, playground=self.sandbox is not None, token=self.options.token is not None))
 
     # ------------------------------------------------------------------ answers to faults
 
-    def _counted(self, route: BaseRoute) -> BaseRoute:
+    def _count_requests(self, route: BaseRoute) -> BaseRoute:
         """Count the requests of a route by their status."""
         assert isinstance(route, Route)
         handler: Callable[[Request], Awaitable[Response]] = route.endpoint
         path = route.path
 
-        async def counted(request: Request) -> Response:
+        async def count_request(request: Request) -> Response:
             try:
                 response = await handler(request)
             except Exception as error:  # noqa: BLE001 - answered like any other, and logged there
@@ -147,13 +147,13 @@ class Application:
             self.counters.requests.labels(path, str(response.status_code)).inc()
             return response
 
-        return Route(path, counted, methods=list(route.methods or ["GET"]))
+        return Route(path, count_request, methods=list(route.methods or ["GET"]))
 
     async def _answer(self, _: Request, error: Exception) -> Response:
-        if isinstance(error, Fault):
+        if isinstance(error, RequestFault):
             return _error(error.status, error.error, **error.more)
         if isinstance(error, EplError):
-            return _error(status_of(error), error_json(error))
+            return _error(http_status(error), error_json(error))
         if isinstance(error, Busy):
             return _error(503, fault_json("busy", "too many requests wait", "try again later"), headers={"retry-after": "1"})
         if isinstance(error, HTTPException):

@@ -9,8 +9,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from runtime.tools.metrics import RuntimeMetrics
-from runtime.tools.serve.engine import Engine
-from runtime.tools.serve.streams import Streams
+from runtime.tools.serve.engine import ServedEngine
+from runtime.tools.serve.streams import OutputStreams
 from runtime.tools.serve.tasks import Tasks
 
 
@@ -23,7 +23,7 @@ class Counters:
         self.runs = Counter("epl_playground_runs", "runs of the playground, by what ended them", ["end"], registry=self.registry)
         self.run_seconds = Histogram("epl_playground_run_seconds", "seconds that runs took", registry=self.registry)
 
-    def watch(self, engine: Engine, streams: Streams, tasks: Tasks) -> None:
+    def watch(self, engine: ServedEngine, streams: OutputStreams, tasks: Tasks) -> None:
         """Add the metrics of a runtime, of its clients and of what the server does by itself."""
         self.registry.register(RuntimeMetrics(engine.runtime))
         self.registry.register(_Counted(engine, streams, tasks))
@@ -32,7 +32,7 @@ class Counters:
 class _Counted(Collector):
     """What engine, streams and tasks count themselves."""
 
-    def __init__(self, engine: Engine, streams: Streams, tasks: Tasks) -> None:
+    def __init__(self, engine: ServedEngine, streams: OutputStreams, tasks: Tasks) -> None:
         self.engine, self.streams, self.tasks = engine, streams, tasks
 
     def collect(self) -> Iterator[CounterMetricFamily | GaugeMetricFamily]:

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from runtime.api.faults import StatementFault, fault_of
+from runtime.api.faults import StatementFault, build_fault
 from runtime.api.runtime import Runtime
 from runtime.tools.serve.answers import error_json, time_text
-from runtime.tools.serve.options import Limits
+from runtime.tools.serve.options import ServeLimits
 from runtime.tools.serve.sandbox import Busy
 
 T = TypeVar("T")
@@ -22,10 +22,10 @@ TICK = 0.1
 """Seconds between two steps of the wall clock."""
 
 
-class Engine:
+class ServedEngine:
     """``follows_clock``: engine time is the wall clock's. ``changes`` counts calls that may have changed the runtime."""
 
-    def __init__(self, make: Callable[[Callable[..., None]], Runtime], limits: Limits, *, follows_clock: bool = False) -> None:
+    def __init__(self, make: Callable[[Callable[..., None]], Runtime], limits: ServeLimits, *, follows_clock: bool = False) -> None:
         self.faults: deque[dict[str, Any]] = deque(maxlen=KEPT_FAULTS)
         self.fault_count = 0
         self.events: Counter[str] = Counter()
@@ -74,7 +74,7 @@ class Engine:
 
     def _note_fault(self, error: BaseException, statement: str, event: Any) -> None:
         self.fault_count += 1
-        fault = error if isinstance(error, StatementFault) else fault_of(self.runtime, error, statement, event)
+        fault = error if isinstance(error, StatementFault) else build_fault(self.runtime, error, statement, event)
         now = self.runtime.now
         at = time_text(now, self.runtime.settings.units_per_second)
         self.faults.append({"number": self.fault_count, "statement": statement, "time": now, "at": at, **error_json(fault)})
@@ -84,4 +84,4 @@ class Engine:
         self.runtime.close()
 
 
-__all__ = ["TICK", "Engine"]
+__all__ = ["TICK", "ServedEngine"]

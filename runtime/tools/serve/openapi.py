@@ -160,7 +160,7 @@ RULES: dict[str, Schema] = {
                                  content(members({"count": WHOLE, "faults": several(of("Fault"))})))},
     "/events/{type}": {"post": operation("events", "send events of one type", "200", answer("Accepted"), body=EVENTS_BODY,
                                          parameters=(in_path("type", "the event type"),), faults="409 422")},
-    "/events": {"post": operation("mixed_events", "send events of several types, and time between them", "200", answer("Accepted"),
+    "/events": {"post": operation("send_mixed_events", "send events of several types, and time between them", "200", answer("Accepted"),
                                   body={"application/json": {"anyOf": [of("Step"), several(of("Step"))]}, "application/x-ndjson": TEXT},
                                   faults="409 422")},
     "/time": {
@@ -181,7 +181,7 @@ PLAYGROUND: dict[str, Schema] = {
 }  # fmt: skip
 
 
-def described(*, rules: bool = True, playground: bool = True, token: bool = True, base: str = "/api/v1") -> Schema:
+def describe_api(*, rules: bool = True, playground: bool = True, token: bool = True, base: str = "/api/v1") -> Schema:
     """Return the description of a server with or without these parts."""
     parts = {**(RULES if rules else {}), **(PLAYGROUND if playground else {})}
     components: Schema = {"schemas": SCHEMAS}
@@ -197,4 +197,4 @@ def described(*, rules: bool = True, playground: bool = True, token: bool = True
     return document
 
 
-__all__ = ["described"]
+__all__ = ["describe_api"]

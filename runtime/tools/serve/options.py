@@ -11,7 +11,7 @@ MEBIBYTE = 1 << 20
 
 
 @attrs.frozen
-class Limits:
+class ServeLimits:
     """How much a client may ask for. Sizes are in bytes, times in seconds. ``run_*``: of one run of the playground."""
 
     body: int = 16 * MEBIBYTE
@@ -49,7 +49,7 @@ class Allowed:
 
 
 @attrs.frozen(kw_only=True)
-class Options:
+class ServeOptions:
     """``token``: what requests must carry, None where the server listens on loopback only. ``names``: host names of the server beyond
     ``host`` and those of loopback. ``modules``: files that are deployed at the start. ``state``: the folder of snapshots. ``measure``:
     count what each statement does. ``unknown``: what becomes of properties that an event's type does not declare."""
@@ -68,9 +68,9 @@ class Options:
     certificate: Path | None = None
     key: Path | None = None
     allowed: Allowed = attrs.field(factory=Allowed)
-    limits: Limits = attrs.field(factory=Limits)
+    limits: ServeLimits = attrs.field(factory=ServeLimits)
     measure: bool = False
     unknown: Literal["ignore", "warn", "refuse"] = "warn"
 
 
-__all__ = ["MEBIBYTE", "Allowed", "Limits", "Options"]
+__all__ = ["MEBIBYTE", "Allowed", "ServeLimits", "ServeOptions"]

@@ -14,7 +14,7 @@ LARGEST = 300_000
 """Characters of a picture."""
 
 
-def pictures_of(deployment: Deployment) -> Iterator[dict[str, Any]]:
+def deployment_pictures(deployment: Deployment) -> Iterator[dict[str, Any]]:
     """Yield ``{"statement": …, "title": …, "svg": …}``: of the module (statement None), and of each statement that is more than a
     declaration. Nothing without the layout library (extra ``plot``), and for modules too large to be looked at."""
     drawn = [s for s in deployment if not isinstance(s.plan.body, (CreateSchemaPlan, CreateVariablePlan))]
@@ -31,4 +31,4 @@ def pictures_of(deployment: Deployment) -> Iterator[dict[str, Any]]:
             yield {"statement": statement, "title": title, "svg": svg}
 
 
-__all__ = ["pictures_of"]
+__all__ = ["deployment_pictures"]

@@ -17,8 +17,8 @@ from runtime.api.version import version
 from runtime.replay.epl_online import DEFAULT_START
 from runtime.tools.serve.access import Policy
 from runtime.tools.serve.counters import Counters
-from runtime.tools.serve.options import Limits
-from runtime.tools.serve.requests import Fault, Json, object_of
+from runtime.tools.serve.options import ServeLimits
+from runtime.tools.serve.requests import Json, RequestFault, read_object
 from runtime.tools.serve.sandbox import Sandbox
 
 FOLDER = Path(__file__).parent / "static"
@@ -33,7 +33,7 @@ def _text(name: str) -> str:
 class Playground:
     """The handlers. ``policy`` gives the token that the page sends back."""
 
-    def __init__(self, sandbox: Sandbox, policy: Policy, counters: Counters, limits: Limits) -> None:
+    def __init__(self, sandbox: Sandbox, policy: Policy, counters: Counters, limits: ServeLimits) -> None:
         self.sandbox, self.policy, self.counters, self.limits = sandbox, policy, counters, limits
         self.files = {path.name for path in FOLDER.iterdir() if path.suffix in MEDIA}
 
@@ -52,7 +52,7 @@ class Playground:
     async def file(self, request: Request) -> Response:
         name = request.path_params["name"]
         if name not in self.files:
-            raise Fault.of(404, "there is no such file")
+            raise RequestFault.of(404, "there is no such file")
         return Response(_text(name), headers={"content-type": MEDIA[Path(name).suffix]})
 
     async def settings(self, _: Request) -> Response:
@@ -67,15 +67,15 @@ class Playground:
         })  # fmt: skip
 
     async def run(self, request: Request) -> Response:
-        job = await object_of(request, self.limits, required=("epl", "script"), epl=str, script=str, start=str)
+        job = await read_object(request, self.limits, required=("epl", "script"), epl=str, script=str, start=str)
         started = time.monotonic()
         result = await self.sandbox.run(job)
         self.counters.run_seconds.observe(time.monotonic() - started)
-        self.counters.runs.labels(_end_of(result)).inc()
+        self.counters.runs.labels(_outcome(result)).inc()
         return Json(result)
 
 
-def _end_of(result: dict[str, Any]) -> str:
+def _outcome(result: dict[str, Any]) -> str:
     return result["stopped"]["reason"] if result["stopped"] else "error" if result["errors"] else "finished"
 
 

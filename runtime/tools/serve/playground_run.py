@@ -21,16 +21,16 @@ from epl.plan.statements import CreateSchemaPlan
 from epl.settings import Settings
 from epl.spans import Span
 from runtime.api.deployment import Deployment
-from runtime.api.faults import StatementFault, fault_of
-from runtime.api.runtime import Runtime, engine_of
+from runtime.api.faults import StatementFault, build_fault
+from runtime.api.runtime import Runtime, internal_engine
 from runtime.api.statement import Statement
 from runtime.conversion.rows import Row, Rows
 from runtime.conversion.undeclared import UndeclaredNames
 from runtime.replay.epl_online import DEFAULT_START, At, Instruction, Send, format_time, parse_script, parse_time, row_text, value_text
 from runtime.tools.serve.answers import error_json, fault_json, short, statement_json
-from runtime.tools.serve.options import Limits
-from runtime.tools.serve.pictures import pictures_of
-from runtime.tools.serve.timeline import lanes, recording_of
+from runtime.tools.serve.options import ServeLimits
+from runtime.tools.serve.pictures import deployment_pictures
+from runtime.tools.serve.timeline import lanes, start_recording
 from runtime.tools.setup import registering
 
 MOST_FAULTS = 50
@@ -59,10 +59,10 @@ class Results:
             line = line[os.write(self._descriptor, line) :]
 
 
-class Run:
+class PlaygroundRun:
     """One module and one script. Output of one instant is gathered and written when time moves on."""
 
-    def __init__(self, limits: Limits, imports: tuple[str, ...], register: Callable[[Runtime], object], results: Results) -> None:
+    def __init__(self, limits: ServeLimits, imports: tuple[str, ...], register: Callable[[Runtime], object], results: Results) -> None:
         self.limits, self.imports, self.register, self.results = limits, imports, register, results
         self.events: list[dict[str, Any]] = []
         """``time``, ``type`` and ``line`` of the script."""
@@ -90,7 +90,7 @@ class Run:
         for statement in deployment:
             if statement.plan.body.output_type is not None and not isinstance(statement.plan.body, CreateSchemaPlan):
                 statement.add_listener(self._listen)
-        recording = recording_of(runtime)
+        recording = start_recording(runtime)
         try:
             with recording or nullcontext():
                 self._play(instructions, job["script"])
@@ -101,7 +101,7 @@ class Run:
         self._finish(deployment, time.monotonic() - started)
         for lane in () if recording is None else lanes(recording):
             self.results.write("lanes", lane)
-        for picture in pictures_of(deployment):  # last: a large one may take the rest of the time
+        for picture in deployment_pictures(deployment):  # last: a large one may take the rest of the time
             self.results.write("pictures", picture)
 
     # ------------------------------------------------------------------ before
@@ -154,7 +154,7 @@ class Run:
         if isinstance(instruction, Send):
             self.events.append({"time": runtime.now, "type": instruction.type, "line": line})
             self._line = line
-            self._names.check(engine_of(runtime).bus_type(instruction.type), instruction.values)
+            self._names.check(internal_engine(runtime).bus_type(instruction.type), instruction.values)
             runtime.send(instruction.type, instruction.values)
             return
         target = instruction.ms if isinstance(instruction, At) else runtime.now + instruction.ms
@@ -177,14 +177,14 @@ class Run:
         statements, self._instant = self._instant, {}
         if any(insert or remove for insert, remove in statements.values()):
             self.results.write("outputs", {"time": self._at, "at": _time_text(self._at), "statements": [
-                {"name": name, "insert": list(_shown(insert, name)), "remove": list(_shown(remove, name))}
+                {"name": name, "insert": list(_show_rows(insert, name)), "remove": list(_show_rows(remove, name))}
                 for name, (insert, remove) in statements.items() if insert or remove
             ]})  # fmt: skip
 
     def _fault(self, error: BaseException, statement: str, event: Any) -> None:
         self.faults += 1
         if self.faults <= MOST_FAULTS:
-            fault = error if isinstance(error, StatementFault) else fault_of(self._runtime, error, statement, event)
+            fault = error if isinstance(error, StatementFault) else build_fault(self._runtime, error, statement, event)
             self.results.write("faults", {"statement": statement, **error_json(fault)})
 
     def _error(self, pane: str, error: dict[str, Any]) -> None:
@@ -203,7 +203,7 @@ class Run:
             except EplError:
                 continue  # a statement without an iterator
             if rows:
-                self.results.write("current", {"name": statement.name, "rows": list(_shown(rows, statement.name))})
+                self.results.write("current", {"name": statement.name, "rows": list(_show_rows(rows, statement.name))})
         self.results.write("end", {
             "time": runtime.now, "at": _time_text(runtime.now), "events": len(self.events), "rows": self.rows, "faults": self.faults,
             "seconds": round(seconds, 3),
@@ -217,7 +217,7 @@ def _time_text(ms: int) -> str:
         return str(ms)
 
 
-def _shown(rows: list[Row], statement: str) -> Iterator[dict[str, Any]]:
+def _show_rows(rows: list[Row], statement: str) -> Iterator[dict[str, Any]]:
     """Rows as EPL Online prints them, and cell by cell."""
     for row in rows:
         yield {"text": row_text(row, statement), "cells": [[name, value_text(value)] for name, value in row.items()]}
@@ -238,7 +238,7 @@ def stop_timer() -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def restrict(limits: Limits) -> None:
+def restrict(limits: ServeLimits) -> None:
     """Give up what a run does not need: memory and time beyond the limits, files, dumps."""
     try:
         import resource
@@ -261,13 +261,13 @@ def warm_up() -> None:
             "create schema T(a int); select a, count(*) as n from T#time(1 sec) where a > 0 group by a output last every 1 sec"
         )
         runtime.send("T", {"a": 1})
-        recording_of(runtime)
+        start_recording(runtime)
         for statement in deployment:
             statement.explain()
-        list(pictures_of(deployment))
+        list(deployment_pictures(deployment))
 
 
-def perform(run: Run, job: dict[str, Any]) -> None:
+def perform(run: PlaygroundRun, job: dict[str, Any]) -> None:
     """Run a job; whatever happens is a result."""
     limits, results = run.limits, run.results
     start_timer(limits.run_seconds)
@@ -285,7 +285,7 @@ def main(arguments: dict[str, Any]) -> None:
     """Read the job, run it."""
     descriptor = os.dup(1)
     os.dup2(2, 1)  # what registered functions print is not a result
-    limits = Limits(**arguments["limits"])
+    limits = ServeLimits(**arguments["limits"])
     register = registering(tuple(arguments["setup"]))
     warm_up()
     results = Results(descriptor)
@@ -293,7 +293,7 @@ def main(arguments: dict[str, Any]) -> None:
     text = sys.stdin.buffer.read()
     if text:
         restrict(limits)
-        perform(Run(limits, tuple(arguments["imports"]), register, results), json.loads(text))
+        perform(PlaygroundRun(limits, tuple(arguments["imports"]), register, results), json.loads(text))
 
 
 __all__ = ["main", "perform", "restrict"]

@@ -15,16 +15,16 @@ from runtime.api.deployment import Deployment
 from runtime.api.statement import Statement
 from runtime.conversion.rows import Row
 from runtime.tools.serve.answers import as_utf8, error_json, rows_json, short, statement_json
-from runtime.tools.serve.engine import Engine
-from runtime.tools.serve.options import Limits
-from runtime.tools.serve.requests import EPL, JSON, Fault, Json, body_of, form_of, object_of
-from runtime.tools.serve.streams import Streams
+from runtime.tools.serve.engine import ServedEngine
+from runtime.tools.serve.options import ServeLimits
+from runtime.tools.serve.requests import EPL, JSON, Json, RequestFault, media_type, read_body, read_object
+from runtime.tools.serve.streams import OutputStreams
 
 
-class Rules:
+class RuleEndpoints:
     """The handlers. Each does its work in the runtime's thread."""
 
-    def __init__(self, engine: Engine, streams: Streams, limits: Limits) -> None:
+    def __init__(self, engine: ServedEngine, streams: OutputStreams, limits: ServeLimits) -> None:
         self.engine, self.streams, self.limits = engine, streams, limits
         self.runtime = engine.runtime
 
@@ -93,18 +93,18 @@ class Rules:
 
     async def _module(self, request: Request) -> dict[str, Any]:
         """Return a module as text, or in JSON with how it is to be deployed."""
-        if form_of(request, JSON, EPL) == EPL:
+        if media_type(request, JSON, EPL) == EPL:
             query = request.query_params
             name = {"name": query["name"]} if "name" in query else {}
-            text = await body_of(request, self.limits.text, self.limits.body_seconds)
+            text = await read_body(request, self.limits.text, self.limits.body_seconds)
             return {"epl": text, "replace": query.get("replace", "") in ("1", "true"), **name}
-        return await object_of(request, self.limits, required=("epl",), epl=str, name=str, replace=bool, parameters=dict)
+        return await read_object(request, self.limits, required=("epl",), epl=str, name=str, replace=bool, parameters=dict)
 
     def _find(self, request: Request) -> Deployment:
         deployment_id = request.path_params["id"]
         deployment = self.runtime.deployments.get(deployment_id)
         if deployment is None:
-            raise Fault.of(404, f"Deployment id '{short(deployment_id)}' cannot be found", code="deployment")
+            raise RequestFault.of(404, f"Deployment id '{short(deployment_id)}' cannot be found", code="deployment")
         return deployment
 
     def _deployment_json(self, deployment: Deployment) -> dict[str, Any]:
@@ -119,32 +119,32 @@ class Rules:
         return Json({"statements": await self.engine.call(work)})
 
     async def statement(self, request: Request) -> Response:
-        return Json(await self.engine.call(lambda: {**statement_json(s := self._named(request)), "tier": s.tier}))
+        return Json(await self.engine.call(lambda: {**statement_json(s := self._find_statement(request)), "tier": s.tier}))
 
     async def plan(self, request: Request) -> Response:
-        return Json(await self.engine.call(lambda: {"statement": (s := self._named(request)).name, "plan": s.explain()}))
+        return Json(await self.engine.call(lambda: {"statement": (s := self._find_statement(request)).name, "plan": s.explain()}))
 
     async def rows(self, request: Request) -> Response:
         """Return the statement's current rows."""
         def work() -> bytes:
-            statement = self._named(request)
+            statement = self._find_statement(request)
             return self._rows_answer(list(statement), statement.properties, statement.name)
 
         return Json(await self.engine.call(work))
 
-    def _named(self, request: Request) -> Statement:
+    def _find_statement(self, request: Request) -> Statement:
         """Return the statement of the path: the newest of its name, or that of ``?deployment=``."""
         name, deployment = request.path_params["name"], request.query_params.get("deployment")
         for each in reversed(self.runtime.deployments.values()):
             for statement in each:
                 if statement.name == name and deployment in (None, each.id):
                     return statement
-        raise Fault.of(404, f"no statement named '{short(name)}'", code="statement")
+        raise RequestFault.of(404, f"no statement named '{short(name)}'", code="statement")
 
     # ------------------------------------------------------------------ queries, faults
 
     async def query(self, request: Request) -> Response:
-        options = await object_of(request, self.limits, required=("epl",), epl=str, parameters=dict)
+        options = await read_object(request, self.limits, required=("epl",), epl=str, parameters=dict)
 
         def work() -> bytes:
             prepared = self.runtime.compile_query(options["epl"])
@@ -177,4 +177,4 @@ def _parameters(values: dict[str, Any]) -> dict[str | int, Any]:
     return {key(name): _parameters(value) if isinstance(value, dict) else value for name, value in values.items()}
 
 
-__all__ = ["Rules"]
+__all__ = ["RuleEndpoints"]

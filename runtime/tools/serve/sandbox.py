@@ -13,7 +13,7 @@ from typing import Any
 
 import attrs
 
-from runtime.tools.serve.options import Allowed, Limits
+from runtime.tools.serve.options import Allowed, ServeLimits
 
 START = """import json, sys
 arguments = json.loads(sys.argv[1])
@@ -45,7 +45,7 @@ class NotStarted(Exception):
 class Sandbox:
     """Starts processes ahead, so that a run does not wait for imports. Used in one event loop."""
 
-    def __init__(self, limits: Limits, allowed: Allowed) -> None:
+    def __init__(self, limits: ServeLimits, allowed: Allowed) -> None:
         self.limits = limits
         arguments = {
             "limits": attrs.asdict(limits), "imports": allowed.imports, "setup": allowed.setup, "path": [p for p in sys.path if p],
@@ -73,7 +73,7 @@ class Sandbox:
         self._asked += 1
         try:
             async with self._running:
-                process = await self._prepared()
+                process = await self._prepare()
                 self.prepare()
                 try:
                     return await self._result(process, job)
@@ -82,7 +82,7 @@ class Sandbox:
         finally:
             self._asked -= 1
 
-    async def _prepared(self) -> asyncio.subprocess.Process:
+    async def _prepare(self) -> asyncio.subprocess.Process:
         """Return the process that waits; another one where it did not start or has ended meanwhile."""
         spare, self._spare = self._spare, None
         if spare is not None and not spare.cancelled():
@@ -143,14 +143,14 @@ class Sandbox:
                 result[part].append(value)
         code = await process.wait()
         if code and result["stopped"] is None and result["end"] is None:
-            result["stopped"] = _ended(code, self.limits)
+            result["stopped"] = _exit_report(code, self.limits)
 
 
-def _output_stop(limits: Limits) -> dict[str, str]:
+def _output_stop(limits: ServeLimits) -> dict[str, str]:
     return {"reason": "output", "message": f"the run's output is larger than {limits.run_output >> 20} MB"}
 
 
-def _ended(code: int, limits: Limits) -> dict[str, str]:
+def _exit_report(code: int, limits: ServeLimits) -> dict[str, str]:
     if -code == getattr(signal, "SIGXCPU", None) or -code == getattr(signal, "SIGKILL", None):
         return {"reason": "time", "message": f"the run took longer than {limits.run_seconds:g} seconds"}
     return {"reason": "process", "message": "the run's process ended before the run did; it may have needed too much memory"}

@@ -16,8 +16,8 @@ from epl.settings import Settings
 from runtime.api.runtime import Runtime
 from runtime.tools.serve.access import Policy, is_loopback
 from runtime.tools.serve.app import Application
-from runtime.tools.serve.engine import Engine
-from runtime.tools.serve.options import Options
+from runtime.tools.serve.engine import ServedEngine
+from runtime.tools.serve.options import ServeOptions
 from runtime.tools.serve.stored_state import FILE, StateFault, StoredState
 from runtime.tools.setup import registering
 
@@ -28,7 +28,7 @@ class ServeFault(Exception):
     """The server cannot start as asked for."""
 
 
-def check(options: Options) -> None:
+def check(options: ServeOptions) -> None:
     """Raise ServeFault for options that would let others in."""
     if options.token is None and not is_loopback(options.host):
         raise ServeFault(f"--host {options.host} is reached from other machines and needs a token: --token auto, or --token-file FILE")
@@ -51,9 +51,9 @@ class Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-def serve(options: Options, announce: Callable[[int], None]) -> None:
-    """Run the server until a signal ends it. ``announce(port)`` is called once it accepts connections. Raise as ``prepared``."""
-    with prepared(options) as (server, listening):
+def serve(options: ServeOptions, announce: Callable[[int], None]) -> None:
+    """Run the server until a signal ends it. ``announce(port)`` is called once it accepts connections. Raise as ``prepare_runtime``."""
+    with prepare_runtime(options) as (server, listening):
         announce(listening.getsockname()[1])
         server.run(sockets=[listening])
     if server.application.not_saved is not None:
@@ -61,7 +61,7 @@ def serve(options: Options, announce: Callable[[int], None]) -> None:
 
 
 @contextlib.contextmanager
-def prepared(options: Options) -> Iterator[tuple[Server, socket.socket]]:
+def prepare_runtime(options: ServeOptions) -> Iterator[tuple[Server, socket.socket]]:
     """Yield the server and the socket that it is to run on. Raise ServeFault, SetupFault, StateFault, EplError."""
     check(options)
     register = registering(options.allowed.setup)
@@ -72,7 +72,7 @@ def prepared(options: Options) -> Iterator[tuple[Server, socket.socket]]:
             stack.callback(state.close)
         engine = None
         if options.rules:
-            engine = Engine(lambda on_error: _runtime(options, register, state, on_error), options.limits,
+            engine = ServedEngine(lambda on_error: _runtime(options, register, state, on_error), options.limits,
                             follows_clock=options.clock == "system")
             stack.callback(engine.close)
             if options.measure:
@@ -81,7 +81,7 @@ def prepared(options: Options) -> Iterator[tuple[Server, socket.socket]]:
         yield _server(options, engine, state), stack.enter_context(_socket(options))
 
 
-def _server(options: Options, engine: Engine | None, state: StoredState | None) -> Server:
+def _server(options: ServeOptions, engine: ServedEngine | None, state: StoredState | None) -> Server:
     policy = Policy.of(options.host, options.token, options.names)
     application = Application(options, policy, engine, state)
     config = uvicorn.Config(
@@ -95,7 +95,7 @@ def _server(options: Options, engine: Engine | None, state: StoredState | None) 
     return server
 
 
-def _socket(options: Options) -> socket.socket:
+def _socket(options: ServeOptions) -> socket.socket:
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
     # asyncio sends small answers at once (TCP_NODELAY) only where the protocol is named
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -111,7 +111,7 @@ def _socket(options: Options) -> socket.socket:
 
 
 def _runtime(
-    options: Options, register: Callable[[Runtime], None], state: StoredState | None, on_error: Callable[..., None]
+    options: ServeOptions, register: Callable[[Runtime], None], state: StoredState | None, on_error: Callable[..., None]
 ) -> Runtime:
     """Return a new runtime, or the one of the last snapshot."""
     snapshot = None if state is None else state.read()
@@ -126,7 +126,7 @@ def _runtime(
     return runtime
 
 
-def _deploy(engine: Engine, modules: tuple[Path, ...]) -> None:
+def _deploy(engine: ServedEngine, modules: tuple[Path, ...]) -> None:
     """Deploy the files; one that a snapshot holds with the same text goes on as it is, one with another text is deployed again."""
     runtime = engine.runtime
     for path in modules:
@@ -147,4 +147,4 @@ def _deploy(engine: Engine, modules: tuple[Path, ...]) -> None:
         engine.changes += 1
 
 
-__all__ = ["ServeFault", "Server", "check", "prepared", "serve"]
+__all__ = ["ServeFault", "Server", "check", "prepare_runtime", "serve"]

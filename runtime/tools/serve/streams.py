@@ -24,7 +24,7 @@ from runtime.api.runtime import Runtime
 from runtime.api.statement import Statement
 from runtime.conversion.rows import Rows
 from runtime.tools.serve.answers import as_utf8, rows_json, short
-from runtime.tools.serve.options import Limits
+from runtime.tools.serve.options import ServeLimits
 
 KEEP_ALIVE = 15.0
 """Seconds without a message after which a comment shows that the connection lives."""
@@ -34,7 +34,7 @@ AT_ONCE = 100
 
 
 @attrs.frozen
-class Call:
+class StreamCall:
     """One listener call. ``number``: counts the calls of all statements; ``rows_before``: rows of this statement's earlier calls."""
 
     number: int
@@ -46,9 +46,9 @@ class Call:
 class CallLog:
     """The last calls of the statements of one name."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServeLimits) -> None:
         self._limits = limits
-        self.calls: deque[Call] = deque()
+        self.calls: deque[StreamCall] = deque()
         self.rows = 0
         """Of all calls ever."""
         self.size = 0
@@ -56,7 +56,7 @@ class CallLog:
         """The number of the last call that is no longer kept."""
 
     def add(self, number: int, rows: int, data: bytes) -> None:
-        self.calls.append(Call(number, self.rows, rows, data))
+        self.calls.append(StreamCall(number, self.rows, rows, data))
         self.rows += rows
         self.size += len(data)
         while len(self.calls) > self._limits.buffer_messages or (self.size > self._limits.buffer_bytes and len(self.calls) > 1):
@@ -64,7 +64,7 @@ class CallLog:
             self.size -= len(oldest.data)
             self.dropped_through = oldest.number
 
-    def after(self, number: int, most: int) -> list[Call]:
+    def after(self, number: int, most: int) -> list[StreamCall]:
         """Return the oldest calls with a greater number, at most so many."""
         begin = bisect_right(self.calls, number, key=NUMBER)
         return [self.calls[index] for index in range(begin, min(begin + most, len(self.calls)))]
@@ -88,10 +88,10 @@ class Client:
         self.positions = {name: Position(number, None if resumes else log.rows) for name, log in logs.items()}
 
 
-class Streams:
+class OutputStreams:
     """All logs, of one runtime. Listeners run in the runtime's thread, clients in the event loop."""
 
-    def __init__(self, runtime: Runtime, limits: Limits) -> None:
+    def __init__(self, runtime: Runtime, limits: ServeLimits) -> None:
         self.start = secrets.token_hex(4)
         """Of this process: numbers of an earlier one mean nothing here."""
         self.limits = limits
@@ -108,7 +108,7 @@ class Streams:
 
     # ------------------------------------------------------------------ in the runtime's thread
 
-    def listen_to(self, names: Iterable[str]) -> None:
+    def listen(self, names: Iterable[str]) -> None:
         """Keep the output of the statements of these names from now on."""
         with self._lock:
             for name in names:
@@ -209,7 +209,7 @@ class Streams:
             position.number, position.rows = call.number, call.rows_before + call.rows
         return messages
 
-    def _calls(self, log: CallLog, position: Position) -> list[Call]:
+    def _calls(self, log: CallLog, position: Position) -> list[StreamCall]:
         if not log.calls or log.calls[-1].number <= position.number:
             return []
         return log.after(position.number, AT_ONCE)
@@ -228,4 +228,4 @@ class Streams:
         return b"%sevent: %s\ndata: %s\n\n" % (position, event.encode(), data)
 
 
-__all__ = ["Streams"]
+__all__ = ["OutputStreams"]

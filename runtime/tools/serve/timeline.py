@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from runtime.api.runtime import Runtime
-from runtime.pictures.lanes import Bar, Lane, Mark, lanes_of
+from runtime.pictures.lanes import Bar, Lane, Mark, build_lanes
 from runtime.pictures.recording import Recording
 
 MOST_STATEMENTS, MOST_MOMENTS, MOST_ROWS_READ = 40, 300, 100_000
@@ -14,7 +14,7 @@ MOST_STATEMENTS, MOST_MOMENTS, MOST_ROWS_READ = 40, 300, 100_000
 MOST_LANES, MOST_LANE_ROWS = 40, 30
 
 
-def recording_of(runtime: Runtime) -> Recording | None:
+def start_recording(runtime: Runtime) -> Recording | None:
     """Return a recording of a runtime's selects and named windows, small enough for a page; None where there are too many statements."""
     if sum(map(len, runtime.deployments.values())) > MOST_STATEMENTS:
         return None
@@ -29,22 +29,22 @@ def lanes(recording: Recording) -> Iterator[dict[str, Any]]:
     if not times:
         return
     until = times[-1] if recording.is_cut else None
-    drawn = [lane for lane in lanes_of(recording) if lane.kind != "rows"]
+    drawn = [lane for lane in build_lanes(recording) if lane.kind != "rows"]
     if any(lane.kind != "events" for lane in drawn):
         for lane in drawn[:MOST_LANES]:
             yield _plain(lane, times, until)
 
 
 def _plain(lane: Lane, times: list[int], until: int | None) -> dict[str, Any]:
-    def time_of(place: int) -> int:
+    def place_time(place: int) -> int:
         return times[min(place, len(times) - 1)]
 
     def bar(each: Bar) -> dict[str, Any]:
-        ends = until if each.ends is None else time_of(each.ends)
-        return {"row": each.row, "begins": time_of(each.begins), "ends": ends, "text": each.text, "outcome": each.outcome}
+        ends = until if each.ends is None else place_time(each.ends)
+        return {"row": each.row, "begins": place_time(each.begins), "ends": ends, "text": each.text, "outcome": each.outcome}
 
     def mark(each: Mark) -> dict[str, Any]:
-        return {"row": each.row, "time": time_of(each.place), "text": each.text, "outcome": each.outcome}
+        return {"row": each.row, "time": place_time(each.place), "text": each.text, "outcome": each.outcome}
 
     return {
         "kind": lane.kind, "title": lane.title, "rows": min(lane.rows, MOST_LANE_ROWS), "until": until,
@@ -53,4 +53,4 @@ def _plain(lane: Lane, times: list[int], until: int | None) -> dict[str, Any]:
     }  # fmt: skip
 
 
-__all__ = ["lanes", "recording_of"]
+__all__ = ["lanes", "start_recording"]

@@ -6,7 +6,7 @@ import attrs
 from epl.analysis.clauses.selection import analyse_selection
 from epl.analysis.expressions.bind import StatementRefusal, bind_in_clause
 from epl.analysis.expressions.conversions import type_name
-from epl.analysis.expressions.rewriting import replaced_syntax
+from epl.analysis.expressions.rewriting import rewrite_syntax
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.analysis.names.type_names import find_event_type
 from epl.catalog import Catalog
@@ -50,7 +50,7 @@ def _refuse_subqueries(part: Contained) -> None:
         return None
 
     for expression in (*(i.expression for i in part.items), *((part.where,) if part.where is not None else ())):
-        replaced_syntax(expression, refuse)
+        rewrite_syntax(expression, refuse)
 
 
 def _own_wildcard(item: SelectItem, part: Contained, scope: Scope) -> SelectItem:

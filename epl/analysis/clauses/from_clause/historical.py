@@ -20,9 +20,9 @@ from epl.event_types import EventType
 from epl.historical_sources import Method
 from epl.parse import parse_expression
 from epl.plan.expressions import Prior, SubqueryValue, TypedExpression
-from epl.plan.join.historical import HistoricalPlan, MethodPlan, SqlPlan, StoredTablePlan, TablePlan, historical_of, look_up_order
+from epl.plan.join.historical import HistoricalPlan, MethodPlan, SqlPlan, StoredTablePlan, TablePlan, historical_plan, look_up_order
 from epl.plan.streams import StreamPlan
-from epl.plan.walk import expressions_of
+from epl.plan.walk import plan_expressions
 from epl.spans import Span
 from epl.syntax import Annotation, Declaration, Expression, From, MethodSource, Source, SqlSource, Stream, TypeFilter
 from epl.value_types import ValueType
@@ -44,7 +44,7 @@ def analyse_historical(
     """Return the plan without its arguments, which ``bind_arguments`` adds, and how expressions of the statement see the stream."""
     source = stream.source
     if isinstance(source, TypeFilter) and source.type_name in catalog.tables:
-        return _stored_table(stream, source, catalog, declarations)
+        return _table_stream(stream, source, catalog, declarations)
     if isinstance(source, MethodSource):
         plan: HistoricalPlan = _method(source, catalog)
     elif isinstance(source, SqlSource):
@@ -76,7 +76,7 @@ def _method(source: MethodSource, catalog: Catalog) -> MethodPlan:
             f"Invalid return type for static method '{function}'{of_class}, expecting a Java class", span=source.span,
             hint="the function's type hint names no rows: list[Row], where Row is a dataclass, TypedDict or NamedTuple"
         )
-    declared = _declared_type(source.annotations, catalog, f"Method '{function}' returns event type")
+    declared = _type_annotation(source.annotations, catalog, f"Method '{function}' returns event type")
     if declared is not None and method.row_type is not None:
         raise EplValidationError(
             "The @type annotation is only allowed when the invocation target returns EventBean instances", span=source.span,
@@ -105,7 +105,7 @@ def _close(name: str, known: Mapping[str, object]) -> str:
     return f"did you mean '{close[0]}'?" if close else f"make it known with Runtime.register_method('{name}', …)"
 
 
-def _declared_type(annotations: tuple[Annotation, ...], catalog: Catalog, owner: str) -> EventType | None:
+def _type_annotation(annotations: tuple[Annotation, ...], catalog: Catalog, owner: str) -> EventType | None:
     """Return the event type that ``@type(T)`` names."""
     if not annotations:
         return None
@@ -133,7 +133,7 @@ def _sql(source: SqlSource, catalog: Catalog) -> SqlPlan:
             span=source.span, hint=f"make it known with Runtime.register_database('{source.database}', connect)"
         )
     query, _ = _parts(source.query, source.span)
-    row_type = _declared_type(source.annotations, catalog, f"Database '{source.database}' returns event type")
+    row_type = _type_annotation(source.annotations, catalog, f"Database '{source.database}' returns event type")
     if row_type is None:
         try:
             row_type = database.row_type(query, source.metadata_query)
@@ -165,7 +165,7 @@ def _parts(query: str, span: Span | None) -> tuple[tuple[str, ...], tuple[str, .
     return (*texts, query[at:]), tuple(expressions)
 
 
-def _stored_table(
+def _table_stream(
     stream: Stream, source: TypeFilter, catalog: Catalog, declarations: tuple[Declaration, ...]
 ) -> tuple[StreamPlan, ScopeStream]:
     table = catalog.tables[source.type_name]
@@ -203,7 +203,7 @@ def bind_arguments(
     a circle."""
     bound = []
     for number, (stream, plan) in enumerate(zip(from_.streams, plans, strict=True)):
-        historical = historical_of(plan)
+        historical = historical_plan(plan)
         if historical is not None:
             historical = _with_arguments(number, stream, historical, Scope(
                 catalog, tuple(scopes), declarations=declarations, allow_previous=False, aggregation_refusal=AGGREGATION
@@ -219,7 +219,7 @@ def _with_arguments(number: int, stream: Stream, plan: HistoricalPlan, scope: Sc
     source = stream.source
     if isinstance(source, MethodSource):
         scope = attrs.evolve(scope, clause="from-clause method-invocation")
-        arguments = tuple(_bound(argument, scope, source.span) for argument in source.arguments)
+        arguments = tuple(_bind_argument(argument, scope, source.span) for argument in source.arguments)
         assert isinstance(plan, MethodPlan)
         if any(number in argument.streams for argument in arguments):
             raise EplValidationError(
@@ -231,7 +231,7 @@ def _with_arguments(number: int, stream: Stream, plan: HistoricalPlan, scope: Sc
     if isinstance(source, SqlSource):
         scope = attrs.evolve(scope, clause="from-clause database-access parameter")
         _, texts = _parts(source.query, source.span)
-        arguments = tuple(_bound(_parsed(text, source.span), scope, source.span) for text in texts)
+        arguments = tuple(_bind_argument(_parse_parameter(text, source.span), scope, source.span) for text in texts)
         own = next((text for text, argument in zip(texts, arguments, strict=True) if number in argument.streams), None)
         if own is not None:
             raise EplValidationError(f"Invalid expression '{own}' resolves to the historical data itself", span=source.span)
@@ -239,7 +239,7 @@ def _with_arguments(number: int, stream: Stream, plan: HistoricalPlan, scope: Sc
     return plan
 
 
-def _parsed(text: str, span: Span | None) -> Expression:
+def _parse_parameter(text: str, span: Span | None) -> Expression:
     """Return the expression of a parameter; a refusal names the place of the query, since the text is within a string."""
     try:
         return parse_expression(text)
@@ -247,7 +247,7 @@ def _parsed(text: str, span: Span | None) -> Expression:
         raise EplValidationError(f"Error parsing SQL, reason: {error.message}", span=span, hint=error.hint) from error
 
 
-def _bound(argument: Expression, scope: Scope, span: Span | None) -> TypedExpression:
+def _bind_argument(argument: Expression, scope: Scope, span: Span | None) -> TypedExpression:
     try:
         typed = bind_in_clause(argument, scope)
     except EplValidationError as error:
@@ -294,8 +294,8 @@ def _taking(parameters: Sequence[ValueType]) -> str:
 
 def check_prior(streams: Sequence[StreamPlan], plans: object, span: Span | None) -> None:
     """Refuse prior of a historical stream: its rows do not arrive one after the other."""
-    for node in (node for expression in expressions_of(plans) for node in expression.walk()):
-        if isinstance(node, Prior) and historical_of(streams[node.stream]) is not None:
+    for node in (node for expression in plan_expressions(plans) for node in expression.walk()):
+        if isinstance(node, Prior) and historical_plan(streams[node.stream]) is not None:
             raise EplValidationError("Prior function cannot be used on a historical stream", span=span)
 
 

@@ -79,12 +79,12 @@ def breadth_first(start: int, related: Related, count: int) -> Tree:
     return children
 
 
-def flattened(start: int, children: Tree) -> Iterator[int]:
+def descendants(start: int, children: Tree) -> Iterator[int]:
     """Yield the streams below ``start``, branches without branches of their own first, of these the last: as they most often turn out."""
     last_first = children[start][::-1]
     for child in sorted(last_first, key=lambda each: bool(children[each])):
         yield child
-        yield from flattened(child, children)
+        yield from descendants(child, children)
 
 
-__all__ = ["Related", "Tree", "as_path", "breadth_first", "flattened", "inner_orders"]
+__all__ = ["Related", "Tree", "as_path", "breadth_first", "descendants", "inner_orders"]

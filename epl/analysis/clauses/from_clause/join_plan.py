@@ -6,7 +6,7 @@ from itertools import combinations
 
 import attrs
 
-from epl.analysis.clauses.from_clause.join_order import Tree, as_path, breadth_first, flattened, inner_orders
+from epl.analysis.clauses.from_clause.join_order import Tree, as_path, breadth_first, descendants, inner_orders
 from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes
 from epl.analysis.lookups.planner import conjuncts, plan_lookup
 from epl.errors import EplUnsupportedError, EplValidationError
@@ -36,7 +36,7 @@ HARMLESS = (
 def optional_streams(kinds: Sequence[JoinKind], on: On) -> frozenset[int]:
     """Return the streams of which rows may lack an event."""
     tree = _Tree(kinds, on, {}, NO_STREAMS)
-    return frozenset().union(*map(tree.optional_from, range(len(kinds) + 1))).difference(tree.required)
+    return frozenset().union(*map(tree.optional_streams, range(len(kinds) + 1))).difference(tree.required)
 
 
 def plan_join(
@@ -108,8 +108,8 @@ def _inner(
     count: int, driving: Collection[int], conditions: Sequence[TypedExpression], hints: Container[str], reads: Reads,
     named: Indexes,
 ) -> tuple[DrivePlan, ...]:
-    conditions = (*conditions, *_implied(conditions))
-    orders = inner_orders(count, _related(count, conditions), hints)
+    conditions = (*conditions, *_infer_equalities(conditions))
+    orders = inner_orders(count, _lookup_targets(count, conditions), hints)
     return tuple(
         _drive(stream, _after_reads(stream, orders[stream], reads), conditions, named) for stream in range(count) if stream in driving
     )
@@ -119,7 +119,7 @@ def _after_reads(stream: int, tree: Tree, reads: Reads) -> Tree:
     """Return the order, in which a historical stream waits for the streams that its arguments read."""
     if not reads:
         return tree
-    waiting, known = list(flattened(stream, tree)), [stream]
+    waiting, known = list(descendants(stream, tree)), [stream]
     while waiting:
         ready = next(each for each in waiting if reads.get(each, NOTHING).issubset(known))
         waiting.remove(ready)
@@ -130,10 +130,10 @@ def _after_reads(stream: int, tree: Tree, reads: Reads) -> Tree:
 def _drive(stream: int, tree: Tree, conditions: Sequence[TypedExpression], named: Indexes) -> DrivePlan:
     steps, used = _inner_steps(stream, frozenset({stream}), tree, conditions, named)
     own = tuple(c for c in conditions if c.streams == {stream})
-    following = {_sides(equality): equality for equality in _implied(used)}
+    following = {_sides(equality): equality for equality in _infer_equalities(used)}
     across = tuple(c for c in conditions if c not in used and c not in own and not _follows(c, following.get(_sides(c))))
     if any(_is_navigable(condition) for condition in across):  # looking it up is worth more than the order of rows
-        return _drive(stream, as_path(stream, list(flattened(stream, tree))), conditions, named)
+        return _drive(stream, as_path(stream, list(descendants(stream, tree))), conditions, named)
     return DrivePlan(stream=stream, steps=steps, conditions=own, across=across)
 
 
@@ -150,7 +150,7 @@ def _inner_steps(
     return tuple(steps), used
 
 
-def _implied(conditions: Sequence[TypedExpression]) -> Iterator[Equality]:
+def _infer_equalities(conditions: Sequence[TypedExpression]) -> Iterator[Equality]:
     """Yield ``a.x = c.x`` where ``a.x = b.x and b.x = c.x`` is written: properties of one type, each equal to all others. Null equals null
     where it does in all that is written of them."""
     equal: dict[StreamProperty, dict[StreamProperty, None]] = {}
@@ -180,7 +180,7 @@ def _follows(condition: TypedExpression, equality: Equality | None) -> bool:
     return equality is not None and isinstance(condition, Equality) and (condition.null_safe or not equality.null_safe)
 
 
-def _related(count: int, conditions: Sequence[TypedExpression]) -> Mapping[int, set[int]]:
+def _lookup_targets(count: int, conditions: Sequence[TypedExpression]) -> Mapping[int, set[int]]:
     """Return which streams a look-up can go to from which."""
     related: dict[int, set[int]] = {stream: set() for stream in range(count)}
     for condition in conditions:
@@ -231,7 +231,7 @@ class _Tree:
         """Return the steps from a driving stream."""
         return self._below(start, breadth_first(start, self._related, len(self._related)))
 
-    def optional_from(self, start: int) -> frozenset[int]:
+    def optional_streams(self, start: int) -> frozenset[int]:
         """Return the streams that the steps from a driving stream may find no event of, or of a stream before them."""
         tree = breadth_first(start, self._related, len(self._related))
         optional: set[int] = set()

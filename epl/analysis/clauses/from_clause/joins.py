@@ -5,14 +5,14 @@ from collections.abc import Sequence
 
 from epl.analysis.clauses.from_clause.streams import refuse_pattern_annotations
 from epl.analysis.expressions.bind import bind_in_clause
-from epl.analysis.expressions.properties import path_of
+from epl.analysis.expressions.properties import property_read
 from epl.analysis.expressions.scope import Scope, ScopeStream
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.event_types import EventType
 from epl.plan.expressions import TypedExpression
-from epl.plan.join.historical import historical_of, stored_table_of
-from epl.plan.streams import FilterPlan, StreamPlan, filter_of, store_of
+from epl.plan.join.historical import historical_plan, table_stream_plan
+from epl.plan.streams import FilterPlan, StreamPlan, stream_filter, stream_store_plan
 from epl.syntax import Comparison, Declaration, Expression, From, Join, Select, StreamWildcard, Wildcard
 from epl.unparse import expression_text
 
@@ -30,7 +30,7 @@ def check_streams(from_: From, plans: Sequence[StreamPlan]) -> None:
         )
     for number, plan in enumerate(plans):
         refuse_pattern_annotations(plan, from_.streams[number])
-        if plan.contained is not None and number not in driving and store_of(plan) is not None:
+        if plan.contained is not None and number not in driving and stream_store_plan(plan) is not None:
             raise EplValidationError(
                 "Failed to validate named window use in join, contained-event is only allowed for named windows when marked as "
                 "unidirectional",
@@ -42,12 +42,12 @@ def check_streams(from_: From, plans: Sequence[StreamPlan]) -> None:
                 span=from_.streams[number].span,
             )
     for number, plan in enumerate(plans):
-        table = stored_table_of(plan)
+        table = table_stream_plan(plan)
         if table is not None and table.conditions:
             raise EplValidationError(
                 "Joins with tables do not allow table filter expressions, please add table filters to the where-clause instead",
                 span=from_.streams[number].span)
-    calls = {number for number, plan in enumerate(plans) if historical_of(plan) is not None}
+    calls = {number for number, plan in enumerate(plans) if historical_plan(plan) is not None}
     if len(calls) >= len(plans) - 1:
         return  # the events of the only other stream are looked up as they come
     meeting = [plan for number, plan in enumerate(plans) if number not in calls and (number in driving or not driving)]
@@ -66,7 +66,7 @@ def unidirectional_streams(from_: From, plans: Sequence[StreamPlan]) -> tuple[in
     """
     if len(plans) < 2:
         return ()
-    events = [number for number, plan in enumerate(plans) if historical_of(plan) is None]
+    events = [number for number, plan in enumerate(plans) if historical_plan(plan) is None]
     marked = tuple(number for number in events if from_.streams[number].unidirectional)
     if not marked and len(events) == 1 and not plans[events[0]].windows:
         return (events[0],)
@@ -78,13 +78,13 @@ def _meets_itself(plan: StreamPlan, others: Sequence[StreamPlan]) -> bool:
     come in this stream and in ``others``: the unidirectional one, or all streams. """
     if any(not isinstance(each.source, FilterPlan) for each in (plan, *others)):
         return False
-    event_type = filter_of(plan).event_type
-    alike = all(not each.retains and _takes_all(each) and filter_of(each).event_type is event_type for each in others)
+    event_type = stream_filter(plan).event_type
+    alike = all(not each.retains and _takes_all(each) and stream_filter(each).event_type is event_type for each in others)
     return alike and _takes_all(plan)
 
 
 def _takes_all(plan: StreamPlan) -> bool:
-    taken = filter_of(plan)
+    taken = stream_filter(plan)
     return not taken.conditions and taken.key is None
 
 
@@ -140,7 +140,7 @@ def _check_pair(joined: int, left: TypedExpression, right: TypedExpression, wher
         )
     later = next((side for stream, side in sides if stream > joined), None)
     if later is not None:
-        path = path_of(later)
+        path = property_read(later)
         raise EplValidationError(
             f"Outer join ON-clause invalid scope for property '{path.path if path else ''}', expecting the current or a prior stream scope",
             span=where.span

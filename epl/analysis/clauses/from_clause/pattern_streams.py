@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from epl.analysis.clauses.from_clause.contained import analyse_contained
 from epl.analysis.expressions.scope import ScopeStream
-from epl.analysis.filters.partitions import levels_for, partition_conditions
+from epl.analysis.filters.partitions import filter_levels, partition_conditions
 from epl.analysis.pattern.nodes import Atoms, analyse_nodes
 from epl.analysis.pattern.tags import Around
 from epl.catalog import Catalog
@@ -28,12 +28,12 @@ def analyse_pattern(
     context adds."""
     marks = _marks(source.annotations)
 
-    def contained(items: Sequence[Contained], stream: ScopeStream) -> ContainedPlan:
+    def plan_contained(items: Sequence[Contained], stream: ScopeStream) -> ContainedPlan:
         return analyse_contained(tuple(items), stream, catalog, declarations, f"{stream.event_type.name}_contained")
 
     if around is None:
-        around = Around(added=lambda event_type: partition_conditions(event_type, levels_for(event_type, catalog)))
-    root, tags = analyse_nodes(source.pattern, catalog, declarations, Atoms(type_of, contained), around)
+        around = Around(added=lambda event_type: partition_conditions(event_type, filter_levels(event_type, catalog)))
+    root, tags = analyse_nodes(source.pattern, catalog, declarations, Atoms(type_of, plan_contained), around)
     row_type, row = tags.row("pattern")
     return PatternPlan(
         row_type=row_type, tags=tuple(tags.tags), row=row, root=root, suppress="suppress" in marks, discard="discard" in marks)

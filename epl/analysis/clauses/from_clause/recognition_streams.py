@@ -6,9 +6,9 @@ import attrs
 from epl.analysis.clauses.from_clause.row_order import order_policy
 from epl.dialects import types as k
 from epl.dialects.errors import DialectError, DialectUnsupported
-from epl.dialects.plans import Plan, RecognitionPlan, TablePlan
+from epl.dialects.plans import Plan, RecognitionPlan, SqlTablePlan
 from epl.dialects.queries import CLAUSES
-from epl.dialects.scopes import Column
+from epl.dialects.scopes import SqlColumn
 from epl.dialects.syntax import tree as t
 from epl.dialects.syntax.lexis import DIALECTS
 from epl.dialects.syntax.read_clause import read_clause
@@ -79,7 +79,7 @@ def sql_type(value_type: ValueType) -> SqlType | None:
 
 def epl_type(kind: SqlType) -> ValueType:
     """Return the type of the property that an output column is."""
-    if kind.name == "decimal" and k.scale_of(kind)[1] == 0:
+    if kind.name == "decimal" and k.precision_and_scale(kind)[1] == 0:
         return BIG_INTEGER
     if kind.name in ("array", "map"):
         inner = [epl_type(each) if isinstance(each, SqlType) else OBJECT for each in kind.arguments]
@@ -103,7 +103,7 @@ def analyse_recognition(source: RecognitionSource, stream: StreamPlan, settings:
         if isinstance(node, t.Call) and node.is_plain and node.name in CLOCKS:
             words = f"{node.name.upper()} in match_recognize over a stream is not supported: it differs each time it is asked"
             raise DialectUnsupported(words, node.at, hint="select current_timestamp() around the clause is the engine's time")
-    rows = TablePlan(columns, stream.event_type.name)
+    rows = SqlTablePlan(columns, stream.event_type.name)
     clause = CLAUSES[source.dialect](tree, rows, streaming, _no_queries).plan()
     _check(clause, tree, settings)
     return RecognitionStreamPlan(
@@ -111,21 +111,21 @@ def analyse_recognition(source: RecognitionSource, stream: StreamPlan, settings:
         order=order_policy(settings))
 
 
-def _no_queries(query: t.Query, boundary: object = None) -> Plan:
+def _no_queries(query: t.SqlQuery, boundary: object = None) -> Plan:
     raise DialectUnsupported("sub-queries in match_recognize over a stream are not supported", query.at)
 
 
-def _columns(event_type: EventType) -> tuple[tuple[str, ...], tuple[Column, ...]]:
+def _columns(event_type: EventType) -> tuple[tuple[str, ...], tuple[SqlColumn, ...]]:
     """Return the properties that are columns, and the columns."""
     if event_type.any_type or event_type.kind == "variant":
         raise EplUnsupportedError(f"match_recognize of a SQL dialect over the variant stream '{event_type.name}' is not supported")
     typed = [(each.name, sql_type(each.whole_type)) for each in event_type.properties.values()]
     known = [(name, kind) for name, kind in typed if kind is not None]
-    columns = tuple(Column(name, kind, event_type.name, is_time=kind.name in TIMES) for name, kind in known)
+    columns = tuple(SqlColumn(name, kind, event_type.name, is_time=kind.name in TIMES) for name, kind in known)
     return tuple(name for name, _ in known), columns
 
 
-def _check(clause: RecognitionPlan, tree: t.Recognition, settings: Settings) -> None:
+def _check(clause: RecognitionPlan, tree: t.RecognitionClause, settings: Settings) -> None:
     """Refuse what a stream does not have."""
     if clause.order:
         place, descending, _ = clause.order[0]
@@ -141,7 +141,7 @@ def _check(clause: RecognitionPlan, tree: t.Recognition, settings: Settings) -> 
         raise DialectError("SYNTAX_ERROR", "WITHIN is not in YDB's MATCH_RECOGNIZE", tree.within.at)
 
 
-def _row_type(clause: RecognitionPlan, tree: t.Recognition) -> EventType:
+def _row_type(clause: RecognitionPlan, tree: t.RecognitionClause) -> EventType:
     properties: dict[str, Property] = {}
     for place, column in enumerate(clause.columns):
         name = column.name if column.name is not None else f"_col{place}"

@@ -6,7 +6,7 @@ from typing import Any
 import attrs
 
 from epl.catalog import Catalog
-from epl.durations import units_of
+from epl.durations import duration_units
 from epl.errors import EplError, EplValidationError
 from epl.plan.patterns.recognition_streams import OrderPolicy
 from epl.settings import Settings
@@ -46,7 +46,7 @@ def order_policy(settings: Settings) -> OrderPolicy:
     """Return the policy in engine units. Raise EplError for what is not a length of time, or for a bound that drops nothing."""
     units = settings.units_per_second
     bound, ahead = (
-        None if value is None else units_of(name, value, units)
+        None if value is None else duration_units(name, value, units)
         for name, value in (("late", settings.order_late), ("ahead", settings.order_ahead))
     )
     if settings.order_on_late == "keep" and bound is not None:

@@ -8,9 +8,9 @@ import attrs
 from epl.analysis.clauses.assignments import set_scope
 from epl.analysis.clauses.inserts import insert_columns, plan_insert
 from epl.analysis.clauses.property_assignments import analyse_property_assignment
-from epl.analysis.clauses.selection import Target, analyse_selection
+from epl.analysis.clauses.selection import InsertTarget, analyse_selection
 from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.analysis.statements.queries.parts import bind_where, indexes_of, plan_rows, refuse_wildcard, store_named
+from epl.analysis.statements.queries.parts import bind_where, plan_rows, refuse_wildcard, store_indexes, store_named
 from epl.catalog import Catalog
 from epl.errors import EplValidationError
 from epl.plan.stores.queries import DeleteQueryPlan, InsertQueryPlan, NewRowPlan, RowsPlan, UpdateQueryPlan
@@ -102,7 +102,7 @@ def _new_row(clause: InsertInto, items: tuple[SelectItem, ...], statement: State
     scope = Scope(
         catalog, (), declarations=statement.declarations, allow_previous=False,
         aggregation_refusal="Aggregation functions may not be used in an insert-into fire-and-forget query")
-    selection = analyse_selection(items, scope, "query_out", Target.of(clause, catalog)).accepted()
+    selection = analyse_selection(items, scope, "query_out", InsertTarget.of(clause, catalog)).accepted()
     columns = insert_columns(Select(items, insert_into=clause, span=clause.span), selection.output_type, False)
     insert = plan_insert(
         attrs.evolve(clause, stream="istream"), selection.output_type, columns, catalog, own_event=False, expressions=selection.columns)
@@ -132,7 +132,7 @@ def _rows(
     where: Expression | None, row: ScopeStream, store: NamedWindow | Table, statement: Statement, catalog: Catalog
 ) -> RowsPlan:
     condition = None if where is None else bind_where(where, (row,), statement, catalog)
-    return plan_rows(condition, indexes_of(store, statement, catalog))
+    return plan_rows(condition, store_indexes(store, statement, catalog))
 
 
 __all__ = ["analyse_delete_query", "analyse_insert_query", "analyse_update_query"]

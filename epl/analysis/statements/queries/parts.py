@@ -11,19 +11,19 @@ from epl.analysis.expressions.bind import bind_in_clause
 from epl.analysis.expressions.binding import SubqueryRefusal
 from epl.analysis.expressions.context_values import subquery_mismatch
 from epl.analysis.expressions.scope import Scope, ScopeStream
-from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes, named_indexes
-from epl.analysis.lookups.planner import conjuncts, looked_up, plan_lookup, property_of
-from epl.analysis.statements.hints import preferred_indexes
-from epl.analysis.statements.subquery_numbers import subqueries_in
+from epl.analysis.lookups.named_indexes import NO_INDEXES, NamedIndexes, catalog_indexes
+from epl.analysis.lookups.planner import conjuncts, key_property, lookup_keys, plan_lookup
+from epl.analysis.statements.hints import index_hints
+from epl.analysis.statements.subquery_numbers import outer_subqueries
 from epl.catalog import Catalog
 from epl.errors import EplUnsupportedError, EplValidationError
 from epl.plan.expressions import Equality, Logic, Previous, Prior, StreamProperty, SubqueryValue, TypedExpression
-from epl.plan.join.historical import stored_table_of
+from epl.plan.join.historical import table_stream_plan
 from epl.plan.join.subqueries import SubqueryPlan
 from epl.plan.stores.queries import RowsPlan
 from epl.plan.stores.tables import Table
-from epl.plan.streams import NamedWindow, StreamPlan, store_of
-from epl.plan.walk import expressions_of
+from epl.plan.streams import NamedWindow, StreamPlan, stream_store_plan
+from epl.plan.walk import plan_expressions
 from epl.spans import Span
 from epl.syntax import Expression, Select, Source, Statement, TypeFilter, Wildcard
 from epl.unparse import subquery_title
@@ -43,9 +43,9 @@ def store_named(name: str, catalog: Catalog, span: Span | None) -> NamedWindow |
     return store
 
 
-def stored_in(stream: StreamPlan) -> NamedWindow | Table | None:
+def stream_store(stream: StreamPlan) -> NamedWindow | Table | None:
     """Return the named window or table that a stream reads; None for any other source."""
-    window, table = store_of(stream), stored_table_of(stream)
+    window, table = stream_store_plan(stream), table_stream_plan(stream)
     return window.window if window is not None else None if table is None else table.table
 
 
@@ -80,9 +80,9 @@ def plan_rows(condition: TypedExpression | None, named: NamedIndexes = NO_INDEXE
     ranges: list[str] = []
     equal: frozenset[str] = frozenset()
     if lookup.named is None:
-        keys = looked_up(known, 0)
-        ranges = sorted(filter(None, map(property_of, keys.ranges)))
-        equal = frozenset(filter(None, map(property_of, keys.equal)))
+        keys = lookup_keys(known, 0)
+        ranges = sorted(filter(None, map(key_property, keys.ranges)))
+        equal = frozenset(filter(None, map(key_property, keys.equal)))
         lookup = plan_lookup([each for each in known if isinstance(each, Equality)], 0)
     elif lookup.listed:  # so does Esper
         lookup = attrs.evolve(lookup, in_order=True)
@@ -92,9 +92,9 @@ def plan_rows(condition: TypedExpression | None, named: NamedIndexes = NO_INDEXE
     return RowsPlan(lookup=lookup, where=None if whole else condition, ranges=tuple(ranges), equal=equal)
 
 
-def indexes_of(store: NamedWindow | Table, statement: Statement, catalog: Catalog) -> NamedIndexes:
+def store_indexes(store: NamedWindow | Table, statement: Statement, catalog: Catalog) -> NamedIndexes:
     """Return the indexes that were created on a named window or table."""
-    return named_indexes(store, catalog, preferred_indexes(statement))
+    return catalog_indexes(store, catalog, index_hints(statement))
 
 
 def together(conditions: Iterable[TypedExpression]) -> TypedExpression | None:
@@ -105,7 +105,7 @@ def together(conditions: Iterable[TypedExpression]) -> TypedExpression | None:
 
 def check_sources(statement: Statement, catalog: Catalog) -> None:
     """Refuse filters of sub-queries, and those that do not see what their named window or table has in partitions, as Esper does."""
-    for each in subqueries_in(statement):
+    for each in outer_subqueries(statement):
         from_ = each.select.from_ if isinstance(each.select, Select) else None
         for stream in () if from_ is None else from_.streams:
             name = stream.source.type_name if isinstance(stream.source, TypeFilter) else ""
@@ -132,12 +132,12 @@ def _refuse_events(source: Source, catalog: Catalog, span: Span | None) -> None:
 
 def is_indexed(plan: SubqueryPlan, catalog: Catalog) -> bool:
     """Return whether an index that was created, or the primary key of a table, answers what correlates a sub-query with its query."""
-    lookup, store = plan.lookup, stored_in(plan.stream)
+    lookup, store = plan.lookup, stream_store(plan.stream)
     if lookup is None or lookup.index is None or store is None:
         return False
     pairs = zip(lookup.index.hash, lookup.keys)
     correlated = {key.name for key, value in pairs if isinstance(key, StreamProperty) and value.streams}
-    indexes = [index.plan.hash for index in catalog.indexes_of(store) if not index.ranges and index.plan.hash]
+    indexes = [index.plan.hash for index in catalog.store_indexes(store) if not index.ranges and index.plan.hash]
     columns = [[key.name for key in keys if isinstance(key, StreamProperty)] for keys in indexes]
     if isinstance(store, Table) and store.keys:
         columns.append([column.name for column in store.keys])
@@ -156,7 +156,7 @@ def check_subqueries(subqueries: Sequence[SubqueryPlan], span: Span | None) -> N
     for each in subqueries:
         if not each.stream.source.retains:
             raise EplValidationError(NO_SUBQUERY_OF_EVENTS, span=span)
-        if any(isinstance(node, (Previous, Prior)) for e in expressions_of(each) for node in e.walk()):
+        if any(isinstance(node, (Previous, Prior)) for e in plan_expressions(each) for node in e.walk()):
             raise EplUnsupportedError("Prev and prior are not supported in fire-and-forget queries", span=span)
         if each.stream.contained is not None or each.stream.windows:
             raise EplUnsupportedError(
@@ -164,6 +164,14 @@ def check_subqueries(subqueries: Sequence[SubqueryPlan], span: Span | None) -> N
 
 
 __all__ = [
-    "NO_EVENTS", "bind_where", "check_sources", "check_subqueries", "indexes_of", "is_indexed", "plan_rows", "store_named", "stored_in",
+    "NO_EVENTS",
+    "bind_where",
+    "check_sources",
+    "check_subqueries",
+    "is_indexed",
+    "plan_rows",
+    "store_indexes",
+    "store_named",
+    "stream_store",
     "together",
 ]

@@ -7,20 +7,20 @@ from epl.analysis.context.statements import context_named
 from epl.analysis.statements.annotations import check_annotations
 from epl.analysis.statements.as_written import refuse_as_written
 from epl.analysis.statements.queries.changes import analyse_delete_query, analyse_insert_query, analyse_update_query
-from epl.analysis.statements.queries.parts import check_sources, check_subqueries, is_indexed, stored_in
+from epl.analysis.statements.queries.parts import check_sources, check_subqueries, is_indexed, stream_store
 from epl.analysis.statements.queries.selects import analyse_select_query
 from epl.analysis.statements.subquery_numbers import number_subqueries
 from epl.analysis.statements.substitution_parameters import number_parameters, parameter_types
 from epl.catalog import Catalog
 from epl.errors import EplError, EplUnsupportedError, EplValidationError
-from epl.plan.context.contexts import Context, context_of
+from epl.plan.context.contexts import Context, store_context
 from epl.plan.expressions import ContextValue, Parameter
 from epl.plan.join.subqueries import distinct_subqueries
 from epl.plan.statements import BodyPlan
 from epl.plan.stores.queries import DeleteQueryPlan, InsertQueryPlan, QueryPlan, SelectQueryPlan, UpdateQueryPlan
 from epl.plan.stores.tables import Table
 from epl.plan.streams import NamedWindow
-from epl.plan.walk import expressions_of
+from epl.plan.walk import plan_expressions
 from epl.syntax import FafDelete, FafUpdate, InsertValues, Select, Statement
 
 
@@ -46,7 +46,7 @@ def _analyse(statement: Statement, text: str, catalog: Catalog) -> QueryPlan:
     _check_context(statement, body, context)
     body = attrs.evolve(body, subqueries=distinct_subqueries(body))
     check_subqueries(body.subqueries, statement.body.span)
-    parameters = parameter_types(n for e in expressions_of(body) for n in e.walk() if isinstance(n, Parameter))
+    parameters = parameter_types(n for e in plan_expressions(body) for n in e.walk() if isinstance(n, Parameter))
     indexed = tuple(each for each in body.subqueries if is_indexed(each, catalog))
     return QueryPlan(body=body, text=text, parameters=tuple(parameters.items()), indexed=indexed, context=context)
 
@@ -57,12 +57,12 @@ def _check_context(statement: Statement, body: BodyPlan, context: Context | None
     if isinstance(body, SelectQueryPlan) and len(body.streams) > 1:
         if context is not None:
             raise EplValidationError("Joins in runtime queries for context partitions are not supported", span=statement.body.span)
-        if any(context_of(store) is not None for store in stores):
+        if any(store_context(store) is not None for store in stores):
             raise EplValidationError("Joins against named windows that are under context are not supported", span=statement.body.span)
     for store in stores:
-        own = context_of(store)
+        own = store_context(store)
         if own is not context and context is not None and own is not None and any(
-                isinstance(node, ContextValue) for expression in expressions_of(body) for node in expression.walk()):
+                isinstance(node, ContextValue) for expression in plan_expressions(body) for node in expression.walk()):
             raise EplUnsupportedError(
                 f"A query of context '{context.name}' reads properties of its partitions, and '{store.name}' is of context '{own.name}'",
                 span=statement.body.span, hint=f"write context {own.name}")
@@ -70,7 +70,7 @@ def _check_context(statement: Statement, body: BodyPlan, context: Context | None
 
 def _stores(body: BodyPlan) -> list[NamedWindow | Table]:
     if isinstance(body, SelectQueryPlan):
-        return [store for stream in body.streams if (store := stored_in(stream)) is not None]
+        return [store for stream in body.streams if (store := stream_store(stream)) is not None]
     assert isinstance(body, (InsertQueryPlan, UpdateQueryPlan, DeleteQueryPlan))
     return [body.store]
 

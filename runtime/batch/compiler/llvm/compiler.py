@@ -11,9 +11,9 @@ import numpy as np
 
 from runtime.batch.compiler.llvm import entry, machine
 from runtime.batch.compiler.llvm.entry import OTHER_TYPES
-from runtime.batch.compiler.llvm.kernel_types import NotNative, Type, type_of
-from runtime.batch.compiler.llvm.machine import Loaded, object_of, target
-from runtime.batch.compiler.llvm.object_files import keep, kept
+from runtime.batch.compiler.llvm.kernel_types import NotNative, Type, argument_type
+from runtime.batch.compiler.llvm.machine import Loaded, compile_object, target
+from runtime.batch.compiler.llvm.object_files import keep, read_object
 
 NDARRAY = id(np.ndarray)
 PRINTERS = ("entry", "entry_printer", "expressions", "functions", "lines", "machine", "object_files", "printer", "kernel_types")
@@ -66,9 +66,9 @@ class NativeKernel:
         if self._other is not None:
             return self._other(*arguments)
         try:
-            key = tuple(map(type_of, arguments)), tuple(_numbers(arguments))
+            key = tuple(map(argument_type, arguments)), tuple(_numbers(arguments))
             if key not in self._made:
-                self._made[key] = self._loaded(repr(key), arguments)
+                self._made[key] = self._load(repr(key), arguments)
         except NotNative:
             self._other = self._otherwise()
             return self._other(*arguments)
@@ -77,15 +77,15 @@ class NativeKernel:
         assert status != OTHER_TYPES
         return status
 
-    def _loaded(self, key: str, arguments: tuple[Any, ...]) -> Loaded:
+    def _load(self, key: str, arguments: tuple[Any, ...]) -> Loaded:
         name = hashlib.sha256("\n".join([self._source, self._name, key, _stamp()]).encode()).hexdigest()[:32]
         path = self._folder() / f"epl_{name}.o"
-        data = kept(path)
+        data = read_object(path)
         if data is None:
             # the printer is loaded where there is something to print: half of what a process that finds its kernels has to read
             from runtime.batch.compiler.llvm.printer import module_text
 
-            data = object_of(module_text(self._source, self._name, arguments, list(_numbers(arguments))))
+            data = compile_object(module_text(self._source, self._name, arguments, list(_numbers(arguments))))
             keep(path, data)
         return Loaded(data)
 

@@ -22,14 +22,14 @@ from runtime.batch.compiler.llvm.kernel_types import (
     BOOL,
     INT64,
     Array,
-    ArrayType,
-    Number,
+    KernelArrayType,
+    LlvmValue,
+    NumberType,
     Operand,
     Several,
     TupleType,
     Type,
-    Value,
-    arguments_of,
+    call_arguments,
 )
 from runtime.batch.compiler.llvm.lines import Lines
 
@@ -41,13 +41,13 @@ class EntryPrinter:
         self._lines = Lines()
         self._numbers = iter(numbers)
 
-    def printed(self, called: str, types: Sequence[Type], gives: bool) -> str:
+    def print_entry(self, called: str, types: Sequence[Type], gives: bool) -> str:
         """Return the function's text; ``gives``: whether the function gives an integer, or nothing."""
         lines = self._lines
         operand = self._operand("%args", TupleType(tuple(types)))
         self._demand(f"icmp eq ptr {lines.set('call ptr @PyErr_Occurred()')}, null")
         thread = lines.set("call ptr @PyEval_SaveThread()")
-        call = f"{called}({', '.join(arguments_of(operand))})"
+        call = f"{called}({', '.join(call_arguments(operand))})"
         status = lines.set(f"call i64 {call}") if gives else "0"
         if not gives:
             lines.add(f"call void {call}")
@@ -63,15 +63,15 @@ class EntryPrinter:
             self._demand(f"icmp eq i64 {self._lines.set(f'call i64 @PyTuple_Size(ptr {text})')}, {len(of.items)}")
             items = [self._lines.set(f"call ptr @PyTuple_GetItem(ptr {text}, i64 {n})") for n in range(len(of.items))]
             return Several(tuple(self._operand(item, each) for item, each in zip(items, of.items)))
-        return self._number(text, of) if isinstance(of, Number) else self._array(text, of)
+        return self._number(text, of) if isinstance(of, NumberType) else self._array(text, of)
 
-    def _number(self, text: str, of: Number) -> Value:
+    def _number(self, text: str, of: NumberType) -> LlvmValue:
         lines = self._lines
         if of is BOOL:
-            return Value(lines.set(f"icmp eq i32 {lines.set(f'call i32 @PyObject_IsTrue(ptr {text})')}, 1"), of)
-        return Value(lines.set(f"call i64 @PyLong_AsLongLong(ptr {text})"), INT64)
+            return LlvmValue(lines.set(f"icmp eq i32 {lines.set(f'call i32 @PyObject_IsTrue(ptr {text})')}, 1"), of)
+        return LlvmValue(lines.set(f"call i64 @PyLong_AsLongLong(ptr {text})"), INT64)
 
-    def _array(self, text: str, of: ArrayType) -> Array:
+    def _array(self, text: str, of: KernelArrayType) -> Array:
         lines = self._lines
         self._demand(f"icmp eq ptr {self._at(text, OBJECT_TYPE, 'ptr')}, %array")
         number = self._at(self._at(text, DTYPE, "ptr"), TYPE_NUMBER, "i32")

@@ -13,12 +13,12 @@ from runtime.batch.compiler.llvm.kernel_types import (
     NUMBERS,
     UINT64,
     Array,
-    ArrayType,
+    KernelArrayType,
+    LlvmValue,
     NotNative,
-    Number,
+    NumberType,
     Operand,
     Several,
-    Value,
 )
 from runtime.batch.compiler.llvm.lines import Lines, literal
 
@@ -41,7 +41,7 @@ class PrintedFunction(Protocol):
 
     def call(self, name: str, arguments: Sequence[Operand]) -> Operand: ...
 
-    def intrinsic(self, name: str, values: Sequence[Value]) -> Value:
+    def intrinsic(self, name: str, values: Sequence[LlvmValue]) -> LlvmValue:
         """Return one of LLVM's own functions of floats of one type."""
 
     def allocate(self, size: str) -> str:
@@ -60,9 +60,9 @@ class ExpressionPrinter:
             raise NotNative(ast.unparse(node))
         return printer(self, node)
 
-    def value(self, node: ast.expr) -> Value:
+    def value(self, node: ast.expr) -> LlvmValue:
         operand = self.operand(node)
-        if not isinstance(operand, Value):
+        if not isinstance(operand, LlvmValue):
             raise NotNative(f"{ast.unparse(node)} where a number is expected")
         return operand
 
@@ -76,7 +76,7 @@ class ExpressionPrinter:
         value = self.value(node)
         if value.type.sort == "f":
             raise NotNative(f"{ast.unparse(node)} where an integer is expected")
-        return self.lines.converted(value, INT64).text
+        return self.lines.convert(value, INT64).text
 
     def test(self, node: ast.expr, is_value: bool = False) -> str:
         """Return the expression as a boolean. Python gives the operand that decided: as a value only booleans are accepted."""
@@ -108,7 +108,7 @@ class ExpressionPrinter:
 
     # ------------------------------------------------------------------ arithmetic
 
-    def binary(self, operator: ast.operator, left: Value, right: Value) -> Value:
+    def binary(self, operator: ast.operator, left: LlvmValue, right: LlvmValue) -> LlvmValue:
         if isinstance(operator, ast.Div):
             number = FLOAT32 if left.type is right.type is FLOAT32 else FLOAT64
         else:
@@ -118,7 +118,7 @@ class ExpressionPrinter:
             if word is None:
                 raise NotNative(f"{type(operator).__name__} of floats")
         elif isinstance(operator, (ast.FloorDiv, ast.Mod)):
-            return self._divided(isinstance(operator, ast.Mod), left, right, number)
+            return self._divide(isinstance(operator, ast.Mod), left, right, number)
         elif isinstance(operator, ast.RShift):
             word = "ashr" if number.sort == "i" else "lshr"
         else:
@@ -126,14 +126,14 @@ class ExpressionPrinter:
             if word is None:
                 raise NotNative(type(operator).__name__)
         if left.type is right.type is BOOL and isinstance(operator, (ast.BitAnd, ast.BitOr, ast.BitXor)):
-            return Value(self.lines.set(f"{word} i1 {left.text}, {right.text}"), BOOL)
-        texts = [self.lines.converted(value, number).text for value in (left, right)]
-        return Value(self.lines.set(f"{word} {number.llvm} {', '.join(texts)}"), number)
+            return LlvmValue(self.lines.set(f"{word} i1 {left.text}, {right.text}"), BOOL)
+        texts = [self.lines.convert(value, number).text for value in (left, right)]
+        return LlvmValue(self.lines.set(f"{word} {number.llvm} {', '.join(texts)}"), number)
 
-    def _divided(self, rest: bool, left: Value, right: Value, number: Number) -> Value:
+    def _divide(self, rest: bool, left: LlvmValue, right: LlvmValue, number: NumberType) -> LlvmValue:
         """Towards the lower number, as Python's; by zero gives zero."""
         lines = self.lines
-        over, by = lines.converted(left, number).text, lines.converted(right, number).text
+        over, by = lines.convert(left, number).text, lines.convert(right, number).text
         if number is UINT64:
             raise NotNative("a quotient of unsigned numbers")
         if right.literal is not None and right.literal > 0:
@@ -150,22 +150,22 @@ class ExpressionPrinter:
             quotient = lines.set(f"select i1 {odd}, i64 {lines.set(f'select i1 {is_zero}, i64 0, i64 {negated}')}, i64 {quotient}")
         if rest:
             divisor = by if right.literal is not None and right.literal > 0 else safe
-            return Value(lines.set(f"select i1 {low}, i64 {lines.set(f'add i64 {remains}, {divisor}')}, i64 {remains}"), INT64)
-        return Value(lines.set(f"sub i64 {quotient}, {lines.set(f'zext i1 {low} to i64')}"), INT64)
+            return LlvmValue(lines.set(f"select i1 {low}, i64 {lines.set(f'add i64 {remains}, {divisor}')}, i64 {remains}"), INT64)
+        return LlvmValue(lines.set(f"sub i64 {quotient}, {lines.set(f'zext i1 {low} to i64')}"), INT64)
 
-    def compared(self, operator: ast.cmpop, left: Value, right: Value) -> Value:
+    def compare(self, operator: ast.cmpop, left: LlvmValue, right: LlvmValue) -> LlvmValue:
         words = ORDERS.get(type(operator))
         if words is None:
             raise NotNative(type(operator).__name__)
         if left.type is right.type is BOOL and words[0] in ("eq", "ne"):
-            return Value(self.lines.set(f"icmp {words[0]} i1 {left.text}, {right.text}"), BOOL)
+            return LlvmValue(self.lines.set(f"icmp {words[0]} i1 {left.text}, {right.text}"), BOOL)
         number = common(left, right)
-        texts = ", ".join(self.lines.converted(value, number).text for value in (left, right))
+        texts = ", ".join(self.lines.convert(value, number).text for value in (left, right))
         sign = "" if words[0] in ("eq", "ne") else "u" if number.sort == "u" else "s"
         word = f"fcmp {words[1]}" if number.sort == "f" else f"icmp {sign}{words[0]}"
-        return Value(self.lines.set(f"{word} {number.llvm} {texts}"), BOOL)
+        return LlvmValue(self.lines.set(f"{word} {number.llvm} {texts}"), BOOL)
 
-    def chosen(self, test: str, yes: Callable[[], Value], no: Callable[[], Value]) -> Value:
+    def choose(self, test: str, yes: Callable[[], LlvmValue], no: Callable[[], LlvmValue]) -> LlvmValue:
         """Return one of two; the other is not looked at."""
         lines = self.lines
         labels = [lines.label() for _ in range(3)]
@@ -179,13 +179,13 @@ class ExpressionPrinter:
         (first, first_block, place), (second, second_block, _) = branches
         later = lines.texts[place:]
         del lines.texts[place:]
-        ends.append((lines.converted(first, number).text, first_block))
+        ends.append((lines.convert(first, number).text, first_block))
         lines.jump(labels[2])
         lines.texts += later
-        ends.append((lines.converted(second, number).text, second_block))
+        ends.append((lines.convert(second, number).text, second_block))
         lines.jump(labels[2])
         lines.begin(labels[2])
-        return Value(lines.set(f"phi {number.llvm} " + ", ".join(f"[{text}, %{block}]" for text, block in ends)), number)
+        return LlvmValue(lines.set(f"phi {number.llvm} " + ", ".join(f"[{text}, %{block}]" for text, block in ends)), number)
 
     def place(self, node: ast.Subscript) -> tuple[Array, str]:
         """Return the array, and the address of its element."""
@@ -194,12 +194,12 @@ class ExpressionPrinter:
         return array, self.lines.place(array, [self.value(index) for index in indices])
 
 
-def size_of(number: Number) -> int:
+def element_size(number: NumberType) -> int:
     """Return bytes of an array's element."""
     return max(1, number.bits // 8)
 
 
-def common(left: Value, right: Value) -> Number:
+def common(left: LlvmValue, right: LlvmValue) -> NumberType:
     """Return the type in which two numbers are computed with."""
     sorts = left.type.sort + right.type.sort
     if "f" in sorts:
@@ -231,7 +231,7 @@ def _subscript(printer: ExpressionPrinter, node: ast.Subscript) -> Operand:
             raise NotNative(ast.unparse(node))
         return of.items[node.slice.value]
     array, place = printer.place(node)
-    return printer.lines.loaded(array, place)
+    return printer.lines.load(array, place)
 
 
 def _binary(printer: ExpressionPrinter, node: ast.BinOp) -> Operand:
@@ -240,39 +240,39 @@ def _binary(printer: ExpressionPrinter, node: ast.BinOp) -> Operand:
 
 def _unary(printer: ExpressionPrinter, node: ast.UnaryOp) -> Operand:
     if isinstance(node.op, ast.Not):
-        return Value(printer.test(node), BOOL)
+        return LlvmValue(printer.test(node), BOOL)
     value = printer.value(node.operand)
     if isinstance(node.op, ast.USub) and value.literal is not None:
         return literal(-value.literal)
     if not isinstance(node.op, ast.USub) or value.type is UINT64:
         raise NotNative(ast.unparse(node))
     if value.type.sort == "f":
-        return Value(printer.lines.set(f"fneg {value.type.llvm} {value.text}"), value.type)
-    return Value(printer.lines.set(f"sub i64 0, {printer.lines.converted(value, INT64).text}"), INT64)
+        return LlvmValue(printer.lines.set(f"fneg {value.type.llvm} {value.text}"), value.type)
+    return LlvmValue(printer.lines.set(f"sub i64 0, {printer.lines.convert(value, INT64).text}"), INT64)
 
 
 def _compare(printer: ExpressionPrinter, node: ast.Compare) -> Operand:
     if len(node.ops) > 1 and any(isinstance(inner, (ast.Subscript, ast.BoolOp, ast.IfExp)) for inner in ast.walk(node)):
         raise NotNative(ast.unparse(node))  # each operand is looked at here, and may be looked at
     values = [printer.value(each) for each in (node.left, *node.comparators)]
-    result, *others = (printer.compared(*each) for each in zip(node.ops, values, values[1:]))
+    result, *others = (printer.compare(*each) for each in zip(node.ops, values, values[1:]))
     for other in others:
-        result = Value(printer.lines.set(f"and i1 {result.text}, {other.text}"), BOOL)
+        result = LlvmValue(printer.lines.set(f"and i1 {result.text}, {other.text}"), BOOL)
     return result
 
 
 def _logic(printer: ExpressionPrinter, node: ast.BoolOp) -> Operand:
-    return Value(printer.test(node, True), BOOL)
+    return LlvmValue(printer.test(node, True), BOOL)
 
 
 def _choice(printer: ExpressionPrinter, node: ast.IfExp) -> Operand:
-    return printer.chosen(printer.test(node.test), lambda: printer.value(node.body), lambda: printer.value(node.orelse))
+    return printer.choose(printer.test(node.test), lambda: printer.value(node.body), lambda: printer.value(node.orelse))
 
 
 def _attribute(printer: ExpressionPrinter, node: ast.Attribute) -> Operand:
     if node.attr != "shape":
         raise NotNative(ast.unparse(node))
-    return Several(tuple(Value(text, INT64) for text in printer.array(node.value).shape))
+    return Several(tuple(LlvmValue(text, INT64) for text in printer.array(node.value).shape))
 
 
 def _tuple(printer: ExpressionPrinter, node: ast.Tuple) -> Operand:
@@ -289,9 +289,9 @@ def _call(printer: ExpressionPrinter, node: ast.Call) -> Operand:
     if name.startswith("np.") and name[3:] in NUMBERS and len(node.args) == 1:
         value = printer.value(node.args[0])
         number = NUMBERS[name[3:]]
-        converted = printer.lines.converted(value, number)
+        converted = printer.lines.convert(value, number)
         literal = value.literal if value.type.sort in "iu" and number.bits == 64 and number.sort != "f" else None
-        return Value(converted.text, number, literal)
+        return LlvmValue(converted.text, number, literal)
     if isinstance(node.func, ast.Attribute) and node.func.attr == "view":
         return _view(printer, node)
     return printer.function.call(name, [printer.operand(argument) for argument in node.args])
@@ -301,43 +301,43 @@ def _view(printer: ExpressionPrinter, node: ast.Call) -> Operand:
     """Return the same bits as a number of another type."""
     assert isinstance(node.func, ast.Attribute)
     value, number = printer.operand(node.func.value), NUMBERS.get(ast.unparse(node.args[0]).removeprefix("np."))
-    if isinstance(value, Array) and number is not None and value.type == ArrayType(value.type.element, 1):
-        size = printer.lines.set(f"mul i64 {value.shape[0]}, {size_of(value.type.element)}")
-        return Array(ArrayType(number, 1), value.pointer, (printer.lines.set(f"udiv i64 {size}, {size_of(number)}"),))
-    if number is None or not isinstance(value, Value) or number.bits != value.type.bits:
+    if isinstance(value, Array) and number is not None and value.type == KernelArrayType(value.type.element, 1):
+        size = printer.lines.set(f"mul i64 {value.shape[0]}, {element_size(value.type.element)}")
+        return Array(KernelArrayType(number, 1), value.pointer, (printer.lines.set(f"udiv i64 {size}, {element_size(number)}"),))
+    if number is None or not isinstance(value, LlvmValue) or number.bits != value.type.bits:
         raise NotNative(ast.unparse(node))
     if number.llvm == value.type.llvm:
-        return Value(value.text, number)
-    return Value(printer.lines.set(f"bitcast {value.type.llvm} {value.text} to {number.llvm}"), number)
+        return LlvmValue(value.text, number)
+    return LlvmValue(printer.lines.set(f"bitcast {value.type.llvm} {value.text} to {number.llvm}"), number)
 
 
 def _length(printer: ExpressionPrinter, arguments: Sequence[ast.expr]) -> Operand:
-    return Value(printer.array(arguments[0]).shape[0], INT64)
+    return LlvmValue(printer.array(arguments[0]).shape[0], INT64)
 
 
 def _extreme(operator: ast.cmpop) -> Callable[[ExpressionPrinter, Sequence[ast.expr]], Operand]:
-    def printed(printer: ExpressionPrinter, arguments: Sequence[ast.expr]) -> Operand:
+    def print_call(printer: ExpressionPrinter, arguments: Sequence[ast.expr]) -> Operand:
         best, *others = [printer.value(argument) for argument in arguments]
         for other in others:
             number = common(best, other)
             if number.sort == "f":
                 raise NotNative("the extreme of floats")
-            left, right = (printer.lines.converted(value, number) for value in (best, other))
-            test = printer.compared(operator, right, left).text
-            best = Value(printer.lines.set(f"select i1 {test}, {number.llvm} {right.text}, {number.llvm} {left.text}"), number)
+            left, right = (printer.lines.convert(value, number) for value in (best, other))
+            test = printer.compare(operator, right, left).text
+            best = LlvmValue(printer.lines.set(f"select i1 {test}, {number.llvm} {right.text}, {number.llvm} {left.text}"), number)
         return best
 
-    return printed
+    return print_call
 
 
 def _math(name: str) -> Callable[[ExpressionPrinter, Sequence[ast.expr]], Operand]:
-    def printed(printer: ExpressionPrinter, arguments: Sequence[ast.expr]) -> Operand:
+    def print_call(printer: ExpressionPrinter, arguments: Sequence[ast.expr]) -> Operand:
         values = [printer.value(argument) for argument in arguments]
         if any(value.type is not FLOAT64 for value in values):
             raise NotNative(f"{name} of anything but doubles")
         return printer.function.intrinsic(name, values)
 
-    return printed
+    return print_call
 
 
 def _absolute(printer: ExpressionPrinter, arguments: Sequence[ast.expr]) -> Operand:
@@ -352,8 +352,8 @@ def _remainder(printer: ExpressionPrinter, arguments: Sequence[ast.expr]) -> Ope
     number = common(left, right)
     if number.sort != "f":
         number = FLOAT64
-    texts = ", ".join(printer.lines.converted(value, number).text for value in (left, right))
-    return Value(printer.lines.set(f"frem {number.llvm} {texts}"), number)
+    texts = ", ".join(printer.lines.convert(value, number).text for value in (left, right))
+    return LlvmValue(printer.lines.set(f"frem {number.llvm} {texts}"), number)
 
 
 def _empty(printer: ExpressionPrinter, arguments: Sequence[ast.expr]) -> Operand:
@@ -362,9 +362,9 @@ def _empty(printer: ExpressionPrinter, arguments: Sequence[ast.expr]) -> Operand
     if number is None:
         raise NotNative("an array of an unknown type")
     count = printer.integer(arguments[0])
-    size = printer.lines.set(f"mul i64 {count}, {size_of(number)}")
+    size = printer.lines.set(f"mul i64 {count}, {element_size(number)}")
     pointer = printer.function.allocate(printer.lines.set(f"add i64 {size}, 8"))
-    return Array(ArrayType(number, 1), pointer, (count,))
+    return Array(KernelArrayType(number, 1), pointer, (count,))
 
 
 CALLS: dict[str, Callable[[ExpressionPrinter, Sequence[ast.expr]], Operand]] = {

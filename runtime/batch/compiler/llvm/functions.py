@@ -12,15 +12,15 @@ from runtime.batch.compiler.llvm.kernel_types import (
     FLOAT64,
     INT64,
     Array,
+    LlvmValue,
     NotNative,
-    Number,
+    NumberType,
     Operand,
     Several,
     TupleType,
     Type,
-    Value,
-    arguments_of,
-    parameters_of,
+    call_arguments,
+    function_parameters,
 )
 from runtime.batch.compiler.llvm.lines import Lines, literal, zero
 
@@ -60,8 +60,8 @@ class FunctionPrinter:
 
     def __init__(self, module: ModulePrinter, source: ast.FunctionDef, types: tuple[Type, ...]) -> None:
         self.module, self._source, self._types = module, source, types
-        self._variables: dict[str, Number] = {}
-        self._assigned = assigned_of(source)
+        self._variables: dict[str, NumberType] = {}
+        self._assigned = count_assignments(source)
         self.lines = Lines()
         self._result: Type | None = None
 
@@ -86,12 +86,12 @@ class FunctionPrinter:
         if len(arguments) != len(self._types):
             raise NotNative(f"{self._source.name} with {len(self._types)} arguments")
         for argument, of in zip(arguments, self._types):
-            self.assign(argument.arg, parameters_of(of, names, parameters))
+            self.assign(argument.arg, function_parameters(of, names, parameters))
         self._block(self._source.body)
         self._end()
         body = "\n".join([*self.lines.variables, *self.lines.texts])
         inlined = "alwaysinline " if self._source.name.startswith("part") else ""  # a call hands over some hundred numbers
-        head = f"define internal {llvm_of(self._result)} {called}({', '.join(parameters)}) {inlined}nounwind"
+        head = f"define internal {llvm_type(self._result)} {called}({', '.join(parameters)}) {inlined}nounwind"
         return f"{head} {{\nentry:\n{body}\n}}\n"
 
     def _end(self) -> None:
@@ -116,10 +116,10 @@ class FunctionPrinter:
         if place is None:
             raise NotNative(f"{name} before it is assigned to")
         number = self._variables[name]
-        return Value(self.lines.set(f"load {number.llvm}, ptr {place}"), number)
+        return LlvmValue(self.lines.set(f"load {number.llvm}, ptr {place}"), number)
 
     def assign(self, name: str, operand: Operand) -> None:
-        if not isinstance(operand, Value):
+        if not isinstance(operand, LlvmValue):
             if self._assigned[name] != 1 or name in self._fixed:
                 raise NotNative(f"{name} is more than one array")
             self._fixed[name] = operand
@@ -133,7 +133,7 @@ class FunctionPrinter:
             number = self._variables[name] = wide
         if name not in self._places:
             self._places[name] = self.lines.variable(number.llvm, zero(number))
-        self.lines.add(f"store {number.llvm} {self.lines.converted(operand, number).text}, ptr {self._places[name]}")
+        self.lines.add(f"store {number.llvm} {self.lines.convert(operand, number).text}, ptr {self._places[name]}")
 
     def allocate(self, size: str) -> str:
         """Allocate memory that is released when the function returns."""
@@ -151,23 +151,23 @@ class FunctionPrinter:
 
     def call(self, name: str, arguments: Sequence[Operand]) -> Operand:
         called, result = self.module.function(name, tuple(argument.type for argument in arguments))
-        text = f"call {llvm_of(result)} {called}({', '.join(t for a in arguments for t in arguments_of(a))})"
+        text = f"call {llvm_type(result)} {called}({', '.join(t for a in arguments for t in call_arguments(a))})"
         if result is None:
             self.lines.add(text)
             return Several(())
         returned = self.lines.set(text)
-        if isinstance(result, Number):
-            return Value(returned, result)
+        if isinstance(result, NumberType):
+            return LlvmValue(returned, result)
         assert isinstance(result, TupleType)
-        items = [(n, item) for n, item in enumerate(result.items) if isinstance(item, Number)]
-        return Several(tuple(Value(self.lines.set(f"extractvalue {llvm_of(result)} {returned}, {n}"), item) for n, item in items))
+        items = [(n, item) for n, item in enumerate(result.items) if isinstance(item, NumberType)]
+        return Several(tuple(LlvmValue(self.lines.set(f"extractvalue {llvm_type(result)} {returned}, {n}"), item) for n, item in items))
 
-    def intrinsic(self, name: str, values: Sequence[Value]) -> Value:
+    def intrinsic(self, name: str, values: Sequence[LlvmValue]) -> LlvmValue:
         """Return one of LLVM's own functions of floats of one type."""
         number = values[0].type
         called = f"@{name}.f{number.bits}"
         self.module.declare(f"declare {number.llvm} {called}({', '.join([number.llvm] * len(values))})")
-        return Value(self.lines.set(f"call {number.llvm} {called}({', '.join(f'{v.type.llvm} {v.text}' for v in values)})"), number)
+        return LlvmValue(self.lines.set(f"call {number.llvm} {called}({', '.join(f'{v.type.llvm} {v.text}' for v in values)})"), number)
 
     # ------------------------------------------------------------------ statements
 
@@ -194,9 +194,9 @@ class FunctionPrinter:
                 raise NotNative(ast.unparse(target))
             for each, item in zip(target.elts, operand.items):
                 self._put(each, item)
-        elif isinstance(target, ast.Subscript) and isinstance(operand, Value):
+        elif isinstance(target, ast.Subscript) and isinstance(operand, LlvmValue):
             array, place = self.expressions.place(target)
-            self.lines.stored(array, place, operand)
+            self.lines.store(array, place, operand)
         else:
             raise NotNative(ast.unparse(target))
 
@@ -204,11 +204,11 @@ class FunctionPrinter:
         expressions = self.expressions
         if isinstance(node.target, ast.Subscript):
             array, place = expressions.place(node.target)
-            changed = expressions.binary(node.op, self.lines.loaded(array, place), expressions.value(node.value))
-            self.lines.stored(array, place, changed)
+            changed = expressions.binary(node.op, self.lines.load(array, place), expressions.value(node.value))
+            self.lines.store(array, place, changed)
         elif isinstance(node.target, ast.Name):
             before = self.read(node.target.id)
-            if not isinstance(before, Value):
+            if not isinstance(before, LlvmValue):
                 raise NotNative(ast.unparse(node))
             self.assign(node.target.id, expressions.binary(node.op, before, expressions.value(node.value)))
         else:
@@ -257,7 +257,7 @@ class FunctionPrinter:
         at = lines.set(f"load i64, ptr {counter}")
         lines.branch(lines.set(f"icmp {'sgt' if down else 'slt'} i64 {at}, {end}"), body, after)
         lines.begin(body)
-        self.assign(node.target.id, Value(at, INT64))
+        self.assign(node.target.id, LlvmValue(at, INT64))
         self._loop(node, more, after)
         lines.jump(more)
         lines.begin(more)
@@ -290,15 +290,15 @@ class FunctionPrinter:
         if self._result is not None and self._result != result:
             raise NotNative(f"{self._source.name} gives values of several types")
         self._result = result
-        if isinstance(operand, Value):
+        if isinstance(operand, LlvmValue):
             lines.add(f"ret {operand.type.llvm} {operand.text}")
         elif isinstance(operand, Several) and operand.items:
             packed = "poison"
             for number, item in enumerate(operand.items):
-                if not isinstance(item, Value):
+                if not isinstance(item, LlvmValue):
                     raise NotNative("a function that gives an array")
-                packed = lines.set(f"insertvalue {llvm_of(result)} {packed}, {item.type.llvm} {item.text}, {number}")
-            lines.add(f"ret {llvm_of(result)} {packed}")
+                packed = lines.set(f"insertvalue {llvm_type(result)} {packed}, {item.type.llvm} {item.text}, {number}")
+            lines.add(f"ret {llvm_type(result)} {packed}")
         else:
             lines.add("ret void")
 
@@ -318,17 +318,17 @@ STATEMENTS: dict[type[ast.stmt], Callable[[FunctionPrinter, Any], None]] = {
 }
 
 
-def llvm_of(result: Type | None) -> str:
+def llvm_type(result: Type | None) -> str:
     if result is None:
         return "void"
-    if isinstance(result, Number):
+    if isinstance(result, NumberType):
         return result.llvm
-    if isinstance(result, TupleType) and all(isinstance(item, Number) for item in result.items):
-        return "{" + ", ".join(llvm_of(item) for item in result.items) + "}"
+    if isinstance(result, TupleType) and all(isinstance(item, NumberType) for item in result.items):
+        return "{" + ", ".join(llvm_type(item) for item in result.items) + "}"
     raise NotNative("a function that gives an array")
 
 
-def wider(name: str, one: Number, other: Number) -> Number:
+def wider(name: str, one: NumberType, other: NumberType) -> NumberType:
     """Return the type of a variable that is assigned values of two."""
     if BOOL in (one, other):
         one, other = (INT64 if number is BOOL else number for number in (one, other))
@@ -341,7 +341,7 @@ def wider(name: str, one: Number, other: Number) -> Number:
     return INT64
 
 
-def assigned_of(source: ast.FunctionDef) -> dict[str, int]:
+def count_assignments(source: ast.FunctionDef) -> dict[str, int]:
     """Return how many times each variable is assigned to."""
     counts: dict[str, int] = {argument.arg: 1 for argument in source.args.args}
     for node in ast.walk(source):
@@ -350,4 +350,4 @@ def assigned_of(source: ast.FunctionDef) -> dict[str, int]:
     return counts
 
 
-__all__ = ["ModulePrinter", "llvm_of"]
+__all__ = ["ModulePrinter", "llvm_type"]

@@ -13,7 +13,7 @@ class NotNative(Exception):
 
 
 @attrs.frozen
-class Number:
+class NumberType:
     """``sort``: b, i (signed), u (unsigned) or f; ``llvm``: as a value; ``memory``: as an array's element."""
 
     name: str
@@ -23,25 +23,25 @@ class Number:
     memory: str
 
 
-BOOL = Number("bool", "b", 1, "i1", "i8")
-INT64 = Number("int64", "i", 64, "i64", "i64")
-INT32 = Number("int32", "i", 32, "i32", "i32")
-INT16 = Number("int16", "i", 16, "i16", "i16")
-INT8 = Number("int8", "i", 8, "i8", "i8")
-UINT64 = Number("uint64", "u", 64, "i64", "i64")
-UINT32 = Number("uint32", "u", 32, "i32", "i32")
-UINT16 = Number("uint16", "u", 16, "i16", "i16")
-UINT8 = Number("uint8", "u", 8, "i8", "i8")
-FLOAT64 = Number("float64", "f", 64, "double", "double")
-FLOAT32 = Number("float32", "f", 32, "float", "float")
+BOOL = NumberType("bool", "b", 1, "i1", "i8")
+INT64 = NumberType("int64", "i", 64, "i64", "i64")
+INT32 = NumberType("int32", "i", 32, "i32", "i32")
+INT16 = NumberType("int16", "i", 16, "i16", "i16")
+INT8 = NumberType("int8", "i", 8, "i8", "i8")
+UINT64 = NumberType("uint64", "u", 64, "i64", "i64")
+UINT32 = NumberType("uint32", "u", 32, "i32", "i32")
+UINT16 = NumberType("uint16", "u", 16, "i16", "i16")
+UINT8 = NumberType("uint8", "u", 8, "i8", "i8")
+FLOAT64 = NumberType("float64", "f", 64, "double", "double")
+FLOAT32 = NumberType("float32", "f", 32, "float", "float")
 NUMBERS = {n.name: n for n in (BOOL, INT64, INT32, INT16, INT8, UINT64, UINT32, UINT16, UINT8, FLOAT64, FLOAT32)}
 
 
 @attrs.frozen
-class ArrayType:
+class KernelArrayType:
     """``strided``: its elements are not one after the other in order of the indices; strides are bytes then."""
 
-    element: Number
+    element: NumberType
     dimensions: int
     strided: bool = False
 
@@ -51,15 +51,15 @@ class TupleType:
     items: tuple[Type, ...]
 
 
-Type: TypeAlias = "Number | ArrayType | TupleType"
+Type: TypeAlias = "NumberType | KernelArrayType | TupleType"
 
 
 @attrs.frozen
-class Value:
+class LlvmValue:
     """A number: its text in LLVM's language; ``literal`` where the source says which one."""
 
     text: str
-    type: Number
+    type: NumberType
     literal: int | None = None
 
 
@@ -67,7 +67,7 @@ class Value:
 class Array:
     """Where an array's elements are, how many a dimension and, of strided ones, how many bytes apart."""
 
-    type: ArrayType
+    type: KernelArrayType
     pointer: str
     shape: tuple[str, ...]
     strides: tuple[str, ...] = ()
@@ -82,22 +82,22 @@ class Several:
         return TupleType(tuple(item.type for item in self.items))
 
 
-Operand: TypeAlias = "Value | Array | Several"
+Operand: TypeAlias = "LlvmValue | Array | Several"
 
 
-def number_of(dtype: np.dtype[Any]) -> Number:
+def number_type(dtype: np.dtype[Any]) -> NumberType:
     """Return the number that arrays of the dtype hold."""
     if dtype.name not in NUMBERS or not dtype.isnative:
         raise NotNative(f"arrays of {dtype}")
     return NUMBERS[dtype.name]
 
 
-def type_of(value: object) -> Type:
+def argument_type(value: object) -> Type:
     """Return the type of a kernel's argument."""
     if isinstance(value, np.ndarray):
-        return ArrayType(number_of(value.dtype), value.ndim, not value.flags.c_contiguous)
+        return KernelArrayType(number_type(value.dtype), value.ndim, not value.flags.c_contiguous)
     if isinstance(value, tuple):
-        return TupleType(tuple(map(type_of, value)))
+        return TupleType(tuple(map(argument_type, value)))
     if isinstance(value, (bool, np.bool_)):
         return BOOL
     if isinstance(value, (int, np.integer)):
@@ -105,29 +105,46 @@ def type_of(value: object) -> Type:
     raise NotNative(f"arguments of {type(value)}")
 
 
-def parameters_of(of: Type, names: Iterator[str], texts: list[str]) -> Operand:
+def function_parameters(of: Type, names: Iterator[str], texts: list[str]) -> Operand:
     """Return the operand that a function's parameters of this type make; their declarations go into ``texts``."""
-    if isinstance(of, Number):
+    if isinstance(of, NumberType):
         texts.append(f"{of.llvm} {(name := next(names))}")
-        return Value(name, of)
+        return LlvmValue(name, of)
     if isinstance(of, TupleType):
-        return Several(tuple(parameters_of(item, names, texts) for item in of.items))
+        return Several(tuple(function_parameters(item, names, texts) for item in of.items))
     pointer = next(names)
     counts = [next(names) for _ in range(of.dimensions * (2 if of.strided else 1))]
     texts += [f"ptr {pointer}", *(f"i64 {name}" for name in counts)]
     return Array(of, pointer, tuple(counts[: of.dimensions]), tuple(counts[of.dimensions :]))
 
 
-def arguments_of(operand: Operand) -> list[str]:
+def call_arguments(operand: Operand) -> list[str]:
     """Return what is given for those parameters."""
-    if isinstance(operand, Value):
+    if isinstance(operand, LlvmValue):
         return [f"{operand.type.llvm} {operand.text}"]
     if isinstance(operand, Several):
-        return [text for item in operand.items for text in arguments_of(item)]
+        return [text for item in operand.items for text in call_arguments(item)]
     return [f"ptr {operand.pointer}", *(f"i64 {text}" for text in (*operand.shape, *operand.strides))]
 
 
 __all__ = [
-    "BOOL", "FLOAT32", "FLOAT64", "INT64", "NUMBERS", "UINT64", "Array", "ArrayType", "NotNative", "Number", "Operand", "Several",
-    "TupleType", "Type", "Value", "arguments_of", "number_of", "parameters_of", "type_of",
+    "BOOL",
+    "FLOAT32",
+    "FLOAT64",
+    "INT64",
+    "NUMBERS",
+    "UINT64",
+    "Array",
+    "KernelArrayType",
+    "LlvmValue",
+    "NotNative",
+    "NumberType",
+    "Operand",
+    "Several",
+    "TupleType",
+    "Type",
+    "argument_type",
+    "call_arguments",
+    "function_parameters",
+    "number_type",
 ]

@@ -37,7 +37,7 @@ def _target_machine() -> Any:
     )
 
 
-def object_of(text: str) -> bytes:
+def compile_object(text: str) -> bytes:
     """Return the object file of a module."""
     machine = _target_machine()
     module = llvm.parse_assembly(f'target triple = "{machine.triple}"\ntarget datalayout = "{machine.target_data}"\n{text}')
@@ -62,4 +62,4 @@ class Loaded:
         self.entry = kind(self._engine.get_function_address("entry"))
 
 
-__all__ = ["Loaded", "is_known", "object_of", "target"]
+__all__ = ["Loaded", "compile_object", "is_known", "target"]

@@ -10,7 +10,7 @@ from typing import Any
 from runtime.batch.compiler import intrinsics
 from runtime.batch.compiler.llvm.entry_printer import EntryPrinter
 from runtime.batch.compiler.llvm.functions import ModulePrinter
-from runtime.batch.compiler.llvm.kernel_types import INT64, NotNative, type_of
+from runtime.batch.compiler.llvm.kernel_types import INT64, NotNative, argument_type
 
 CONSTANTS = {name: value for name, value in vars(intrinsics).items() if type(value) is int}
 
@@ -26,12 +26,12 @@ def _functions(source: str) -> dict[str, ast.FunctionDef]:
 
 def module_text(source: str, name: str, arguments: tuple[Any, ...], numbers: Sequence[int]) -> str:
     """Return the LLVM module of a function for arguments of these types; ``numbers``: numpy's, of the arrays' dtypes. Raise NotNative."""
-    of = [type_of(argument) for argument in arguments]
+    of = [argument_type(argument) for argument in arguments]
     module = ModulePrinter({**_intrinsics(), **_functions(source)}, CONSTANTS)
     called, result = module.function(name, tuple(of))
     if result not in (INT64, None):
         raise NotNative("a function that gives anything but an integer")
-    return module.text() + EntryPrinter(list(numbers)).printed(called, of, result is not None)
+    return module.text() + EntryPrinter(list(numbers)).print_entry(called, of, result is not None)
 
 
 __all__ = ["module_text"]
