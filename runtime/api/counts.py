@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class StatementMetrics:
-    """What one statement has done since ``Runtime.measure()``.
+    """The work of a statement since ``Runtime.measure()``.
 
     Attributes:
         statement: Its name.
@@ -60,7 +60,7 @@ class StatementMetrics:
 
 @check_methods()
 class RuntimeCounts:
-    """What a runtime holds and counts: the part of ``Runtime`` that only reads."""
+    """The contents and counts of a runtime: the part of ``Runtime`` that only reads."""
 
     _engine: RuntimeEngine
 
@@ -135,7 +135,7 @@ class RuntimeCounts:
 
     @property
     def metrics(self) -> list[StatementMetrics]:
-        """What each statement has done since ``measure`` was called, in order of deployment; empty without it.
+        """The work of each statement since ``measure`` was called, in order of deployment; empty without it.
 
         Examples:
             >>> from runtime import Runtime

@@ -55,7 +55,7 @@ class Definitions:
 
     @property
     def python_types(self) -> Known:
-        """What a Python type in a schema or a type hint may refer to."""
+        """The types that a Python type in a schema or a type hint may refer to."""
         return Known(self.types, self.enum_types, self.classes)
 
     def find_bases(self, schema: Any) -> list[EventType]:

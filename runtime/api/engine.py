@@ -160,7 +160,7 @@ class RuntimeEngine:
 
     @property
     def properties_read(self) -> PropertiesRead:
-        """Which properties of events statements read."""
+        """The properties of events that statements read."""
         return self.deployer.properties_read
 
     def bus_type(self, event_type: str | EventType) -> EventType:
@@ -208,7 +208,7 @@ class RuntimeEngine:
 
     @property
     def cause(self) -> Cause:
-        """What is being processed: the row of the batch, or the timer."""
+        """The cause of what is being processed: the row of the batch, or the timer."""
         return self.core.position.cause(self.core.clock.now)
 
     @property
@@ -218,7 +218,7 @@ class RuntimeEngine:
 
     @property
     def batches_begun(self) -> int:
-        """How many batches have begun to have effects."""
+        """The number of batches that have begun to have effects."""
         return self.core.begun
 
     def _on_expression_error(self, error: BaseException, statement: str, event: Any) -> None:

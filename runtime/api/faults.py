@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from runtime.api.statement import Statement
 
 LONGEST = 300
-"""How many characters of an event are shown."""
+"""The number of characters of an event that are shown."""
 
 OPERATORS = {
     java.integer_divide.__code__: "/", java.float_divide.__code__: "/", java.decimal_divide.__code__: "/",
     java.integer_remainder.__code__: "%", java.float_remainder.__code__: "%", java.decimal_remainder.__code__: "%",
 }
-"""What of Java's arithmetic raises, and how it is written."""
+"""Errors of Java's arithmetic, and how it is written."""
 
 
 class StatementFault(EplRuntimeError):

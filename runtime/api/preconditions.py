@@ -17,7 +17,7 @@ from epl.plan.walk import walk_plan
 
 
 class DeclaringDeployment(Protocol):
-    """What is asked of a deployment."""
+    """A deployment, as preconditions ask of it."""
 
     @property
     def id(self) -> str: ...

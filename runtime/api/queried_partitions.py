@@ -16,7 +16,7 @@ from runtime.statements.queries.rows import Stores, stream_source
 from runtime.statements.running import EVERY_PARTITION, Selector
 
 Selectors = Selector | Sequence[Selector | None] | None
-"""One for each named window or table of a query's from clause; alone where there is one. None in a sequence: all partitions."""
+"""A selector for each named window or table of a query's from clause; alone where there is one. None in a sequence: all partitions."""
 
 
 class QueriedPartitions:

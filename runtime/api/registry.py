@@ -33,7 +33,7 @@ LAYOUT = ("properties", "kind", "supertypes", "start_timestamp", "end_timestamp"
 
 @check_methods(but=("register_window",))
 class Registry:
-    """What users make known to a runtime: what statements are compiled against, beside what deployments declare."""
+    """Definitions that users make known to a runtime: what statements are compiled against, beside what deployments declare."""
 
     _engine: RuntimeEngine
 

@@ -40,7 +40,7 @@ SOURCES = frozenset(field.name for field in attrs.fields(HistoricalSources))
 
 @attrs.frozen
 class Provided:
-    """What a snapshot only names and its restore has to be given."""
+    """Objects that a snapshot only names and its restore has to be given."""
 
     functions: Mapping[str, Callable[..., Any]] = attrs.field(factory=dict)
     aggregations: Mapping[str, Callable[[], Any]] = attrs.field(factory=dict)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @check_methods(but=("send", "send_batch", "route", "event_of", "advance_time"))
 class Runtime(Registry, RuntimeCounts):
-    """One EPL engine: statements, events and time go in, rows come out.
+    """An EPL engine: statements, events and time go in, rows come out.
 
     Time is external unless ``clock="system"``: it begins at ``start_time`` and moves by ``advance_time``, ``advance_time_span`` and
     ``send_batch(time=…)``. Every method may be called from any thread and from listeners; one call runs at a time (a re-entrant lock).
@@ -372,7 +372,8 @@ class Runtime(Registry, RuntimeCounts):
 
     @property
     def cause(self) -> Cause:
-        """What is being processed, for listeners and error handlers: the row of the batch, or the timer, that causes their call."""
+        """The cause of what is being processed, for listeners and error handlers: the row of the batch, or the timer, that causes their
+        call."""
         return self._engine.cause
 
     # ------------------------------------------------------------------ queries, state

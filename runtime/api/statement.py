@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @check_methods()
 class Statement:
-    """One running statement of a ``Deployment``.
+    """A running statement of a ``Deployment``.
 
     Iterating gives the current rows: the contents of its data window through its select clause. ``add_listener`` delivers changes.
 

@@ -21,8 +21,8 @@ NAME = "pipeline.checkpoint"
 
 @attrs.frozen
 class Checkpoint:
-    """One moment. ``identity``: of the state, the same in all its checkpoints; ``number``: from 1; ``label``: what the application says
-    that the state is of; ``positions``: by source; ``outbox``: by sink, the rows since the checkpoint before it."""
+    """A saved state at one moment. ``identity``: of the state, the same in all its checkpoints; ``number``: from 1; ``label``: what the
+    application says that the state is of; ``positions``: by source; ``outbox``: by sink, the rows since the checkpoint before it."""
 
     identity: str
     number: int

@@ -15,7 +15,7 @@ Position = Any
 
 @attrs.frozen
 class Input:
-    """One row of a source. ``where``: its place, for errors; ``row``: its values by name, or what is wrong with it; ``is_text``: whether
+    """A row of a source. ``where``: its place, for errors; ``row``: its values by name, or what is wrong with it; ``is_text``: whether
     values are text, to be read by their property's type; ``time``: engine time of the row, None where its values say it or none moves."""
 
     where: str
@@ -25,7 +25,7 @@ class Input:
 
 
 class Source(Protocol):
-    """Where rows come from.
+    """A source of rows.
 
     A pipeline opens it, polls, and closes it, all in one thread. It asks for the next rows when those before have been processed, so that a
     source never runs ahead. What a method raises ends the pipeline with an error that names the source.

@@ -19,7 +19,7 @@ STREAMS = ("new", "old", "both")
 
 @attrs.frozen
 class OutputRow:
-    """One row that a statement emitted. ``time``: engine time; ``is_new``: of the insert stream, else of the remove stream."""
+    """A row that a statement emitted. ``time``: engine time; ``is_new``: of the insert stream, else of the remove stream."""
 
     statement: str
     time: int
@@ -32,7 +32,7 @@ class OutputRow:
 
 
 class Sink(Protocol):
-    """Where rows of one statement go.
+    """A target for the rows of one statement.
 
     A pipeline opens it, delivers rows in order, and closes it, all in one thread. What a method raises ends the pipeline with an error that
     names the sink; with a state, the rows that were not delivered are delivered after the next start.

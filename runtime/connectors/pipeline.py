@@ -105,7 +105,7 @@ class Pipeline:
 
     @property
     def skipped(self) -> int:
-        """How many rows were skipped, by ``on_bad`` and ``on_late``."""
+        """The number of rows that were skipped, by ``on_bad`` and ``on_late``."""
         return self.intake.skipped.count
 
     @property

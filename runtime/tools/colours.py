@@ -17,7 +17,8 @@ AMBIGUOUS_TYPES = frozenset({"date", "calendar", "number", "object", "null", "de
 
 @attrs.frozen
 class ColourRule:
-    """What looks like this. ``pattern`` is read by Python's and by editors' regular expressions; the first rule that matches wins."""
+    """The text that has one colour. ``pattern`` is read by Python's and by editors' regular expressions; the first rule that matches
+    wins."""
 
     kind: str
     pattern: str

@@ -37,7 +37,7 @@ class CompletionItem:
 
 @attrs.frozen
 class CursorPlace:
-    """What is around the place in a text where something is to be written. ``prefix``: the beginning of the word there."""
+    """The text around the position where something is to be written. ``prefix``: the beginning of the word there."""
 
     statement: str
     before: str

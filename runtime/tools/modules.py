@@ -28,7 +28,7 @@ BEGINNING = re.compile("|".join(sorted(rf"{word}\b" if word.isalpha() else word 
 
 @attrs.frozen
 class ModulePiece:
-    """One item of a module. ``start``: its offset in the text; ``is_counted``: whether it has been counted as refused already, since the
+    """An item of a module. ``start``: its offset in the text; ``is_counted``: whether it has been counted as refused already, since the
     semicolon after it is missing."""
 
     text: str

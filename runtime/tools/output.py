@@ -15,7 +15,7 @@ from runtime.replay.epl_online import output_text
 from runtime.tools.session import MOST_CALLS, DeploymentResult, WatchedCall
 
 MOST_SHOWN = 200
-"""How many calls are shown."""
+"""The number of calls that are shown."""
 WIDEST = 60
 """Characters of a cell in a terminal."""
 

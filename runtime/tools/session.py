@@ -24,7 +24,7 @@ from runtime.replay.epl_online import At, Later, Send, parse_script
 JSON_EVENT = re.compile(r"\s*(?P<type>[A-Za-z_$][\w$.]*)\s*=?\s*(?P<json>\{\s*(?:\"[^\n]*)?\}|\{\s*\".*\})\s*;?\s*$", re.DOTALL)
 """``Trade {"price": 1}``, also with ``=``; a brace and a quote tell it from a line of a script."""
 MOST_CALLS = 10_000
-"""How many calls of a run are kept."""
+"""The number of calls of a run that are kept."""
 
 
 @attrs.frozen
@@ -39,7 +39,7 @@ class WatchedCall:
 
 @attrs.define
 class DeploymentResult:
-    """What a text became. ``again``: other texts that use it and were deployed again; ``notes``: what the user should know."""
+    """The result of deploying a text. ``again``: other texts that use it and were deployed again; ``notes``: what the user should know."""
 
     deployment: Deployment
     again: list[str] = attrs.field(factory=list)
@@ -47,13 +47,13 @@ class DeploymentResult:
 
 
 class Session:
-    """One runtime, and the texts that are deployed to it, by key: a name or a cell."""
+    """A runtime, and the texts that are deployed to it, by key: a name or a cell."""
 
     def __init__(self, runtime: Runtime | None = None) -> None:
         self.runtime = runtime or Runtime()
         self.notes: list[str] = []
         self._names = UndeclaredNames(self.notes.append)
-        """What the user should know of the events that `play` has sent."""
+        """Remarks for the user on the events that `play` has sent."""
         self.texts: dict[str, str] = {}
         self.ids: dict[str, str] = {}
         """By key: the id of the deployment."""

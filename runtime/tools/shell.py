@@ -22,7 +22,7 @@ from runtime.tools.session import Session
 
 JSON_LINE = re.compile(r"\s*[A-Za-z_$][\w$.]*\s*=?\s*\{")
 STARTS = STATEMENT_STARTS | {"module", "uses", "import", "into", "inlined_class"}
-"""What EPL begins with."""
+"""The words that EPL begins with."""
 HELP = """Statements end with a semicolon and may have several lines:   create schema Trade(symbol string, price double);
 Events:                    Trade = {symbol='A', price=10}     Trade {"symbol": "A", "price": 10}
 Time:                      t = t.plus(10 seconds)             t = "2024-01-01 09:00:00"             time +10 sec

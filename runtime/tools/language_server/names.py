@@ -26,7 +26,7 @@ TYPE_PLACES = BEFORE_TYPES | {"->", "(", "[", "=", ",", "window", "schema", "del
 
 @attrs.frozen
 class NamePlace:
-    """Where something is declared. ``module``: the number of the module, 0 for the text itself, else that of a module deployed first."""
+    """The position of a declaration. ``module``: the number of the module, 0 for the text itself, else that of a module deployed first."""
 
     module: int
     span: Span

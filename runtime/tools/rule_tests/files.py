@@ -23,7 +23,7 @@ from runtime.replay.epl_online import DEFAULT_START, At, Later, parse_script, pa
 
 SUFFIXES = (".test.json", ".test.yaml", ".test.yml", ".test.txt")
 RESULTS = ("out", "rows", "values", "exception")
-"""What a step expects."""
+"""The keys of what a step expects."""
 OPS: Mapping[str, tuple[str, ...]] = {
     "deploy": ("epl",), "event": ("type", "props"), "time": ("ms",), "time_span": ("ms",), "iterate": ("statement",), "faf": ("epl",),
     "set_variable": ("values",), "get_variable": ("values",), "undeploy": (), "undeploy_all": (),
@@ -31,7 +31,7 @@ OPS: Mapping[str, tuple[str, ...]] = {
 """Steps, and what each must have."""
 OF_FILE = frozenset({"module", "imports", "config", "start_time", "cases"})
 DEEPEST = 100
-"""How deep lists and mappings of YAML may be nested."""
+"""The depth to which lists and mappings of YAML may be nested."""
 LARGEST = 16 << 20
 """Longest file of cases, bytes."""
 
@@ -42,7 +42,7 @@ class BadCaseFile(Exception):
 
 @attrs.frozen
 class RuleCase:
-    """One case: its steps, what they expect included, after the modules have been deployed. ``is_script``: ``expected_text`` is its output
+    """A case: its steps, what they expect included, after the modules have been deployed. ``is_script``: ``expected_text`` is its output
     as EPL Online prints it; None: none has been written yet."""
 
     name: str

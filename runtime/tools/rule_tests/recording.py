@@ -26,7 +26,7 @@ BREAK = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 @attrs.frozen
 class RecordedScript:
-    """What a recording is of: the module and those deployed before it, the beginning of time (ms), what all modules import, and Esper's
+    """The subject of a recording: the module and those deployed before it, the beginning of time (ms), what all modules import, and Esper's
     configuration file."""
 
     modules: Sequence[Path]

@@ -25,8 +25,8 @@ from runtime.tools.rule_tests.files import RESULTS, BadCaseFile, CaseFile, RuleC
 
 @attrs.frozen
 class CaseResult:
-    """What one case did. ``steps``: with this engine's output; ``text``: of a script, as EPL Online prints it; ``failure``: lines that say
-    what differs, empty where the case passes."""
+    """The result of a case. ``steps``: with this engine's output; ``text``: of a script, as EPL Online prints it; ``failure``: lines that
+    say what differs, empty where the case passes."""
 
     case: RuleCase
     steps: tuple[Mapping[str, Any], ...]

@@ -20,7 +20,7 @@ from runtime.tools.serve.answers import encode_json, fault_json
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 OPEN_PATHS = frozenset({"/health", "/ready"})
-"""What needs no token: it says nothing but whether the server runs."""
+"""The paths that need no token: they say nothing but whether the server runs."""
 PAGE_TOKEN = "x-epl-page"
 """The header in which the playground's page sends back the token that it was delivered with."""
 READING = frozenset({"GET", "HEAD", "OPTIONS"})

@@ -40,7 +40,7 @@ READY_SECONDS = 2.0
 
 
 class Application:
-    """One server. ``engine``: the runtime that REST works on, None where it is switched off."""
+    """A server. ``engine``: the runtime that REST works on, None where it is switched off."""
 
     def __init__(self, options: ServeOptions, policy: Policy, engine: ServedEngine | None, state: StoredState | None) -> None:
         self.options, self.engine, self.state = options, engine, state

@@ -30,7 +30,7 @@ class Counters:
 
 
 class _Counted(Collector):
-    """What engine, streams and tasks count themselves."""
+    """The counts of engine, streams and tasks."""
 
     def __init__(self, engine: ServedEngine, streams: OutputStreams, tasks: Tasks) -> None:
         self.engine, self.streams, self.tasks = engine, streams, tasks

@@ -12,7 +12,7 @@ MEBIBYTE = 1 << 20
 
 @attrs.frozen
 class ServeLimits:
-    """How much a client may ask for. Sizes are in bytes, times in seconds. ``run_*``: of one run of the playground."""
+    """Limits of what a client may ask for. Sizes are in bytes, times in seconds. ``run_*``: of one run of the playground."""
 
     body: int = 16 * MEBIBYTE
     """Of a request."""
@@ -41,8 +41,8 @@ class ServeLimits:
 
 @attrs.frozen
 class Allowed:
-    """What EPL text may use beyond the language. ``imports``: Python modules that it may import (``Settings.python_imports``). ``setup``:
-    Python modules whose ``register(runtime)`` registers functions, methods, databases and tables with each new runtime."""
+    """The means that EPL text may use beyond the language. ``imports``: Python modules that it may import (``Settings.python_imports``).
+    ``setup``: Python modules whose ``register(runtime)`` registers functions, methods, databases and tables with each new runtime."""
 
     imports: tuple[str, ...] = ()
     setup: tuple[str, ...] = ()

@@ -60,7 +60,7 @@ class Results:
 
 
 class PlaygroundRun:
-    """One module and one script. Output of one instant is gathered and written when time moves on."""
+    """A module and a script. Output of one instant is gathered and written when time moves on."""
 
     def __init__(self, limits: ServeLimits, imports: tuple[str, ...], register: Callable[[Runtime], object], results: Results) -> None:
         self.limits, self.imports, self.register, self.results = limits, imports, register, results

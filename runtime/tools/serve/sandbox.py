@@ -21,7 +21,7 @@ sys.path[:] = arguments["path"]
 from runtime.tools.serve.playground_run import main
 main(arguments)
 """
-"""What the process runs. It is isolated (``-I``): neither the environment nor the folder that it starts in adds modules."""
+"""The program of the process. It is isolated (``-I``): neither the environment nor the folder that it starts in adds modules."""
 PASSED_ON = ("LANG", "LC_ALL", "TZ", "SYSTEMROOT")
 """Variables of the environment that a run sees: no secrets."""
 LONGEST_LINE = 1 << 24

@@ -35,7 +35,7 @@ AT_ONCE = 100
 
 @attrs.frozen
 class StreamCall:
-    """One listener call. ``number``: counts the calls of all statements; ``rows_before``: rows of this statement's earlier calls."""
+    """A listener call. ``number``: counts the calls of all statements; ``rows_before``: rows of this statement's earlier calls."""
 
     number: int
     rows_before: int
@@ -72,15 +72,15 @@ class CallLog:
 
 @attrs.define
 class Position:
-    """Where a client is in one log."""
+    """The position of a client in one log."""
 
     number: int
     rows: int | None
-    """How many rows it has seen or been notified of; None where that is not known."""
+    """The number of rows that it has seen or been notified of; None where that is not known."""
 
 
 class Client:
-    """One connection. ``wake`` is set where there may be something new."""
+    """A connection. ``wake`` is set where there may be something new."""
 
     def __init__(self, logs: dict[str, CallLog], number: int, *, resumes: bool) -> None:
         self.wake = asyncio.Event()
