@@ -59,12 +59,12 @@ def parse_module(text: str | PathLike[str]) -> Module:
     return _with_dialects(load_text(text), _grammar().module)
 
 
-def parse_preceding(text: str, place: int) -> Module | None:
+def preceding_statements(text: str, place: int) -> Module | None:
     """Parse the statements of a module that end before the place, where the rest is not EPL; None where there are none, and where the text
     is not one of words, numbers and strings.
 
     Examples:
-        >>> before = parse_preceding("create schema A(x int); select * frm A", 33)
+        >>> before = preceding_statements("create schema A(x int); select * frm A", 33)
         >>> len(before.statements)
         1
     """

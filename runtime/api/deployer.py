@@ -22,7 +22,7 @@ from epl.errors import (
 )
 from epl.event_types import EventType
 from epl.functions.user import import_python
-from epl.parse import parse_preceding
+from epl.parse import preceding_statements
 from epl.plan.context.contexts import Context
 from epl.plan.declared import Declared
 from epl.plan.statements import CreateTablePlan, CreateVariablePlan, ModulePlan, StatementPlan
@@ -111,7 +111,7 @@ class Deployer:
 
     def _refuse_preceding(self, error: EplError, text: str, without: Sequence[DeployedModule]) -> None:
         """Raise what is wrong with a statement before the one that is not EPL: as in Esper, one is compiled after the other."""
-        before = None if error.span is None else parse_preceding(text, error.span.start)
+        before = None if error.span is None else preceding_statements(text, error.span.start)
         if before is not None:
             with suppress(EplUnsupportedError):
                 analyse_module(before, self.catalog(before.name, without))

@@ -9,7 +9,7 @@ import pytest
 
 from epl import syntax as S
 from epl.errors import EplSyntaxError, EplValidationError
-from epl.parse import parse_expression, parse_module, parse_preceding, parse_query, parse_statement
+from epl.parse import parse_expression, parse_module, parse_query, parse_statement, preceding_statements
 from tests.calls import calls
 
 
@@ -168,9 +168,9 @@ def test_no_text_brings_the_parser_down(text: str) -> None:
 def test_semicolons_within_a_string_end_no_statement() -> None:
     text = "create schema A(x int); select '" + ";" * 100_000 + "' as x frm A"
     with calls(most=200_000):
-        before = parse_preceding(text, text.index("frm"))
+        before = preceding_statements(text, text.index("frm"))
     assert before is not None and len(before.statements) == 1
-    assert parse_preceding("select ';' as x frm A", 16) is None
+    assert preceding_statements("select ';' as x frm A", 16) is None
 
 
 def test_deep_nesting_is_refused_by_name() -> None:

@@ -33,9 +33,9 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
 
         monkeypatch.setattr(owner, name, call)
 
-    counting(codec, "unpacked")
+    counting(codec, "unpack")
     counting(page_reader.PageReader, "body")
-    counting(page_reader.EventReader, "_made")
+    counting(page_reader.EventReader, "_build_event")
     counting(codec.Decoder, "_extension")
     yield counted
 

@@ -243,13 +243,13 @@ def find_matches(
     left = most = most_states(count, limits, compiled is not None)
     turn, before = (left if compiled is None else STATES_A_TURN), -1
     while True:
-        state[7] = given = min(turn, left)
+        state[7] = allowed = min(turn, left)
         outcome = loop(
             *code, conditions.holds, conditions.tests, conditions.of_row, conditions.of_start, count, bounds, clock,
             NO_LIMIT if within is None else within, SKIPS[skip.kind], targets, stamps, failed, *stacks, state, starts, offsets, steps,
             partitions, numbers,
         )  # fmt: skip
-        left -= given - int(state[7])
+        left -= allowed - int(state[7])
         if outcome == DONE_ALL:
             many, filled = int(state[2]), int(state[3])
             return TableMatches(starts[:many], offsets[: many + 1], steps[:filled], partitions[:many], numbers[:many])
