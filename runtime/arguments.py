@@ -44,7 +44,7 @@ def check_arguments(function: Callable[P, T]) -> Callable[P, T]:
     """Return the function; an argument that its type hints do not allow raises TypeError, which names parameter, kind and value.
 
     Examples:
-        >>> @checked
+        >>> @check_arguments
         ... def stop(name: str, after: int | None = None) -> None: ...
         >>> stop("s", after=2.5)
         Traceback (most recent call last):

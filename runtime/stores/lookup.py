@@ -56,7 +56,7 @@ def print_maker(
     cells = printer.instance_cells
     lines = [
         f"def evaluate({', '.join(['counts', *names, *cells])}):",
-        *(["    read, evaluated = counts.read, counts.evaluated"] if counted else []),
+        *(["    read, evaluated = counts.read, counts.count_evaluation"] if counted else []),
         *(f"    {line}" for lookup in lookups for line in lookup.prepared),
         *(f"    {line}" for line in text), "",
     ]

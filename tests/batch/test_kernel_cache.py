@@ -98,13 +98,13 @@ def test_numba_without_a_folder_to_write_to(folder: Path) -> None:
         from numba.core import caching
         for locator in (caching.InTreeCacheLocator, caching.UserWideCacheLocator):
             locator.from_function = classmethod(lambda *_: None)
-        from runtime.batch.compiler.kernels import compiled
-        print(compiled({SOURCE!r})(None, 41))
+        from runtime.batch.compiler.kernels import compile_kernel
+        print(compile_kernel({SOURCE!r})(None, 41))
     """
     assert in_a_process(code) == str(EXPECTED)
 
 
 def test_processes_that_begin_at_once(folder: Path) -> None:
-    code = f"from runtime.batch.compiler.kernels import compiled\nprint(compiled({SOURCE!r})(None, 41))"
+    code = f"from runtime.batch.compiler.kernels import compile_kernel\nprint(compile_kernel({SOURCE!r})(None, 41))"
     begun = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert [process.communicate(timeout=300)[0].strip() for process in begun] == [str(EXPECTED)] * 3

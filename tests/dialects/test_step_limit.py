@@ -9,7 +9,7 @@ import pytest
 
 from epl.dialects.errors import QueryFailed
 from runtime import Runtime
-from runtime.batch.dialects import matching
+from runtime.batch.dialects import matching, queries
 from runtime.batch.dialects.queries import ColumnQueries
 from runtime.dialects import step_limit
 from runtime.dialects.limits import MOST_ROWS, QueryLimits
@@ -59,6 +59,7 @@ def dialect_of(name: str) -> str:
 @pytest.mark.parametrize("name", PRODUCTS)
 def test_products(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(step_limit, "STEPS_EACH", 10)
+    monkeypatch.setattr(queries, "LEAST_ROWS_ONCE_LOADED", queries.LEAST_ROWS)
     with pytest.raises(QueryFailed, match=r"the query needs more than [79]000 steps") as failed:
         Runtime.sql(PRODUCTS[name], {"t": TABLE}, dialect=dialect_of(name), max_steps=5_000)
     assert failed.value.sql_code == "EXCEEDED_CPU_LIMIT"

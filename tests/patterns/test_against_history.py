@@ -278,19 +278,19 @@ def _restores_the_first(self: EveryOperator, parent: Any, match: Any, state: Any
 _restored_and, _restored_every = AndOperator.restore_instance, EveryOperator.restore_instance
 
 FAULTS: dict[str, tuple[Any, str, Any]] = {
-    "and keeps no match": (AndInstance, "matched", _keeps_no_match),
-    "and does not fail": (AndInstance, "failed", _never_fails),
-    "and forgets the tags of its other item": (operators, "merged", _forgets_tags),
-    "or does not end the others": (OrInstance, "matched", _ends_nothing),
-    "or does not fail": (OrInstance, "failed", _never_fails),
-    "every begins once": (EveryInstance, "matched", _begins_once),
-    "every does not begin again after a failure": (EveryInstance, "failed", _never_fails),
+    "and keeps no match": (AndInstance, "take_match", _keeps_no_match),
+    "and does not fail": (AndInstance, "take_failure", _never_fails),
+    "and forgets the tags of its other item": (operators, "merge_matches", _forgets_tags),
+    "or does not end the others": (OrInstance, "take_match", _ends_nothing),
+    "or does not fail": (OrInstance, "take_failure", _never_fails),
+    "every begins once": (EveryInstance, "take_match", _begins_once),
+    "every does not begin again after a failure": (EveryInstance, "take_failure", _never_fails),
     "a filter matches twice": (FilterInstance, "take", _keeps_its_filter),
-    "not does not fail": (NotInstance, "matched", lambda self, child, match, ended: None),
-    "followed by ends with its first match": (FollowedByInstance, "matched", _is_always_the_last),
-    "followed by does not fail": (FollowedByInstance, "failed", _never_fails),
-    "a restart loses the matches of and": (AndOperator, "restored", _restores_nothing_of_and),
-    "a restart loses instances of every": (EveryOperator, "restored", _restores_the_first),
+    "not does not fail": (NotInstance, "take_match", lambda self, child, match, ended: None),
+    "followed by ends with its first match": (FollowedByInstance, "take_match", _is_always_the_last),
+    "followed by does not fail": (FollowedByInstance, "take_failure", _never_fails),
+    "a restart loses the matches of and": (AndOperator, "restore_instance", _restores_nothing_of_and),
+    "a restart loses instances of every": (EveryOperator, "restore_instance", _restores_the_first),
 }
 """What could be wrong with an operator: the class, its method, and what it does instead."""
 

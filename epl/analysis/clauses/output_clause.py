@@ -32,19 +32,21 @@ def _refuse_order(hints: Container[str], span: Span | None) -> None:
         raise StatementRefusal("The ENABLE_OUTPUTLIMIT_OPT hint is not supported with order-by", span=span)
 
 
-def analyse_output(output: Output | None, catalog: Catalog, *, ordered: bool = False, hints: Container[str] = ()) -> OutputPlan | None:
+def analyse_output(
+    output: Output | None, catalog: Catalog, *, ordered: bool = False, limited: bool = False, hints: Container[str] = ()
+) -> OutputPlan | None:
     """Return the plan of an output clause; None without one.
 
-    ``ordered``: an order by follows it; ``hints``: names of the statement's hints, in lower case.
+    ``ordered``, ``limited``: an order by, a limit follows it; ``hints``: names of the statement's hints, in lower case.
     """
     if output is None:
-        if ordered:
+        if ordered or limited:
             _refuse_order(hints, None)
         return None
     scope = Scope(catalog, clause="output-rate-limiting", aggregation_refusal=NO_AGGREGATION)
     every = None if output.rate is None else _bind_rate(output.rate, scope)
     after = None if output.after is None else _bind_rate(output.after, scope)
-    if ordered:
+    if ordered or limited:
         _refuse_order(hints, output.span)
     unit = output.unit if every is not None else None
     _check_rate(every, unit, output)

@@ -129,7 +129,7 @@ def _grouping(select: Select, scope: Scope, output_name: str, has_remove_stream:
 def _output(select: Select, catalog: Catalog, hints: Container[str]) -> tuple[OutputPlan | None, EplValidationError | None]:
     """Return the plan of the output clause and the refusal of its rate, which comes after those of the other clauses."""
     try:
-        return analyse_output(select.output, catalog, ordered=bool(select.order_by) or select.limit is not None, hints=hints), None
+        return analyse_output(select.output, catalog, ordered=bool(select.order_by), limited=select.limit is not None, hints=hints), None
     except EplValidationError as refusal:
         if not refusal.message.startswith(PREFIX):
             raise
