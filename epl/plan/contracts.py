@@ -5,7 +5,8 @@ so a field that is added to a plan is refused by every engine until the engine h
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -17,6 +18,7 @@ from epl.plan.patterns.match_recognize import RowPattern, RowRecognitionPlan
 from epl.plan.result_set import OutputPlan, ResultSetPlan
 from epl.plan.statements import BodyPlan, SelectPlan, class_words
 from epl.plan.streams import FilterPlan, Refusal, SourcePlan, StreamPlan
+from epl.plan.walk import PLAIN
 from epl.plan.windows import WindowConfig
 from epl.value_types import ValueType
 
@@ -65,6 +67,7 @@ class Contract:
 
     fields: Mapping[type, frozenset[str]]
     open: bool = False
+    _of_class: dict[type, tuple[tuple[str, ...], tuple[tuple[str, Any], ...]]] = attrs.field(init=False, factory=dict, eq=False, repr=False)
 
     @classmethod
     def of(cls, *parts: Mapping[type, str], open: bool = False) -> Contract:
@@ -98,35 +101,49 @@ class Contract:
         pending = [plan]
         while pending:
             part = pending.pop()
-            listed = self.fields.get(type(part))
-            if listed is None:
+            kind = type(part)
+            if kind not in self.fields:
                 if self.open:
                     continue
                 return title_of_class(part)
-            for field in attrs.fields(type(part)):
-                value = getattr(part, field.name)
-                if field.name in listed:
-                    pending += parts_of(field, value)
-                elif not is_default(field, value):
-                    return title_of_field(part, field.name)
+            handled, others = self._of_class.get(kind) or self._split_fields(kind)
+            for name, default in others:
+                value = getattr(part, name)
+                if value is not default and not equals_default(value, default):
+                    return title_of_field(part, name)
+            for name in handled:
+                value = getattr(part, name)
+                if value.__class__ not in PLAIN:
+                    pending += plans_in(value)
         return None
 
+    def _split_fields(self, kind: type) -> tuple[tuple[str, ...], tuple[tuple[str, Any], ...]]:
+        """Return the fields of a class that are handled and may hold plans, and the others with their defaults: statements are checked by
+        the thousand."""
+        listed, fields = self.fields[kind], attrs.fields(kind)
+        handled = tuple(f.name for f in fields if f.name in listed and "reference" not in f.metadata)
+        self._of_class[kind] = handled, tuple((f.name, field_default(f)) for f in fields if f.name not in listed)
+        return self._of_class[kind]
 
-def is_default(field: attrs.Attribute[Any], value: Any) -> bool:
-    """Return whether a field is as it is where nobody says anything."""
+
+def field_default(field: attrs.Attribute[Any]) -> Any:
+    """Return what a field holds where nobody says anything; ``attrs.NOTHING`` for one that has to be given."""
     default: Any = field.default
-    if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
-        default = default.factory()
+    return default.factory() if isinstance(default, attrs.Factory) else default  # type: ignore[arg-type]
+
+
+def equals_default(value: Any, default: Any) -> bool:
     return default is not attrs.NOTHING and type(default) is type(value) and bool(default == value)
 
 
-def parts_of(field: attrs.Attribute[Any], value: Any) -> Iterator[Any]:
-    """Yield the plans in a field, not what it refers to, nor types and expressions."""
-    if "reference" in field.metadata:
-        return
-    for item in value if isinstance(value, tuple) else (value,):
-        if attrs.has(type(item)) and not isinstance(item, (TypedExpression, EventType, ValueType, RowPattern)):
-            yield item
+def plans_in(value: Any) -> list[Any]:
+    """Return the plans in a field's value: not types and expressions."""
+    return [item for item in (value if isinstance(value, tuple) else (value,)) if _is_plan(item.__class__)]
+
+
+@lru_cache(maxsize=1024)
+def _is_plan(kind: type) -> bool:
+    return attrs.has(kind) and not issubclass(kind, (TypedExpression, EventType, ValueType, RowPattern))
 
 
 def title_of_class(part: Any) -> str:
@@ -142,4 +159,4 @@ def title_of_field(part: Any, name: str) -> str:
     return next((title for title in known if title is not None), f"{title_of_class(part)} with {name}")
 
 
-__all__ = ["TITLES", "Contract", "is_default", "parts_of"]
+__all__ = ["TITLES", "Contract", "equals_default", "field_default", "plans_in"]

@@ -12,7 +12,7 @@ import pytest
 from epl.analysis import partitioning
 from epl.plan.aggregations import AggregationPlan
 from epl.plan.assignments import VariableAssignment
-from epl.plan.contracts import Contract, is_default, parts_of
+from epl.plan.contracts import Contract, equals_default, field_default, plans_in
 from epl.plan.explain import explain
 from epl.plan.patterns.match_recognize import Operand, RowRecognitionPlan, Step
 from epl.plan.result_set import LimitPlan, OrderKey, OutputPlan, ResultSetPlan
@@ -143,13 +143,12 @@ def without(plan: Any, place: Place) -> Any:
     changes: dict[str, Any] = {}
     for field in attrs.fields(type(plan)):
         value = getattr(plan, field.name)
-        if any(True for _ in parts_of(field, value)):
+        if plans_in(value) and "reference" not in field.metadata:
             changed = tuple(without(each, place) for each in value) if isinstance(value, tuple) else without(value, place)
             if changed != value:
                 changes[field.name.lstrip("_")] = changed
         if isinstance(plan, kind) and field.name == name:
-            default = field.default
-            changes[name] = default.factory() if isinstance(default, attrs.Factory) else default  # type: ignore[arg-type]
+            changes[name] = field_default(field)
     return attrs.evolve(plan, **changes) if changes else plan
 
 
@@ -177,9 +176,9 @@ def uses(plan: Any, place: Place) -> bool:
     """Return whether the field is not at its default somewhere in the plan."""
     for field in attrs.fields(type(plan)):
         value = getattr(plan, field.name)
-        if isinstance(plan, place[0]) and field.name == place[1] and not is_default(field, value):
+        if isinstance(plan, place[0]) and field.name == place[1] and not equals_default(value, field_default(field)):
             return True
-        if any(uses(part, place) for part in parts_of(field, value)):
+        if any(uses(part, place) for part in plans_in(value)):
             return True
     return False
 
