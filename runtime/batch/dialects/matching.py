@@ -181,14 +181,21 @@ def find(
     return 0
 
 
-@lru_cache(maxsize=1)
-def _loop() -> Any:
-    """Return the loop, compiled if numba is there."""
+def loop_compiler() -> Any:
+    """Return what compiles a loop; None where numba is not there."""
     try:
         from runtime.batch.compiler.numba_cache import cache_kernel
     except ImportError:
         return None
-    compiled = cache_kernel(nogil=True)
+    return cache_kernel(nogil=True)
+
+
+@lru_cache(maxsize=1)
+def _loop() -> Any:
+    """Return the loop, compiled if numba is there."""
+    compiled = loop_compiler()
+    if compiled is None:
+        return None
     functions: dict[str, Any] = {each.__name__: compiled(each) for each in (fits, next_start)}
     functions["try_from"] = compiled(FunctionType(try_from.__code__, {**globals(), **functions}, "try_from"))
     return compiled(FunctionType(find.__code__, {**globals(), **functions}, "find"))
@@ -279,4 +286,4 @@ def _plain(*arguments: Any) -> int:
     return outcome
 
 
-__all__ = ["Conditions", "TableMatches", "find_matches", "is_loaded"]
+__all__ = ["Conditions", "TableMatches", "find_matches", "is_loaded", "loop_compiler"]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from runtime.batch.dialects.matching import loop_compiler
 from runtime.batch.dialects.vectors import Array
 
 SUM, LEAST, GREATEST = range(3)
@@ -41,11 +42,8 @@ def run_totals(kind: int, values: Any, nulls: Any, begins: Any, totals: Any, cou
 @lru_cache(maxsize=1)
 def _loop() -> Any:
     """Return the loop, compiled if numba is there."""
-    try:
-        from runtime.batch.compiler.numba_cache import cache_kernel
-    except ImportError:
-        return None
-    return cache_kernel(nogil=True)(run_totals)
+    compiled = loop_compiler()
+    return None if compiled is None else compiled(run_totals)
 
 
 def running(kind: int, values: Array, nulls: Array | None, begins: Array) -> tuple[Array, Array]:
